@@ -1,0 +1,276 @@
+"""The training rows behind one question: "loss and gradient at W, please".
+
+A solver never sees X. It hands over ``W`` (p × d, in standardised space) and an assignment, and gets sums of shape
+p × d back, so that rows in memory, in a file or on a cluster differ in where the blocks live and in nothing else.
+
+Standardising copies nothing: dense rows are scaled as they are read, sparse ones by folding the scale into ``W`` and
+correcting the mean by a matrix of rank one, ``G = (SᵀX - (Sᵀ1) μᵀ) / σ``.
+"""
+
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from scipy import sparse
+
+from smallearn import kernels
+
+# Rows go through the kernels in blocks of about this many numbers. The cut depends on the data alone, so that the sums,
+# and with them the model, are the same bit for bit whatever the number of threads.
+BLOCK_ENTRIES = 1 << 18
+MOST_BLOCKS = 64
+# Rows are standardised for BLAS in chunks that stay in the cache.
+CHUNK_ENTRIES = 1 << 16
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """Who belongs to whom: ``owner[j]`` is the class of prototype ``j``, ``own[i]`` the prototype of row ``i``, or -1
+    for a row of the class that owns the prototype frozen at zero."""
+
+    own: np.ndarray
+    owner: np.ndarray
+
+
+@dataclass(frozen=True)
+class Labels:
+    """What the loss knows of the rows: the class ``code`` and the ``weight`` of each (scaled to sum to 1; ``total`` is
+    what they summed to), and which class owns the prototype frozen at zero (-1: none)."""
+
+    code: np.ndarray
+    weight: np.ndarray
+    total: float
+    zero_owner: int
+
+
+class Sums(NamedTuple):
+    """The weighted loss, its conjugate ``Σ_i weight_i loss_i*(s_i)`` and ``G = Σ_i weight_i s_i x_iᵀ`` at some W."""
+
+    loss: float
+    conjugate: float
+    gradient: np.ndarray
+
+
+class Curvature(NamedTuple):
+    """`Sums` in some entries of W, with the Hessian of the loss, p·w × p·w."""
+
+    loss: float
+    conjugate: float
+    gradient: np.ndarray
+    hessian: np.ndarray
+
+
+class Rows(Protocol):
+    """What a solver may ask. ``n_columns`` counts the intercept's constant column, which comes last."""
+
+    labels: Labels
+    n_columns: int
+
+    def sums(self, W: np.ndarray, assignment: Assignment, gradient: bool = True) -> Sums:
+        """One fused pass: loss, conjugate and (unless not wanted) gradient at ``W``."""
+
+    def scores(self, W: np.ndarray) -> np.ndarray:
+        """``Z = X Wᵀ``, m × p."""
+
+    def combine(self, S: np.ndarray) -> np.ndarray:
+        """``Sᵀ X``, p × d."""
+
+    def square_norms(self) -> np.ndarray:
+        """``‖x_i‖²``."""
+
+    def restrict(self, columns: np.ndarray) -> "DenseRows":
+        """The same rows with some of the columns only, standardised, in memory."""
+
+
+class DenseRows:
+    """Rows of a C-ordered float array: ``x = (X - mean) * inverse``, then a constant 1 if there is an intercept."""
+
+    def __init__(self, X, mean, inverse, constant: bool, labels: Labels, n_jobs: int = 1):
+        # Read-only arrays are a type of their own to the compiler: showing it no other keeps one kernel for all.
+        self._X = X.view()
+        self._X.flags.writeable = False
+        self._mean, self._inverse, self._constant = mean, inverse, constant
+        self.labels = labels
+        self.n_columns = X.shape[1] + constant
+        self._n_jobs = n_jobs
+        self._blocks = _cut(X.shape[0], self.n_columns)
+
+    def sums(self, W: np.ndarray, assignment: Assignment, gradient: bool = True) -> Sums:
+        labels = self.labels
+
+        def one(block: slice) -> Sums:
+            G = np.zeros(W.shape if gradient else (0, 0))
+            return Sums(
+                *kernels.dense_pass(
+                    self._X[block],
+                    self._mean,
+                    self._inverse,
+                    W,
+                    assignment.own[block],
+                    labels.code[block],
+                    labels.weight[block],
+                    assignment.owner,
+                    labels.zero_owner,
+                    G,
+                ),
+                G,
+            )
+
+        return _add(one, self._blocks, self._n_jobs)
+
+    def curvature(self, theta: np.ndarray, column: np.ndarray, assignment: Assignment) -> Curvature:
+        """Loss, conjugate, gradient and Hessian in one pass, in the entries of W that ``column`` names: ``theta[j, a]``
+        is the weight of column ``column[j, a]`` in prototype ``j``; -1 is padding."""
+        labels = self.labels
+
+        def one(block: slice) -> Curvature:
+            g, H = np.zeros(theta.shape), np.zeros(theta.shape + theta.shape)
+            loss, conjugate = kernels.curvature_pass(
+                self._X[block],
+                self._mean,
+                self._inverse,
+                theta,
+                column,
+                assignment.own[block],
+                labels.code[block],
+                labels.weight[block],
+                assignment.owner,
+                labels.zero_owner,
+                g,
+                H,
+            )
+            return Curvature(loss, conjugate, g, H)
+
+        loss, conjugate, g, H = _add(one, self._blocks, self._n_jobs)
+        H = H.reshape(theta.size, theta.size)
+        return Curvature(loss, conjugate, g, np.tril(H) + np.tril(H, -1).T)
+
+    def scores(self, W: np.ndarray) -> np.ndarray:
+        return np.concatenate([x @ W.T for _, x in self._standardised()])
+
+    def combine(self, S: np.ndarray) -> np.ndarray:
+        total = np.zeros((S.shape[1], self.n_columns))
+        for chunk, x in self._standardised():
+            total += S[chunk].T @ x
+        return total
+
+    def square_norms(self) -> np.ndarray:
+        return np.concatenate([np.einsum("il,il->i", x, x) for _, x in self._standardised()])
+
+    def restrict(self, columns: np.ndarray) -> "DenseRows":
+        n = self._X.shape[1]
+        B = np.ones((self._X.shape[0], len(columns)))
+        free = columns < n
+        chosen = columns[free]
+        B[:, free] = (self._X[:, chosen] - self._mean[chosen]) * self._inverse[chosen]
+        return _already_standardised(B, self.labels, self._n_jobs)
+
+    def _standardised(self) -> Iterable[tuple[slice, np.ndarray]]:
+        m, n = self._X.shape
+        step = max(64, CHUNK_ENTRIES // max(1, n))
+        for begin in range(0, m, step):
+            chunk = slice(begin, min(m, begin + step))
+            x = np.ones((chunk.stop - begin, self.n_columns))
+            x[:, :n] = (self._X[chunk] - self._mean) * self._inverse
+            yield chunk, x
+
+
+class SparseRows:
+    """Rows of a CSR matrix, never dense: scale and centre act on ``W`` and on the sums."""
+
+    def __init__(self, X, mean, inverse, constant: bool, labels: Labels, n_jobs: int = 1):
+        self._X, self._mean, self._inverse, self._constant = X, mean, inverse, constant
+        self.labels = labels
+        self.n_columns = X.shape[1] + constant
+        self._n_jobs = n_jobs
+        self._blocks = _cut(X.shape[0], max(1, X.nnz // max(1, X.shape[0])))
+
+    def sums(self, W: np.ndarray, assignment: Assignment, gradient: bool = True) -> Sums:
+        labels, X = self.labels, self._X
+        V, offset = self._fold(W)
+
+        def one(block: slice) -> Sums:
+            G = np.zeros((W.shape[0], X.shape[1] + 1) if gradient else (0, 0))
+            total = np.zeros(W.shape[0])
+            loss, conjugate = kernels.sparse_pass(
+                X.data,
+                X.indices,
+                X.indptr[block.start : block.stop + 1],
+                V,
+                offset,
+                assignment.own[block],
+                labels.code[block],
+                labels.weight[block],
+                assignment.owner,
+                labels.zero_owner,
+                G,
+                total,
+            )
+            if gradient:
+                G[:, -1] = total
+            return Sums(loss, conjugate, G)
+
+        loss, conjugate, G = _add(one, self._blocks, self._n_jobs)
+        return Sums(loss, conjugate, self._centre(G[:, :-1], G[:, -1]) if gradient else G)
+
+    def scores(self, W: np.ndarray) -> np.ndarray:
+        V, offset = self._fold(W)
+        return self._X @ V.T + offset
+
+    def combine(self, S: np.ndarray) -> np.ndarray:
+        return self._centre((self._X.T @ S).T, S.sum(axis=0))
+
+    def square_norms(self) -> np.ndarray:
+        # Σ_l (x_l - μ_l)²/σ_l², where most x_l are 0: correct the norm of -μ/σ at the entries that are stored.
+        shift = self._mean * self._inverse
+        scaled = self._X.data * self._inverse[self._X.indices]
+        at_entries = sparse.csr_array((scaled * (scaled - 2.0 * shift[self._X.indices]), self._X.indices, self._X.indptr))
+        return np.asarray(at_entries.sum(axis=1)) + float(shift @ shift) + self._constant
+
+    def restrict(self, columns: np.ndarray) -> DenseRows:
+        n = self._X.shape[1]
+        B = np.ones((self._X.shape[0], len(columns)))
+        free = columns < n
+        chosen = columns[free]
+        B[:, free] = (self._X[:, chosen].toarray() - self._mean[chosen]) * self._inverse[chosen]
+        return _already_standardised(B, self.labels, self._n_jobs)
+
+    def _fold(self, W):
+        V = W[:, : self._X.shape[1]] * self._inverse
+        offset = -(V @ self._mean)
+        return V, offset + W[:, -1] if self._constant else offset
+
+    def _centre(self, G, total):
+        G = (G - np.outer(total, self._mean)) * self._inverse
+        return np.column_stack([G, total]) if self._constant else G
+
+
+def make_rows(X, mean, inverse, constant: bool, labels: Labels, n_jobs: int) -> Rows:
+    """Dense or sparse rows, by the type of ``X``."""
+    kind = SparseRows if sparse.issparse(X) else DenseRows
+    return kind(X, mean, inverse, constant, labels, n_jobs)
+
+
+def _already_standardised(B, labels, n_jobs):
+    n = B.shape[1]
+    return DenseRows(B, np.zeros(n), np.ones(n), False, labels, n_jobs)
+
+
+def _cut(m: int, width: int) -> list[slice]:
+    pieces = int(np.clip(m * width // BLOCK_ENTRIES, 1, min(MOST_BLOCKS, m)))
+    edges = np.linspace(0, m, pieces + 1).astype(int)
+    return [slice(a, b) for a, b in zip(edges[:-1], edges[1:], strict=True)]
+
+
+def _add(one: Callable[[slice], tuple], blocks: list[slice], n_jobs: int) -> Any:
+    """Add, entry by entry, what ``one`` says of each block, always in the order of the rows."""
+    if len(blocks) == 1:
+        return one(blocks[0])
+    if n_jobs > 1:
+        with ThreadPoolExecutor(n_jobs) as pool:
+            parts = list(pool.map(one, blocks))
+    else:
+        parts = [one(block) for block in blocks]
+    return type(parts[0])(*(sum(part[1:], start=part[0]) for part in zip(*parts, strict=True)))

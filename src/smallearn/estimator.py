@@ -1,0 +1,375 @@
+"""`SMaLLClassifier`: parameters, fit, predict; the mathematics is elsewhere."""
+
+import warnings
+from collections.abc import Callable
+from functools import partial
+from numbers import Integral, Real
+from typing import Any, Self
+
+import numpy as np
+from joblib import effective_n_jobs
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+
+from smallearn import __version__, assignment, search
+from smallearn.blocks import Assignment, Rows
+from smallearn.model import Prototype, SMaLLModel, Term, Training
+from smallearn.objective import Penalty
+from smallearn.problem import Problem, build_problem
+from smallearn.solvers import accelerated, mirror_prox
+
+MOST_ROUNDS = 100  # of reassignment; each lowers the objective, so that this is a stop for the unforeseen
+
+
+class SMaLLClassifier(ClassifierMixin, BaseEstimator):
+    """Sparse multiprototype linear classifier: at most `n_nonzero` terms in each of `n_prototypes` prototypes.
+
+    With two classes it predicts by ``max_j w_j·x > 0`` (a relaxed p-term k-DNF); with more, by the greatest score over
+    the prototypes of all classes. It is trained through a convex relaxation of the k-sparse problem, rounded and
+    refitted, and reports a lower bound on what any model with that budget can reach.
+
+    Parameters
+    ----------
+    n_prototypes : int, default=2
+        Prototypes of the class that owns them; with more than two classes, of each class. Reduced, with a warning, to
+        the number of rows of the class.
+    n_nonzero : int or None, default=3
+        Terms that a prototype may have, the intercept not counted. None: no limit. Capped at the number of features.
+    alpha : float, default=0.01
+        Weight of the ridge penalty, λ in the paper, from 1e-10 to 1e10.
+    solver : {"accelerated", "mirror-prox"}, default="accelerated"
+        How the relaxation is solved: accelerated proximal gradient, or the paper's algorithm.
+    assignment : "kmeans" or array-like of shape (n_samples,), default="kmeans"
+        The prototype that each row starts with. An array counts within the row's class and is ignored for rows whose
+        class owns no prototype.
+    reassign : bool or int, default=True
+        Whether rows may move to the prototype that scores them best: until none moves, never, or for so many rounds.
+    refit_support : bool, default=True
+        Refit the weights on the rounded support. False: the paper's weights, from the dual point of the relaxation.
+    fit_intercept : bool, default=True
+        Give each prototype a constant term in standardised space, penalised like a weight and outside the budget.
+    standardize : bool, default=True
+        Train on columns of mean 0 and standard deviation 1. The model is in raw units either way.
+    positive_class : label, None or "auto", default=None
+        With two classes, the one that owns the prototypes. None: the greater label. "auto": whichever gives the lower
+        objective.
+    solver_options : dict or None, default=None
+        For "mirror-prox": `geometry` ("entropy" or "euclidean"), `step_sizes` ("adaptive" or a pair (α, β)), `average`
+        (True: the average of the iterates; False: the last).
+    class_weight : dict, "balanced" or None, default=None
+        Weights of the classes in the loss.
+    tol : float or None, default=1e-4
+        The relative duality gap at which the solver stops. None: run `max_iter` iterations.
+    max_iter : int, default=10000
+        Iterations of the solver, for each relaxation that it solves.
+    random_state : int, RandomState instance or None, default=None
+        Seeds k-means.
+    verbose : int, default=0
+        1: a line for each round.
+    n_jobs : int or None, default=None
+        Threads for passes over many rows. The model does not depend on it.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+    prototypes_ : ndarray of shape (p, n_features)
+        The weights in raw units. May have fewer rows than asked for: a prototype that lost all its rows is dropped
+        unless a new one in its place lowers the objective.
+    intercepts_ : ndarray of shape (p,)
+    support_ : ndarray of bool, shape (p, n_features)
+        Where `prototypes_` is not zero: at most `n_nonzero` a row.
+    prototype_classes_ : ndarray of shape (p,)
+        The class that each prototype belongs to.
+    objective_ : float
+        Mean loss plus penalty of this model, in standardised space, at the final assignment of rows to prototypes.
+    lower_bound_ : float
+        No model with this budget has a lower objective at that assignment. It says nothing of test accuracy.
+    optimality_gap_ : float
+        ``(objective_ - lower_bound_) / objective_``.
+    duality_gap_ : float
+        The same for the relaxation: how far the solver got.
+    n_iter_ : int
+        Iterations of the solver, over all relaxations.
+    model_ : SMaLLModel
+        The model on its own: predicts with numpy alone, prints itself, saves to JSON.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> clf = SMaLLClassifier(n_prototypes=2, n_nonzero=3, random_state=0).fit(X, y)
+    >>> bool(clf.support_.sum(axis=1).max() <= 3)
+    True
+    """
+
+    def __init__(
+        self,
+        n_prototypes=2,
+        n_nonzero=3,
+        alpha=1e-2,
+        *,
+        solver="accelerated",
+        assignment="kmeans",
+        reassign=True,
+        refit_support=True,
+        fit_intercept=True,
+        standardize=True,
+        positive_class=None,
+        solver_options=None,
+        class_weight=None,
+        tol=1e-4,
+        max_iter=10_000,
+        random_state=None,
+        verbose=0,
+        n_jobs=None,
+    ):
+        self.n_prototypes = n_prototypes
+        self.n_nonzero = n_nonzero
+        self.alpha = alpha
+        self.solver = solver
+        self.assignment = assignment
+        self.reassign = reassign
+        self.refit_support = refit_support
+        self.fit_intercept = fit_intercept
+        self.standardize = standardize
+        self.positive_class = positive_class
+        self.solver_options = solver_options
+        self.class_weight = class_weight
+        self.tol = tol
+        self.max_iter = max_iter
+        self.random_state = random_state
+        self.verbose = verbose
+        self.n_jobs = n_jobs
+
+    @classmethod
+    def paper_preset(cls, **overrides: Any) -> Self:
+        """Train as the paper does, its formulas corrected: Mirror-Prox with Euclidean steps α = 0.01 and β = 0.001 for
+        2,000 steps from a uniform start, averaged; k-means; no intercept, refit or reassignment; λ = 0.1."""
+        preset: dict[str, Any] = {
+            "alpha": 0.1,
+            "solver": "mirror-prox",
+            "solver_options": {"geometry": "euclidean", "step_sizes": (0.01, 0.001), "average": True},
+            "reassign": False,
+            "refit_support": False,
+            "fit_intercept": False,
+            "tol": None,
+            "max_iter": 2000,
+        }
+        return cls(**{**preset, **overrides})
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    # --- training --------------------------------------------------------------------------------------------------
+
+    def fit(self, X, y, sample_weight=None) -> Self:
+        """Train on ``X`` (dense or CSR, n_samples × n_features) and labels ``y``.
+
+        ``sample_weight``: weight 2 equals the row twice, weight 0 as if it were absent.
+        """
+        self._check_parameters()
+        problem, start = self._problem(X, y, sample_weight)
+        plan = self._plan(problem)
+        solution, owner = self._best_orientation(problem, start, plan)
+        self._keep(problem, solution, owner)
+        self._warn_if_unfinished(solution)
+        return self
+
+    def _problem(self, X, y, sample_weight) -> tuple[Problem, np.ndarray | None]:
+        """The validated training data, and the assignment if one was given."""
+        X, y = validate_data(
+            self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], order="C", ensure_min_samples=2
+        )
+        check_classification_targets(y)
+        weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
+        start = None
+        if not isinstance(self.assignment, str):
+            start = _check_assignment(self.assignment, X.shape[0])[weight > 0.0]
+        return build_problem(X, y, weight, self.class_weight, self.standardize), start
+
+    def _plan(self, problem: Problem) -> search.Plan:
+        n = problem.X.shape[1]
+        k = n if self.n_nonzero is None else min(int(self.n_nonzero), n)
+        tol = 0.0 if self.tol is None else float(self.tol)
+        if self.solver == "accelerated":
+            solver = partial(accelerated.solve, tol=tol, max_iter=int(self.max_iter))
+        else:
+            options = mirror_prox.Options(**(self.solver_options or {}))
+            solver = partial(mirror_prox.solve, tol=tol, max_iter=int(self.max_iter), options=options)
+        rounds = (MOST_ROUNDS if self.reassign else 0) if isinstance(self.reassign, bool) else int(self.reassign)
+        report: Callable[[str], None] = (lambda line: print(f"[SMaLL] {line}")) if self.verbose else (lambda line: None)
+        return search.Plan(Penalty(float(self.alpha), k, n), solver, bool(self.refit_support), rounds, report)
+
+    def _best_orientation(self, problem, start, plan) -> tuple[search.Solution, int]:
+        """Train with the class that is to own the prototypes (-1: all do), or with the better of the two."""
+        trained = []
+        for owner in self._owners(problem):
+            rows = problem.rows(1 - owner if owner >= 0 else -1, self.fit_intercept, effective_n_jobs(self.n_jobs))
+            first = self._first_assignment(problem, rows, owner, start)
+            trained.append((search.train(rows, first, plan), owner))
+        return min(trained, key=lambda pair: pair[0].value)
+
+    def _owners(self, problem: Problem) -> list[int]:
+        classes = problem.classes.tolist()
+        if len(classes) > 2:
+            if self.positive_class is not None:
+                raise ValueError(
+                    f"positive_class={self.positive_class!r}, but y has {len(classes)} classes, all of which own "
+                    "prototypes; leave it None."
+                )
+            return [-1]
+        if self.positive_class is None:
+            return [1]
+        if isinstance(self.positive_class, str) and self.positive_class == "auto":
+            return [1, 0]
+        if self.positive_class not in classes:
+            raise ValueError(f"positive_class={self.positive_class!r} is not one of {classes!r}, None or 'auto'.")
+        return [classes.index(self.positive_class)]
+
+    def _first_assignment(self, problem: Problem, rows: Rows, owner: int, start: np.ndarray | None) -> Assignment:
+        counts = {}
+        for label in range(len(problem.classes)) if owner < 0 else [owner]:
+            members = int(np.sum(problem.code == label))
+            counts[label] = min(int(self.n_prototypes), members)
+            if members < self.n_prototypes:
+                warnings.warn(
+                    f"n_prototypes={self.n_prototypes}, but class {problem.classes[label]!r} has {members} rows; "
+                    f"it gets {members} prototypes.",
+                    UserWarning,
+                    stacklevel=5,
+                )
+        if start is not None:
+            return assignment.given(start, problem.code, counts)
+        return assignment.by_kmeans(rows, counts, problem.sample_weight, check_random_state(self.random_state))
+
+    def _keep(self, problem: Problem, solution: search.Solution, owner: int) -> None:
+        """Set the fitted attributes."""
+        self.classes_ = problem.classes
+        self.prototypes_, self.intercepts_ = problem.to_raw_units(solution.W, self.fit_intercept)
+        self.support_ = self.prototypes_ != 0.0
+        self.prototype_classes_ = problem.classes[solution.assignment.owner]
+        self.objective_ = solution.value
+        self.lower_bound_ = solution.relaxed.dual
+        self.optimality_gap_ = (self.objective_ - self.lower_bound_) / self.objective_
+        self.duality_gap_ = solution.relaxed.gap
+        self.n_iter_ = solution.n_iter
+        self.model_ = self._model(problem, solution)
+
+    def _model(self, problem: Problem, solution: search.Solution) -> SMaLLModel:
+        names = getattr(self, "feature_names_in_", None)
+        prototypes = tuple(
+            Prototype(
+                int(owner),
+                float(intercept),
+                tuple(
+                    Term(int(index), float(weights[index]), None if names is None else str(names[index]))
+                    for index in np.flatnonzero(weights)
+                ),
+            )
+            for owner, intercept, weights in zip(
+                solution.assignment.owner, self.intercepts_, self.prototypes_, strict=True
+            )
+        )
+        n = problem.X.shape[1]
+        training = Training(
+            smallearn=__version__,
+            n_rows=problem.X.shape[0],
+            alpha=float(self.alpha),
+            n_nonzero=n if self.n_nonzero is None else min(int(self.n_nonzero), n),
+            objective=float(self.objective_),
+            lower_bound=float(self.lower_bound_),
+        )
+        return SMaLLModel(tuple(self.classes_.tolist()), self.classes_.dtype.str, n, prototypes, training)
+
+    def _warn_if_unfinished(self, solution: search.Solution) -> None:
+        if self.tol is not None and not solution.relaxed.converged:
+            warnings.warn(
+                f"The {self.solver} solver stopped after max_iter={self.max_iter} iterations at a relative duality gap "
+                f"of {self.duality_gap_:.1e}, short of tol={self.tol}. Raise max_iter, tol or alpha; the budget and "
+                "lower_bound_ hold all the same.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+
+    # --- predictions -----------------------------------------------------------------------------------------------
+
+    def decision_function(self, X) -> np.ndarray:
+        """Two classes: positive for ``classes_[1]``. More: the score of each class, rows × classes."""
+        return self.model_.decision_function(self._validated(X))
+
+    def predict(self, X) -> np.ndarray:
+        """The class of the greatest score; ties go to the first of ``classes_``."""
+        return self.model_.predict(self._validated(X))
+
+    def predict_proba(self, X) -> np.ndarray:
+        """The softmax of the class scores. It describes the data as weighted and is not corrected for weights."""
+        return self.model_.predict_proba(self._validated(X))
+
+    def _validated(self, X):
+        check_is_fitted(self)
+        return validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
+
+    # --- parameters ------------------------------------------------------------------------------------------------
+
+    def _check_parameters(self) -> None:
+        _whole_number("n_prototypes", self.n_prototypes)
+        if self.n_nonzero is not None:
+            _whole_number("n_nonzero", self.n_nonzero, "None means every feature may be used")
+        _number_within("alpha", self.alpha, 1e-10, 1e10)
+        if self.tol is not None:
+            _number_within("tol", self.tol, 0.0, 1.0, "None means to run max_iter iterations")
+        _whole_number("max_iter", self.max_iter)
+        for name in ("refit_support", "fit_intercept", "standardize"):
+            if not isinstance(getattr(self, name), bool | np.bool_):
+                raise ValueError(f"{name}={getattr(self, name)!r} is not True or False.")
+        if not isinstance(self.reassign, bool | np.bool_) and not (
+            isinstance(self.reassign, Integral) and self.reassign >= 0
+        ):
+            raise ValueError(f"reassign={self.reassign!r} is not True, False or a number of rounds.")
+        if isinstance(self.assignment, str) and self.assignment != "kmeans":
+            raise ValueError(f"assignment={self.assignment!r} is neither 'kmeans' nor an array of prototype indices.")
+        self._check_solver()
+
+    def _check_solver(self) -> None:
+        if self.solver not in ("accelerated", "mirror-prox"):
+            raise ValueError(f"solver={self.solver!r} is neither 'accelerated' nor 'mirror-prox'.")
+        options = self.solver_options or {}
+        known = ("geometry", "step_sizes", "average") if self.solver == "mirror-prox" else ()
+        unknown = sorted(set(options) - set(known))
+        if unknown:
+            allowed = f"it takes {', '.join(known)}" if known else "it takes none"
+            raise ValueError(f"solver_options has {unknown!r}, which solver={self.solver!r} does not know; {allowed}.")
+        if options.get("geometry", "entropy") not in mirror_prox.GEOMETRIES:
+            raise ValueError(f"geometry={options['geometry']!r} is not one of {sorted(mirror_prox.GEOMETRIES)!r}.")
+        steps = options.get("step_sizes", "adaptive")
+        if not (isinstance(steps, str) and steps == "adaptive") and not (
+            isinstance(steps, tuple | list)
+            and len(steps) == 2
+            and all(isinstance(step, Real) and 0.0 < step < np.inf for step in steps)
+        ):
+            raise ValueError(f"step_sizes={steps!r} is neither 'adaptive' nor a pair of positive numbers (α, β).")
+
+
+def _whole_number(name: str, value: Any, hint: str = "") -> None:
+    if not isinstance(value, Integral) or isinstance(value, bool | np.bool_) or value < 1:
+        raise ValueError(f"{name}={value!r} is not a positive integer{'; ' + hint if hint else ''}.")
+
+
+def _number_within(name: str, value: Any, low: float, high: float, hint: str = "") -> None:
+    if not isinstance(value, Real) or isinstance(value, bool | np.bool_) or not low <= value <= high:
+        raise ValueError(f"{name}={value!r} is not a number from {low:g} to {high:g}{'; ' + hint if hint else ''}.")
+
+
+def _check_assignment(index: Any, n_rows: int) -> np.ndarray:
+    index = np.asarray(index)
+    if index.shape != (n_rows,) or index.dtype.kind not in "iu":
+        raise ValueError(
+            f"assignment has shape {index.shape} and type {index.dtype}; it must be 'kmeans' or one integer for each of "
+            f"the {n_rows} rows."
+        )
+    return index.astype(np.int64)

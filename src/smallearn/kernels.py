@@ -1,0 +1,462 @@
+"""Every compiled loop, nothing else: arrays in, arrays out.
+
+Numba's disk cache does not see a change in another file, so all kernels live in this one. They call each other in this
+order: the loss of a row, passes over the rows, then the per-prototype loops of the geometry.
+
+Letters: rows ``i`` of ``m``, columns ``l`` of ``d``, prototypes ``j`` of ``p``. ``owner[j]`` is the class of prototype
+``j``, ``code[i]`` the class of row ``i`` and ``own[i]`` its own prototype; ``zero_owner`` is the class that owns the
+prototype frozen at zero, or -1 where there is none. A row of that class has ``own[i] = -1``.
+"""
+
+import sys
+from math import exp, log
+
+import numpy as np
+from numba import njit
+from numba.core import event
+
+# NaN and infinities keep their meaning; sums may be reordered, which is what lets the dot products use SIMD.
+_OPTIONS = {"nogil": True, "error_model": "numpy", "fastmath": {"reassoc", "contract", "nsz", "arcp"}}
+
+
+def compiled(function):
+    """Compile on first call and keep the result on disk, or in memory alone where no cache folder can be written."""
+    try:
+        return njit(cache=True, **_OPTIONS)(function)
+    except RuntimeError:  # numba found no folder that it may write
+        return njit(**_OPTIONS)(function)
+
+
+class _Notice(event.Listener):
+    """Tell the user once per process why the first fit is slow; a kernel read from the cache raises no event."""
+
+    def on_start(self, event):
+        if self.pending and event.data["dispatcher"].py_func.__module__ == __name__:
+            self.pending = False
+            print("smallearn: compiling its kernels, once; later runs read them from the cache.", file=sys.stderr)
+
+    def on_end(self, event):
+        pass
+
+    pending = True
+
+
+event.register("numba:compile", _Notice())
+
+
+# --- the loss of one row -------------------------------------------------------------------------------------------
+
+
+@compiled
+def softmax_residual(z, own, code, owner, zero_owner, s):
+    """Return the loss and its conjugate at its gradient; fill ``s`` with that gradient.
+
+    ``loss = log(Σ_j exp z_j) - z_own`` over the row's own prototype and those of other classes (the frozen zero among
+    them), ``s_j = π_j - [j = own]`` and ``loss*(s) = Σ_j π_j log π_j``. Other entries of ``s`` are 0.
+    """
+    top = 0.0 if zero_owner >= 0 else -np.inf
+    for j in range(z.shape[0]):
+        if (j == own or owner[j] != code) and z[j] > top:
+            top = z[j]
+    total = exp(-top) if zero_owner >= 0 else 0.0
+    mean = -top * total  # of z - top under exp(z - top), the frozen zero first
+    for j in range(z.shape[0]):
+        s[j] = 0.0
+        if j == own or owner[j] != code:
+            s[j] = exp(z[j] - top)
+            total += s[j]
+            mean += s[j] * (z[j] - top)
+    for j in range(z.shape[0]):
+        s[j] /= total
+    log_total = log(total)
+    loss = log_total + top
+    conjugate = mean / total - log_total
+    if own >= 0:
+        loss -= z[own]
+        s[own] -= 1.0
+    return loss, conjugate
+
+
+@compiled
+def conjugate_of(s, own, code, owner, zero_owner):
+    """``Σ π log π`` with ``π`` read back from ``s``, any point of the dual set; ``0 log 0 = 0``."""
+    value = 0.0
+    rest = 1.0  # the probability of the frozen zero
+    for j in range(s.shape[0]):
+        if j == own or owner[j] != code:
+            share = s[j] + 1.0 if j == own else s[j]
+            rest -= share
+            if share > 0.0:
+                value += share * log(share)
+    if zero_owner >= 0 and rest > 0.0:
+        value += rest * log(rest)
+    return value
+
+
+# --- passes over the rows ------------------------------------------------------------------------------------------
+
+
+@compiled
+def dense_pass(X, mean, inverse, W, own, code, weight, owner, zero_owner, G):
+    """Add ``Σ_i weight_i s_ij x_i`` to ``G`` (none if it has no rows); return the weighted loss and conjugate.
+
+    ``x = (X - mean) * inverse``, followed by a constant 1 if ``W`` has one column more than ``X``.
+    """
+    m, n = X.shape
+    p, d = W.shape
+    x = np.ones(d)
+    z = np.empty(p)
+    s = np.empty(p)
+    loss = 0.0
+    conjugate = 0.0
+    for i in range(m):
+        for l in range(n):
+            x[l] = (X[i, l] - mean[l]) * inverse[l]
+        for j in range(p):
+            z[j] = 0.0
+            if j == own[i] or owner[j] != code[i]:
+                dot = 0.0
+                for l in range(d):
+                    dot += W[j, l] * x[l]
+                z[j] = dot
+        row_loss, row_conjugate = softmax_residual(z, own[i], code[i], owner, zero_owner, s)
+        loss += weight[i] * row_loss
+        conjugate += weight[i] * row_conjugate
+        for j in range(G.shape[0]):
+            share = weight[i] * s[j]
+            if share != 0.0:
+                for l in range(d):
+                    G[j, l] += share * x[l]
+    return loss, conjugate
+
+
+@compiled
+def sparse_pass(data, indices, indptr, W, offset, own, code, weight, owner, zero_owner, G, total):
+    """As ``dense_pass`` for CSR rows: ``z = X Wᵀ + offset``; adds ``Σ_i weight_i s_i`` to ``total`` for the caller,
+    who centres ``G`` by a rank-one correction."""
+    p = W.shape[0]
+    z = np.empty(p)
+    s = np.empty(p)
+    loss = 0.0
+    conjugate = 0.0
+    for i in range(indptr.shape[0] - 1):
+        for j in range(p):
+            z[j] = 0.0
+            if j == own[i] or owner[j] != code[i]:
+                dot = offset[j]
+                for e in range(indptr[i], indptr[i + 1]):
+                    dot += data[e] * W[j, indices[e]]
+                z[j] = dot
+        row_loss, row_conjugate = softmax_residual(z, own[i], code[i], owner, zero_owner, s)
+        loss += weight[i] * row_loss
+        conjugate += weight[i] * row_conjugate
+        for j in range(G.shape[0]):
+            share = weight[i] * s[j]
+            if share != 0.0:
+                total[j] += share
+                for e in range(indptr[i], indptr[i + 1]):
+                    G[j, indices[e]] += share * data[e]
+    return loss, conjugate
+
+
+@compiled
+def curvature_pass(X, mean, inverse, theta, column, own, code, weight, owner, zero_owner, g, H):
+    """As ``dense_pass`` for chosen unknowns, with the Hessian: adds to ``g`` (p × w) and ``H`` (p × w × p × w).
+
+    Entry ``a`` of prototype ``j`` is the weight ``theta[j, a]`` of column ``column[j, a]``: the one after the last of
+    ``X`` is the constant, -1 is padding. The Hessian of a row is ``(diag(π) - π πᵀ)_jj' x_j x_j'ᵀ`` over the prototypes
+    that take part; only its blocks on and below the diagonal (``j' ≤ j``) are filled.
+    """
+    m, n = X.shape
+    p, width = theta.shape
+    x = np.zeros((p, width))
+    z = np.empty(p)
+    s = np.empty(p)
+    loss = 0.0
+    conjugate = 0.0
+    for i in range(m):
+        for j in range(p):
+            z[j] = 0.0
+            if j == own[i] or owner[j] != code[i]:
+                for a in range(width):
+                    c = column[j, a]
+                    if c >= 0:
+                        x[j, a] = (X[i, c] - mean[c]) * inverse[c] if c < n else 1.0
+                dot = 0.0
+                for a in range(width):
+                    dot += theta[j, a] * x[j, a]
+                z[j] = dot
+        row_loss, row_conjugate = softmax_residual(z, own[i], code[i], owner, zero_owner, s)
+        loss += weight[i] * row_loss
+        conjugate += weight[i] * row_conjugate
+        for j in range(p):
+            if j != own[i] and owner[j] == code[i]:
+                continue
+            share = weight[i] * s[j]
+            pi = s[j] + 1.0 if j == own[i] else s[j]
+            for a in range(width):
+                g[j, a] += share * x[j, a]
+            for other in range(j + 1):
+                if other != own[i] and owner[other] == code[i]:
+                    continue
+                pi_other = s[other] + 1.0 if other == own[i] else s[other]
+                bend = weight[i] * (pi * (1.0 - pi) if other == j else -pi * pi_other)
+                y = x[other]
+                for a in range(width):
+                    lift = bend * x[j, a]
+                    h = H[j, a, other]
+                    for b in range(width):
+                        h[b] += lift * y[b]
+    return loss, conjugate
+
+
+# --- the geometry: both walks below go through sorted breakpoints, exactly -----------------------------------------------
+
+
+@compiled
+def tail_sums(u):
+    """``tails[r]``: the sum of all but the ``r`` largest of ``u``, sorted upward, that are positive. Summed from the
+    smallest, so that the difference of two tails keeps its digits; its length less one is the number of positives."""
+    positive = u.shape[0]
+    while positive > 0 and u[u.shape[0] - positive] <= 0.0:
+        positive -= 1
+    tails = np.zeros(positive + 1)
+    for r in range(positive - 1, -1, -1):
+        tails[r] = tails[r + 1] + u[u.shape[0] - 1 - r]
+    return tails
+
+
+@compiled
+def capping_threshold(u, budget):
+    """The ``t ≥ 0`` with ``Σ clip(u - t, 0, 1) = budget``, or 0 if the sum at 0 is no more; ``u`` sorted upward.
+
+    As ``t`` falls, an entry begins at ``t = u_l`` and is full at ``u_l - 1``: both come in the order of ``u``, so one
+    walk with two fingers visits the breakpoints in order, and between two of them the sum is a line.
+    """
+    last = u.shape[0] - 1
+    spent = 0.0
+    for l in range(u.shape[0]):
+        spent += min(max(u[l], 0.0), 1.0)
+    if spent <= budget:
+        return 0.0
+    tails = tail_sums(u)
+    begun = 0  # entries above t
+    full = 0  # entries at 1
+    for _ in range(2 * tails.shape[0]):
+        begin = u[last - begun] if begun < tails.shape[0] - 1 else 0.0
+        fill = u[last - full] - 1.0 if full < begun else 0.0
+        inside = tails[full] - tails[begun]
+        if begun > full and full + inside - (begun - full) * max(begin, fill, 0.0) >= budget:
+            return max((full + inside - budget) / (begun - full), 0.0)
+        if begin >= fill:
+            begun += 1
+        else:
+            full += 1
+    return 0.0
+
+
+@compiled
+def mask_slope(u, tails, k, rho):
+    """The ``a`` with ``Σ clip(a u - rho, 0, 1) = k``; ``u`` sorted upward, more than ``k`` of them positive.
+
+    An entry begins at ``a = rho / u_l`` and is full at ``(1 + rho) / u_l``: the walk of ``capping_threshold``.
+    """
+    last = u.shape[0] - 1
+    begun = 0
+    full = 0
+    for _ in range(2 * tails.shape[0]):
+        begin = rho / u[last - begun] if begun < tails.shape[0] - 1 else np.inf
+        fill = (1.0 + rho) / u[last - full] if full < begun else np.inf
+        inside = tails[full] - tails[begun]
+        if begun > full and full + min(begin, fill) * inside - (begun - full) * rho >= k:
+            return (k - full + (begun - full) * rho) / inside
+        if begin <= fill:
+            begun += 1
+        else:
+            full += 1
+    return np.inf
+
+
+@compiled
+def prox_rows(V, sizes, k, rho, W, mask):
+    """Fill ``W`` with ``argmin ½‖w - v‖² + (rho/2) ‖w‖²_ksup`` and ``mask`` with the minimising ``ε``, row by row.
+
+    ``sizes`` holds, sorted upward, the ``|v|`` of the leading columns, which share the budget ``k``; the others are
+    always in (``ε = 1``). Returns ``½ Σ w²/ε``, the value of the penalty at ``W``.
+    """
+    p, d = V.shape
+    n = sizes.shape[1]
+    value = 0.0
+    for j in range(p):
+        for l in range(d):
+            mask[j, l] = 1.0
+        if k < n:
+            tails = tail_sums(sizes[j])
+            a = mask_slope(sizes[j], tails, k, rho) if tails.shape[0] - 1 > k else np.inf
+            for l in range(n):
+                size = abs(V[j, l])
+                mask[j, l] = min(max(a * size - rho, 0.0), 1.0) if size > 0.0 else 0.0
+        for l in range(d):
+            W[j, l] = 0.0
+            if mask[j, l] > 0.0:
+                W[j, l] = V[j, l] * (mask[j, l] / (mask[j, l] + rho))
+                value += 0.5 * W[j, l] * W[j, l] / mask[j, l]
+    return value
+
+
+@compiled
+def insertion_sort(v):
+    """Sort a handful of numbers upward, in place."""
+    for a in range(1, v.shape[0]):
+        item = v[a]
+        b = a - 1
+        while b >= 0 and v[b] > item:
+            v[b + 1] = v[b]
+            b -= 1
+        v[b + 1] = item
+
+
+@compiled
+def model_rows(W, g, H, k, n_free, alpha, forcing, max_iter):
+    """Minimise ``<g, D> + ½ <D, H D> + λ/2 Σ_j ‖w_j‖²_ksup`` over ``D = w - W``: the loss replaced by its quadratic
+    model, so that no iteration touches a row. Returns ``w`` and the number of iterations.
+
+    Accelerated proximal gradient. ``H`` acts on the flattened matrix and is linear, so that one product an iteration
+    serves the backtracking and the next gradient. Restarts where the momentum points uphill; stops when the proximal
+    step has shrunk to ``forcing`` times the first.
+    """
+    p, d = W.shape
+    size = p * d
+    old = np.zeros(size)  # D, the latest iterate
+    old_slope = np.zeros(size)  # H D
+    point = np.zeros(size)  # the extrapolated iterate
+    point_slope = np.zeros(size)
+    new = np.zeros(size)
+    new_slope = np.zeros(size)
+    V = np.empty((p, d))
+    w = W.copy()
+    mask = np.empty((p, d))
+    sizes = np.empty((p, n_free))
+    L = 0.0
+    for a in range(size):
+        L = max(L, H[a, a])
+    momentum = 1.0
+    first = 0.0
+    for iteration in range(max_iter):
+        while True:
+            for j in range(p):
+                for l in range(d):
+                    a = j * d + l
+                    V[j, l] = W[j, l] + point[a] - (g[a] + point_slope[a]) / L
+                    if l < n_free:
+                        sizes[j, l] = abs(V[j, l])
+                insertion_sort(sizes[j])
+            prox_rows(V, sizes, k, alpha / L, w, mask)
+            for j in range(p):
+                for l in range(d):
+                    new[j * d + l] = w[j, l] - W[j, l]
+            square = 0.0
+            bend = 0.0
+            for a in range(size):
+                slope = 0.0
+                for b in range(size):
+                    slope += H[a, b] * new[b]
+                new_slope[a] = slope
+                step = new[a] - point[a]
+                square += step * step
+                bend += step * (slope - point_slope[a])
+            if bend <= L * square * (1.0 + 1e-12) or square == 0.0:
+                break
+            L = max(1.2 * L, bend / square)
+        residual = L * square**0.5
+        if iteration == 0:
+            first = residual
+        if residual <= forcing * first:
+            break
+        uphill = 0.0
+        for a in range(size):
+            uphill += (point[a] - new[a]) * (new[a] - old[a])
+        following = 0.5 * (1.0 + (1.0 + 4.0 * momentum * momentum) ** 0.5)
+        pull = (momentum - 1.0) / following
+        momentum = following
+        if uphill > 0.0:
+            pull = 0.0
+            momentum = 1.0
+        for a in range(size):
+            point[a] = new[a] + pull * (new[a] - old[a])
+            point_slope[a] = new_slope[a] + pull * (new_slope[a] - old_slope[a])
+            old[a] = new[a]
+            old_slope[a] = new_slope[a]
+    return w, iteration + 1
+
+
+# --- the dual variable of Mirror-Prox, one row of S at a time ---------------------------------------------------------
+
+
+@compiled
+def residual_rows(Z, own, code, owner, zero_owner, S):
+    """``S_i = ∇loss_i(Z_i)``: the mirror map of the entropy geometry."""
+    for i in range(Z.shape[0]):
+        softmax_residual(Z[i], own[i], code[i], owner, zero_owner, S[i])
+
+
+@compiled
+def conjugate_rows(S, own, code, owner, zero_owner, weight):
+    """``Σ_i weight_i loss_i*(S_i)``."""
+    value = 0.0
+    for i in range(S.shape[0]):
+        value += weight[i] * conjugate_of(S[i], own[i], code[i], owner, zero_owner)
+    return value
+
+
+@compiled
+def conjugate_slope_rows(S, own, code, owner, zero_owner, floor, out):
+    """``out_i = ∇loss_i*(S_i)``, taken in the free coordinates of the dual set, its logarithm clipped at ``floor``.
+
+    These are the probabilities ``π`` of the rivals, with ``∇ = log(π_j / π_own)``; the own entry of ``out`` is then 0.
+    For a row whose prototypes stand beside the frozen zero it is ``s_own``, with ``∇ = log((1 + s) / -s)``.
+    """
+    for i in range(S.shape[0]):
+        o = own[i]
+        rest = 1.0
+        for j in range(S.shape[1]):
+            out[i, j] = 0.0
+            if owner[j] != code[i]:
+                rest -= S[i, j]
+        if zero_owner >= 0 and o >= 0:
+            out[i, o] = log(max(1.0 + S[i, o], floor) / max(-S[i, o], floor))
+            continue
+        for j in range(S.shape[1]):
+            if owner[j] != code[i]:
+                out[i, j] = log(max(S[i, j], floor) / max(rest, floor))
+
+
+@compiled
+def dual_step_rows(S, slope, step, own, code, owner, zero_owner, out):
+    """``out_i``: the projection of ``S_i + step · slope_i`` onto the dual set, in its free coordinates (see above).
+
+    The set is ``π ≥ 0, Σ π ≤ 1``; the entry of the own prototype follows as ``-Σ π``.
+    """
+    p = S.shape[1]
+    pi = np.empty(p)
+    u = np.empty(p)
+    for i in range(S.shape[0]):
+        o = own[i]
+        for j in range(p):
+            out[i, j] = 0.0
+        if zero_owner >= 0 and o >= 0:
+            out[i, o] = min(max(S[i, o] + step * slope[i, o], -1.0), 0.0)
+            continue
+        against = slope[i, o] if o >= 0 else 0.0
+        for j in range(p):
+            pi[j] = 0.0
+            if owner[j] != code[i]:
+                pi[j] = S[i, j] + step * (slope[i, j] - against)
+            u[j] = pi[j]
+        insertion_sort(u)
+        threshold = capping_threshold(u, 1.0)
+        for j in range(p):
+            if owner[j] != code[i]:
+                out[i, j] = min(max(pi[j] - threshold, 0.0), 1.0)
+                if o >= 0:
+                    out[i, o] -= out[i, j]
