@@ -37,11 +37,11 @@ def by_kmeans(rows: Rows, counts: dict[int, int], weight: np.ndarray, rng: np.ra
     # Random draws walk the rows in the order of a random projection, in which equal rows are neighbours: the draw is
     # then the same however the rows are ordered, and whether a row stands there twice or weighs double.
     order = np.argsort(rows.scores(rng.standard_normal((1, rows.n_columns)))[:, 0], kind="stable")
-    best, best_spread = None, -np.inf
+    best, best_spread = Assignment(np.array([]), np.array([])), -np.inf
     for _ in range(N_INIT):
         centres, owner = _seed(rows, counts, weight, norms, order, rng)
         own, spread = _lloyd(rows, centres, owner, weight)
-        if best is None or spread > best_spread + 1e-9 * abs(best_spread):
+        if best_spread < 0.0 or spread > best_spread * (1.0 + 1e-9):
             best, best_spread = Assignment(own, owner), spread
     return drop_empty(best)[0]
 
@@ -69,7 +69,8 @@ def drop_empty(assignment: Assignment) -> tuple[Assignment, np.ndarray]:
 def _seed(rows, counts, weight, norms, order, rng):
     """k-means++ within each class: every next centre is a row drawn with probability weight × squared distance."""
     code = rows.labels.code
-    centres, owner = [], []
+    centres: list[np.ndarray] = []
+    owner: list[int] = []
     for label, count in counts.items():
         nearest = np.where(code == label, 1.0, 0.0)
         for _ in range(count):

@@ -10,6 +10,7 @@ correcting the mean by a matrix of rank one, ``G = (SᵀX - (Sᵀ1) μᵀ) / σ`
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -96,27 +97,26 @@ class DenseRows:
         self.n_columns = X.shape[1] + constant
         self._n_jobs = n_jobs
         self._blocks = _cut(X.shape[0], self.n_columns)
+        self._small: np.ndarray | None = None
 
     def sums(self, W: np.ndarray, assignment: Assignment, gradient: bool = True) -> Sums:
         labels = self.labels
 
         def one(block: slice) -> Sums:
             G = np.zeros(W.shape if gradient else (0, 0))
-            return Sums(
-                *kernels.dense_pass(
-                    self._X[block],
-                    self._mean,
-                    self._inverse,
-                    W,
-                    assignment.own[block],
-                    labels.code[block],
-                    labels.weight[block],
-                    assignment.owner,
-                    labels.zero_owner,
-                    G,
-                ),
+            loss, conjugate = kernels.dense_pass(
+                self._X[block],
+                self._mean,
+                self._inverse,
+                W,
+                assignment.own[block],
+                labels.code[block],
+                labels.weight[block],
+                assignment.owner,
+                labels.zero_owner,
                 G,
             )
+            return Sums(loss, conjugate, G)
 
         return _add(one, self._blocks, self._n_jobs)
 
@@ -144,8 +144,7 @@ class DenseRows:
             return Curvature(loss, conjugate, g, H)
 
         loss, conjugate, g, H = _add(one, self._blocks, self._n_jobs)
-        H = H.reshape(theta.size, theta.size)
-        return Curvature(loss, conjugate, g, np.tril(H) + np.tril(H, -1).T)
+        return Curvature(loss, conjugate, g, H.reshape(theta.size, theta.size))
 
     def scores(self, W: np.ndarray) -> np.ndarray:
         return np.concatenate([x @ W.T for _, x in self._standardised()])
@@ -168,12 +167,17 @@ class DenseRows:
         return _already_standardised(B, self.labels, self._n_jobs)
 
     def _standardised(self) -> Iterable[tuple[slice, np.ndarray]]:
+        if self._small is not None:
+            yield slice(0, len(self._small)), self._small
+            return
         m, n = self._X.shape
         step = max(64, CHUNK_ENTRIES // max(1, n))
         for begin in range(0, m, step):
             chunk = slice(begin, min(m, begin + step))
             x = np.ones((chunk.stop - begin, self.n_columns))
             x[:, :n] = (self._X[chunk] - self._mean) * self._inverse
+            if step >= m:
+                self._small = x  # a single chunk is worth keeping
             yield chunk, x
 
 
@@ -226,8 +230,9 @@ class SparseRows:
         # Σ_l (x_l - μ_l)²/σ_l², where most x_l are 0: correct the norm of -μ/σ at the entries that are stored.
         shift = self._mean * self._inverse
         scaled = self._X.data * self._inverse[self._X.indices]
-        at_entries = sparse.csr_array((scaled * (scaled - 2.0 * shift[self._X.indices]), self._X.indices, self._X.indptr))
-        return np.asarray(at_entries.sum(axis=1)) + float(shift @ shift) + self._constant
+        change = scaled * (scaled - 2.0 * shift[self._X.indices])
+        by_row = sparse.csr_array((change, self._X.indices, self._X.indptr), shape=self._X.shape).sum(axis=1)
+        return np.asarray(by_row) + float(shift @ shift) + self._constant
 
     def restrict(self, columns: np.ndarray) -> DenseRows:
         n = self._X.shape[1]
@@ -261,7 +266,7 @@ def _already_standardised(B, labels, n_jobs):
 def _cut(m: int, width: int) -> list[slice]:
     pieces = int(np.clip(m * width // BLOCK_ENTRIES, 1, min(MOST_BLOCKS, m)))
     edges = np.linspace(0, m, pieces + 1).astype(int)
-    return [slice(a, b) for a, b in zip(edges[:-1], edges[1:], strict=True)]
+    return [slice(a, b) for a, b in pairwise(edges)]
 
 
 def _add(one: Callable[[slice], tuple], blocks: list[slice], n_jobs: int) -> Any:

@@ -1,7 +1,6 @@
 """`SMaLLClassifier`: parameters, fit, predict; the mathematics is elsewhere."""
 
 import warnings
-from collections.abc import Callable
 from functools import partial
 from numbers import Integral, Real
 from typing import Any, Self
@@ -12,7 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted, validate_data
 
 from smallearn import __version__, assignment, search
 from smallearn.blocks import Assignment, Rows
@@ -175,8 +174,8 @@ class SMaLLClassifier(ClassifierMixin, BaseEstimator):
         self._check_parameters()
         problem, start = self._problem(X, y, sample_weight)
         plan = self._plan(problem)
-        solution, owner = self._best_orientation(problem, start, plan)
-        self._keep(problem, solution, owner)
+        solution = self._best_orientation(problem, start, plan)
+        self._keep(problem, solution)
         self._warn_if_unfinished(solution)
         return self
 
@@ -186,7 +185,7 @@ class SMaLLClassifier(ClassifierMixin, BaseEstimator):
             self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], order="C", ensure_min_samples=2
         )
         check_classification_targets(y)
-        weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
+        weight = _check_sample_weight(sample_weight, X)
         start = None
         if not isinstance(self.assignment, str):
             start = _check_assignment(self.assignment, X.shape[0])[weight > 0.0]
@@ -201,18 +200,19 @@ class SMaLLClassifier(ClassifierMixin, BaseEstimator):
         else:
             options = mirror_prox.Options(**(self.solver_options or {}))
             solver = partial(mirror_prox.solve, tol=tol, max_iter=int(self.max_iter), options=options)
-        rounds = (MOST_ROUNDS if self.reassign else 0) if isinstance(self.reassign, bool) else int(self.reassign)
-        report: Callable[[str], None] = (lambda line: print(f"[SMaLL] {line}")) if self.verbose else (lambda line: None)
-        return search.Plan(Penalty(float(self.alpha), k, n), solver, bool(self.refit_support), rounds, report)
+        unlimited = isinstance(self.reassign, bool | np.bool_) and self.reassign
+        rounds = MOST_ROUNDS if unlimited else int(self.reassign)
+        penalty = Penalty(float(self.alpha), k, n)
+        return search.Plan(penalty, solver, bool(self.refit_support), rounds, bool(self.verbose))
 
-    def _best_orientation(self, problem, start, plan) -> tuple[search.Solution, int]:
+    def _best_orientation(self, problem: Problem, start: np.ndarray | None, plan: search.Plan) -> search.Solution:
         """Train with the class that is to own the prototypes (-1: all do), or with the better of the two."""
         trained = []
         for owner in self._owners(problem):
             rows = problem.rows(1 - owner if owner >= 0 else -1, self.fit_intercept, effective_n_jobs(self.n_jobs))
             first = self._first_assignment(problem, rows, owner, start)
-            trained.append((search.train(rows, first, plan), owner))
-        return min(trained, key=lambda pair: pair[0].value)
+            trained.append(search.train(rows, first, plan))
+        return min(trained, key=lambda solution: solution.value)
 
     def _owners(self, problem: Problem) -> list[int]:
         classes = problem.classes.tolist()
@@ -247,7 +247,7 @@ class SMaLLClassifier(ClassifierMixin, BaseEstimator):
             return assignment.given(start, problem.code, counts)
         return assignment.by_kmeans(rows, counts, problem.sample_weight, check_random_state(self.random_state))
 
-    def _keep(self, problem: Problem, solution: search.Solution, owner: int) -> None:
+    def _keep(self, problem: Problem, solution: search.Solution) -> None:
         """Set the fitted attributes."""
         self.classes_ = problem.classes
         self.prototypes_, self.intercepts_ = problem.to_raw_units(solution.W, self.fit_intercept)
@@ -300,15 +300,18 @@ class SMaLLClassifier(ClassifierMixin, BaseEstimator):
 
     def decision_function(self, X) -> np.ndarray:
         """Two classes: positive for ``classes_[1]``. More: the score of each class, rows × classes."""
-        return self.model_.decision_function(self._validated(X))
+        X = self._validated(X)
+        return self.model_.decision_function(X)
 
     def predict(self, X) -> np.ndarray:
         """The class of the greatest score; ties go to the first of ``classes_``."""
-        return self.model_.predict(self._validated(X))
+        X = self._validated(X)
+        return self.model_.predict(X)
 
     def predict_proba(self, X) -> np.ndarray:
         """The softmax of the class scores. It describes the data as weighted and is not corrected for weights."""
-        return self.model_.predict_proba(self._validated(X))
+        X = self._validated(X)
+        return self.model_.predict_proba(X)
 
     def _validated(self, X):
         check_is_fitted(self)
@@ -327,9 +330,7 @@ class SMaLLClassifier(ClassifierMixin, BaseEstimator):
         for name in ("refit_support", "fit_intercept", "standardize"):
             if not isinstance(getattr(self, name), bool | np.bool_):
                 raise ValueError(f"{name}={getattr(self, name)!r} is not True or False.")
-        if not isinstance(self.reassign, bool | np.bool_) and not (
-            isinstance(self.reassign, Integral) and self.reassign >= 0
-        ):
+        if not isinstance(self.reassign, bool | np.bool_ | Integral) or int(self.reassign) < 0:
             raise ValueError(f"reassign={self.reassign!r} is not True, False or a number of rounds.")
         if isinstance(self.assignment, str) and self.assignment != "kmeans":
             raise ValueError(f"assignment={self.assignment!r} is neither 'kmeans' nor an array of prototype indices.")
@@ -350,26 +351,36 @@ class SMaLLClassifier(ClassifierMixin, BaseEstimator):
         if not (isinstance(steps, str) and steps == "adaptive") and not (
             isinstance(steps, tuple | list)
             and len(steps) == 2
-            and all(isinstance(step, Real) and 0.0 < step < np.inf for step in steps)
+            and all(isinstance(step, Real) and 0.0 < float(step) < np.inf for step in steps)
         ):
             raise ValueError(f"step_sizes={steps!r} is neither 'adaptive' nor a pair of positive numbers (α, β).")
 
 
 def _whole_number(name: str, value: Any, hint: str = "") -> None:
-    if not isinstance(value, Integral) or isinstance(value, bool | np.bool_) or value < 1:
+    if isinstance(value, bool | np.bool_) or not isinstance(value, Integral) or int(value) < 1:
         raise ValueError(f"{name}={value!r} is not a positive integer{'; ' + hint if hint else ''}.")
 
 
 def _number_within(name: str, value: Any, low: float, high: float, hint: str = "") -> None:
-    if not isinstance(value, Real) or isinstance(value, bool | np.bool_) or not low <= value <= high:
+    if isinstance(value, bool | np.bool_) or not isinstance(value, Real) or not low <= float(value) <= high:
         raise ValueError(f"{name}={value!r} is not a number from {low:g} to {high:g}{'; ' + hint if hint else ''}.")
+
+
+def _check_sample_weight(weight: Any, X: Any) -> np.ndarray:
+    if weight is None:
+        return np.ones(X.shape[0])
+    weight = check_array(weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight")
+    if weight.ndim != 1:
+        raise ValueError(f"sample_weight has shape {weight.shape}; it must hold one number for each of the rows.")
+    check_consistent_length(X, weight)
+    return weight
 
 
 def _check_assignment(index: Any, n_rows: int) -> np.ndarray:
     index = np.asarray(index)
     if index.shape != (n_rows,) or index.dtype.kind not in "iu":
         raise ValueError(
-            f"assignment has shape {index.shape} and type {index.dtype}; it must be 'kmeans' or one integer for each of "
-            f"the {n_rows} rows."
+            f"assignment has shape {index.shape} and type {index.dtype}; it must be 'kmeans' or one integer for each "
+            f"of the {n_rows} rows."
         )
     return index.astype(np.int64)

@@ -1,7 +1,7 @@
 r"""Projections and proximal steps: pure functions, exact by sorting.
 
-Matrices have one prototype per row. The leading ``n_free`` columns share the budget ``k`` of each prototype; the columns
-after them are always in, outside the budget.
+Matrices have one prototype per row. The leading ``n_free`` columns share the budget ``k`` of each prototype; the
+columns after them are always in, outside the budget.
 """
 
 import numpy as np

@@ -161,11 +161,11 @@ def sparse_pass(data, indices, indptr, W, offset, own, code, weight, owner, zero
 
 @compiled
 def curvature_pass(X, mean, inverse, theta, column, own, code, weight, owner, zero_owner, g, H):
-    """As ``dense_pass`` for chosen unknowns, with the Hessian: adds to ``g`` (p × w) and ``H`` (p × w × p × w).
+    """As ``dense_pass`` for chosen unknowns, with the Hessian: fills ``g`` (p × w) and ``H`` (p × w × p × w).
 
     Entry ``a`` of prototype ``j`` is the weight ``theta[j, a]`` of column ``column[j, a]``: the one after the last of
     ``X`` is the constant, -1 is padding. The Hessian of a row is ``(diag(π) - π πᵀ)_jj' x_j x_j'ᵀ`` over the prototypes
-    that take part; only its blocks on and below the diagonal (``j' ≤ j``) are filled.
+    that take part. ``g`` and ``H`` must come in as zeros.
     """
     m, n = X.shape
     p, width = theta.shape
@@ -207,10 +207,15 @@ def curvature_pass(X, mean, inverse, theta, column, own, code, weight, owner, ze
                     h = H[j, a, other]
                     for b in range(width):
                         h[b] += lift * y[b]
+    for j in range(p):  # the rows filled the blocks on and below the diagonal; the others mirror them
+        for other in range(j):
+            for a in range(width):
+                for b in range(width):
+                    H[other, b, j, a] = H[j, a, other, b]
     return loss, conjugate
 
 
-# --- the geometry: both walks below go through sorted breakpoints, exactly -----------------------------------------------
+# --- the geometry: both walks below go through sorted breakpoints, exactly -----------------------------------------
 
 
 @compiled

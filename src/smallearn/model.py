@@ -10,7 +10,7 @@ import math
 import os
 import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -85,6 +85,16 @@ class SMaLLModel:
         """One term for each feature in use, in the order of the features."""
         used = {term.feature: term for prototype in self.prototypes for term in prototype.terms}
         return tuple(used[index] for index in sorted(used))
+
+    def with_feature_names(self, names: Sequence[str]) -> "SMaLLModel":
+        """The same model, its features called ``names``: for data that came without."""
+        if len(names) != self.n_features:
+            raise ValueError(f"There are {len(names)} names for {self.n_features} features.")
+        prototypes = tuple(
+            replace(prototype, terms=tuple(replace(term, name=str(names[term.feature])) for term in prototype.terms))
+            for prototype in self.prototypes
+        )
+        return replace(self, prototypes=prototypes)
 
     def scores(self, X: Any) -> np.ndarray:
         """The score of every prototype, rows × prototypes. Each is summed term by term, in the order of the terms."""
@@ -187,8 +197,8 @@ class SMaLLModel:
         facts = self.training
         yield (
             f"\nCertificate: training objective {facts.objective:.4f}; none below {facts.lower_bound:.4f} exists with "
-            f"{_count(facts.n_nonzero, 'term')} a prototype\n(gap {facts.optimality_gap:.1%}; for this assignment of rows to "
-            "prototypes, and not a statement about test accuracy)."
+            f"{_count(facts.n_nonzero, 'term')} a prototype\n(gap {facts.optimality_gap:.1%}), for this assignment of "
+            "rows to prototypes. It says nothing of test accuracy."
         )
 
     # --- JSON ------------------------------------------------------------------------------------------------------
@@ -197,7 +207,8 @@ class SMaLLModel:
         """The model as JSON text, every number exact; `from_json` gives an equal model back."""
         for label in self.classes:
             if not isinstance(label, bool | int | float | str):
-                raise ValueError(f"Class {label!r} is a {type(label).__name__}; JSON holds numbers, strings and booleans.")
+                kind = type(label).__name__
+                raise ValueError(f"Class {label!r} is a {kind}; JSON holds numbers, strings and booleans.")
         content = {
             "format": FORMAT,
             "version": VERSION,
@@ -273,8 +284,10 @@ def _gather(X: Any, features: tuple[Term, ...], n_features: int) -> Iterator[np.
         if not hasattr(X, "toarray"):
             X = np.asarray(X)
         if X.ndim != 2 or X.shape[1] != n_features:
-            raise ValueError(f"X has shape {X.shape}; the model was trained on {n_features} features, so it takes "
-                             f"rows × {n_features}.")
+            raise ValueError(
+                f"X has shape {X.shape}; the model was trained on {n_features} features, so it takes "
+                f"rows × {n_features}."
+            )
         index = [term.feature for term in features]
         n_rows = X.shape[0]
 
@@ -295,13 +308,14 @@ def _gather(X: Any, features: tuple[Term, ...], n_features: int) -> Iterator[np.
 
 def _read_model(content: Any) -> SMaLLModel:
     if not isinstance(content, dict) or content.get("format") != FORMAT:
-        raise ValueError(f"Not a smallearn model: the field \"format\" is not {FORMAT!r}.")
+        raise ValueError(f'Not a smallearn model: the field "format" is not {FORMAT!r}.')
     if content.get("version") != VERSION:
         raise ValueError(
             f"The model has schema version {content.get('version')!r}; this smallearn reads version {VERSION}. "
             "Upgrade smallearn, or export the model again."
         )
-    fields = _fields(content, "model", ("format", "version", "classes", "class_dtype", "n_features", "prototypes", "training"))
+    names = ("format", "version", "classes", "class_dtype", "n_features", "prototypes", "training")
+    fields = _fields(content, "model", names)
     dtype = _of_type(fields["class_dtype"], str, "class_dtype")
     classes = _read_classes(_of_type(fields["classes"], list, "classes"), dtype)
     n_features = _whole(fields["n_features"], "n_features", 1)
@@ -315,10 +329,10 @@ def _read_model(content: Any) -> SMaLLModel:
 
 def _read_classes(labels: list, dtype: str) -> tuple:
     try:
-        kind = np.dtype(dtype).kind
+        kind: str = np.dtype(dtype).kind
     except (TypeError, SyntaxError, ValueError):
-        kind = "?"
-    if kind not in "biufUO":
+        kind = "none"
+    if kind not in ("b", "i", "u", "f", "U", "O"):
         raise ValueError(f"class_dtype: {dtype!r} is not the type of a boolean, number, string or object array.")
     kinds: dict[str, tuple[type, ...]] = {"b": (bool,), "i": (int,), "u": (int,), "f": (float, int), "U": (str,)}
     for position, label in enumerate(labels):

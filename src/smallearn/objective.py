@@ -1,8 +1,8 @@
 r"""The mathematics, in one place.
 
-Letters: rows ``i`` of ``m`` with weights that sum to 1, columns ``l`` of ``d``, prototypes ``j`` of ``p``; weights ``W``
-and mask ``ε`` (both p × d), dual ``S`` (m × p), budget ``k``, ridge weight ``λ``. With ``s_i = ∂loss_i/∂z_i`` and
-``G_j = Σ_i weight_i s_ij x_i``:
+Letters: rows ``i`` of ``m`` with weights that sum to 1, columns ``l`` of ``d``, prototypes ``j`` of ``p``; weights
+``W`` and mask ``ε`` (both p × d), dual ``S`` (m × p), budget ``k``, ridge weight ``λ``. With ``s_i = ∂loss_i/∂z_i``
+and ``G_j = Σ_i weight_i s_ij x_i``:
 
 .. math::
     P(W) &= \sum_i weight_i\, loss_i(W x_i) + \tfrac{\lambda}{2} \sum_j \|w_j\|_{ksup}^2
@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from smallearn import geometry, kernels
-from smallearn.blocks import Assignment, Rows, Sums
+from smallearn.blocks import Assignment, Curvature, DenseRows, Rows, Sums
 
 
 @dataclass(frozen=True)
@@ -64,6 +64,16 @@ class Objective:
     def sums(self, W: np.ndarray) -> Sums:
         """Loss, conjugate and gradient at ``W``, in one pass over the rows."""
         return self.rows.sums(W, self.assignment)
+
+    @property
+    def has_curvature(self) -> bool:
+        """Whether `curvature` can be asked: second-order passes are for dense columns."""
+        return isinstance(self.rows, DenseRows)
+
+    def curvature(self, theta: np.ndarray, column: np.ndarray) -> Curvature:
+        """Loss, conjugate, gradient and Hessian in the entries of W that ``column`` names (see `DenseRows`)."""
+        assert isinstance(self.rows, DenseRows)
+        return self.rows.curvature(theta, column, self.assignment)
 
     def loss(self, W: np.ndarray) -> float:
         return self.rows.sums(W, self.assignment, gradient=False).loss

@@ -47,12 +47,14 @@ def build_problem(X, y, sample_weight, class_weight, standardize: bool) -> Probl
     if np.any(sample_weight < 0.0):
         raise ValueError(f"sample_weight has a negative entry ({sample_weight.min()}); weights must be 0 or more.")
     kept = sample_weight > 0.0
+    if not kept.any():
+        raise ValueError("Every sample_weight is zero; at least two rows of different classes must weigh more.")
     if not kept.all():
         X, y, sample_weight = X[kept], y[kept], sample_weight[kept]
     classes, code = np.unique(y, return_inverse=True)
     if len(classes) < 2:
-        what = f"one class, {classes[0]!r}," if len(classes) else "no class"
-        raise ValueError(f"y has {what} among the rows of positive weight; a classifier needs at least two classes.")
+        label = classes.tolist()[0]
+        raise ValueError(f"y has one class, {label!r}, among the rows of positive weight; two classes are needed.")
     loss_weight = sample_weight * _class_weights(class_weight, classes, code, sample_weight)[code]
     if not 0.0 < loss_weight.sum() < np.inf:
         raise ValueError(f"The weights sum to {loss_weight.sum()}; their sum must be positive and finite.")
@@ -114,7 +116,8 @@ def _standardisation(X, weight, standardize) -> tuple[np.ndarray, np.ndarray]:
 
 def _extent(X) -> tuple[np.ndarray, np.ndarray]:
     if sparse.issparse(X):
-        return tuple(np.asarray(bound(axis=0).todense(), dtype=float).ravel() for bound in (X.min, X.max))
+        low, high = (bound(axis=0).toarray().astype(float).ravel() for bound in (X.min, X.max))
+        return low, high
     return X.min(axis=0).astype(float), X.max(axis=0).astype(float)
 
 

@@ -2,7 +2,6 @@
 
 import numpy as np
 from scipy import optimize
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from smallearn import geometry
 from smallearn.objective import Objective, Relaxed
@@ -30,7 +29,8 @@ def refit(objective: Objective, support: np.ndarray, start: np.ndarray) -> tuple
     columns = np.flatnonzero(support.any(axis=0))
     small = objective if len(columns) == objective.rows.n_columns else objective.restrict(columns)
     width = int(support.sum(axis=1).max())
-    solve = _newton if support.shape[0] * width <= MOST_UNKNOWNS else _lbfgs
+    few = support.shape[0] * width <= MOST_UNKNOWNS and small.has_curvature
+    solve = _newton if few else _lbfgs
     W = np.zeros(support.shape)
     W[:, columns], value = solve(small, support[:, columns], np.where(support, start, 0.0)[:, columns])
     return W, value
@@ -38,7 +38,7 @@ def refit(objective: Objective, support: np.ndarray, start: np.ndarray) -> tuple
 
 def _newton(objective: Objective, support: np.ndarray, W: np.ndarray) -> tuple[np.ndarray, float]:
     """Newton's method with backtracking, in p·(k + 1) unknowns. Ends one full step after the decrement is negligible,
-    which by quadratic convergence leaves the minimiser to machine precision."""
+    which by quadratic convergence leaves the minimiser to nearly machine precision."""
     p = support.shape[0]
     width = int(support.sum(axis=1).max())
     column = np.full((p, width), -1)
@@ -48,18 +48,16 @@ def _newton(objective: Objective, support: np.ndarray, W: np.ndarray) -> tuple[n
     alpha = objective.penalty.alpha
 
     def evaluate(theta):
-        at = objective.rows.curvature(theta, column, objective.assignment)
+        at = objective.curvature(theta, column)
         return at.loss + 0.5 * alpha * float(np.vdot(theta, theta)), at
 
     theta = np.where(real, np.take_along_axis(W, column, axis=1), 0.0)
     value, at = evaluate(theta)
     for _ in range(MAX_NEWTON):
         slope = (at.gradient + alpha * theta).ravel()
-        try:
-            factor = cho_factor(at.hessian + alpha * np.eye(theta.size), lower=True)
-        except LinAlgError:  # curvature lost in rounding: the ridge alone still points downhill
-            factor = cho_factor((alpha + np.trace(at.hessian)) * np.eye(theta.size), lower=True)
-        step = -cho_solve(factor, slope).reshape(theta.shape)
+        hessian = at.hessian  # positive semidefinite, and with the ridge definite
+        hessian.flat[:: theta.size + 1] += alpha
+        step = -np.linalg.solve(hessian, slope).reshape(theta.shape)
         decrement = -float(slope @ step.ravel())
         length = 1.0
         while True:
@@ -70,7 +68,7 @@ def _newton(objective: Objective, support: np.ndarray, W: np.ndarray) -> tuple[n
         if trial > value:
             break  # rounding is all that is left
         theta, value, at = theta + length * step, trial, at_trial
-        if decrement <= 1e-12 * value:
+        if decrement <= 1e-8 * value:
             break
     refitted = np.zeros(support.shape)
     refitted[support] = theta[real]

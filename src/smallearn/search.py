@@ -1,4 +1,4 @@
-"""From an assignment to a model: relax, round, refit, then let rows change prototype while that lowers the objective."""
+"""From an assignment to a model: relax, round, refit, then move rows between prototypes while the objective falls."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -21,7 +21,7 @@ class Plan:
     solver: Solver
     refit: bool
     rounds: int
-    report: Callable[[str], None]
+    verbose: bool
 
 
 @dataclass(frozen=True)
@@ -42,12 +42,12 @@ def train(rows: Rows, assignment: Assignment, plan: Plan) -> Solution:
     current = _solve(rows, filled, plan, start=None)
     if plan.rounds:
         current = _reseed(rows, current, assignment.owner[~alive], plan)
-    plan.report(_line("start", current))
+    _report(plan, "start", current)
     for count in range(plan.rounds):
         following = _reassign(rows, current, plan)
         if following is None:
             break
-        plan.report(_line(f"round {count + 1}", following))
+        _report(plan, f"round {count + 1}", following)
         settled = following.value >= current.value * (1.0 - 1e-9)
         if following.value <= current.value:
             current = following
@@ -83,13 +83,12 @@ def _reassign(rows: Rows, current: Solution, plan: Plan) -> Solution | None:
     filled, alive = assignments.drop_empty(moved)
     fresh = _solve(rows, filled, plan, start=current.relaxed.W[alive])
     objective = Objective(rows, filled, plan.penalty)
+    following = replace(fresh, n_iter=current.n_iter + fresh.n_iter)
     W, support = current.W[alive], current.support[alive]
-    W, value = rounding.refit(objective, support, W) if plan.refit else (W, objective.sparse_primal(W))
-    n_iter = current.n_iter + fresh.n_iter
-    if value < fresh.value:
-        following = Solution(W, support, value, filled, fresh.relaxed, n_iter)
-    else:
-        following = replace(fresh, n_iter=n_iter)
+    if not (plan.refit and np.array_equal(support, fresh.support)):  # else the refit is the same
+        W, value = rounding.refit(objective, support, W) if plan.refit else (W, objective.sparse_primal(W))
+        if value < fresh.value:
+            following = replace(following, W=W, support=support, value=value)
     return following if alive.all() else _reseed(rows, following, moved.owner[~alive], plan)
 
 
@@ -125,8 +124,9 @@ def _scores(rows: Rows, W: np.ndarray) -> np.ndarray:
     return rows.restrict(columns).scores(W[:, columns])
 
 
-def _line(name: str, solution: Solution) -> str:
-    return (
-        f"{name}: objective {solution.value:.6f}, bound {solution.relaxed.dual:.6f}, "
-        f"{len(solution.W)} prototypes, {solution.relaxed.n_iter} iterations"
-    )
+def _report(plan: Plan, name: str, solution: Solution) -> None:
+    if plan.verbose:
+        print(
+            f"[SMaLL] {name}: objective {solution.value:.6f}, bound {solution.relaxed.dual:.6f}, "
+            f"{len(solution.W)} prototypes, {solution.relaxed.n_iter} iterations"
+        )

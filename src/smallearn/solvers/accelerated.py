@@ -6,8 +6,8 @@ Three nested loops, from the outside in, each cheaper by far than the one around
 2. `_by_models` replaces the loss on those columns by its quadratic model: one pass over few columns each time.
 3. `kernels.model_rows` runs accelerated proximal gradient on the model, with backtracking and restart, touching no row.
 
-Where the unknowns are too many for a Hessian, `_by_passes` runs the same accelerated iteration on the loss itself. Every
-loop stops on the relative duality gap.
+Where the unknowns are too many for a Hessian, `_by_passes` runs the same accelerated iteration on the loss itself.
+Every loop over passes stops on the relative duality gap.
 """
 
 import numpy as np
@@ -15,8 +15,8 @@ import numpy as np
 from smallearn import kernels
 from smallearn.objective import Objective, Relaxed
 
-MOST_UNKNOWNS = 128  # with more, a Hessian costs more than the passes that it saves
-INNER = 0.3  # the working set is solved to this share of the gap wanted, so that the rest of the gap is for the columns
+MOST_UNKNOWNS = 300  # with more, a Hessian costs more than the passes that it saves
+INNER = 0.3  # the working set is solved to this share of the gap wanted: the rest of it is for the other columns
 
 
 def solve(objective: Objective, start: np.ndarray | None, tol: float, max_iter: int) -> Relaxed:
@@ -35,7 +35,8 @@ def solve(objective: Objective, start: np.ndarray | None, tol: float, max_iter: 
             inner *= 0.1  # no column is missing: the rest of the gap is inside
         columns = wanted
         small = objective if len(columns) == d else objective.restrict(columns)
-        descend = _by_models if p * len(columns) <= MOST_UNKNOWNS else _by_passes
+        few = p * len(columns) <= MOST_UNKNOWNS and small.has_curvature
+        descend = _by_models if few else _by_passes
         W[:, columns], steps = descend(small, W[:, columns], inner, max_iter - n_iter)
         n_iter += steps
         sums = objective.sums(W)
@@ -73,7 +74,7 @@ def _by_models(objective: Objective, W: np.ndarray, tol: float, max_iter: int) -
     penalty = objective.penalty
     column = np.tile(np.arange(d), (p, 1))
     W = np.ascontiguousarray(W)
-    loss, conjugate, g, H = objective.rows.curvature(W, column, objective.assignment)
+    loss, conjugate, g, H = objective.curvature(W, column)
     cost = penalty.value(W)
     lower = -np.inf
     for n_iter in range(max_iter):
@@ -88,7 +89,7 @@ def _by_models(objective: Objective, W: np.ndarray, tol: float, max_iter: int) -
         while True:
             new = W + length * step
             cost = penalty.value(new)
-            trial = objective.rows.curvature(new, column, objective.assignment)
+            trial = objective.curvature(new, column)
             if trial.loss + cost <= upper + 1e-4 * length * promised or length < 1e-6:
                 break
             length *= 0.5

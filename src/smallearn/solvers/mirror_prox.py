@@ -10,7 +10,7 @@ Dividing by ``ω_i`` makes a row of weight 2 move as two rows would.
 """
 
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 import numpy as np
 
@@ -88,7 +88,7 @@ class Options:
     """``step_sizes`` is a pair (α, β) on φ as the paper scales it, or "adaptive"."""
 
     geometry: str = "entropy"
-    step_sizes: str | tuple[float, float] = "adaptive"
+    step_sizes: Literal["adaptive"] | tuple[float, float] = "adaptive"
     average: bool = True
 
 
@@ -106,9 +106,9 @@ class Saddle(NamedTuple):
 class Average:
     """The weighted mean of the extragradient points, which the O(1/t) bound speaks of (not of the last iterate)."""
 
+    mask: np.ndarray
+    S: np.ndarray
     weight: float = 0.0
-    mask: np.ndarray | float = 0.0
-    S: np.ndarray | float = 0.0
 
     def add(self, point: Saddle, weight: float) -> None:
         self.weight += weight
@@ -116,15 +116,13 @@ class Average:
         self.S = self.S + (weight / self.weight) * (point.S - self.S)
 
 
-def solve(
-    objective: Objective, start: np.ndarray | None, tol: float, max_iter: int, options: Options = Options()
-) -> Relaxed:
+def solve(objective: Objective, start: np.ndarray | None, tol: float, max_iter: int, options: Options) -> Relaxed:
     """Run to a relative gap of ``tol``, of the average or of the last iterate, or for ``max_iter`` steps."""
     space = GEOMETRIES[options.geometry]
-    adaptive = options.step_sizes == "adaptive"
-    alpha, beta = _first_steps(objective) if adaptive else options.step_sizes
+    adaptive = isinstance(options.step_sizes, str)
+    alpha, beta = _first_steps(objective) if isinstance(options.step_sizes, str) else options.step_sizes
     point = _start(objective, space, start)
-    average = Average()
+    average = Average(point.mask, point.S)
     window = 2 * CHECK_EVERY
     pace = 1.0
     for n_iter in range(1, max_iter + 1):
@@ -145,7 +143,7 @@ def solve(
                 break
         if adaptive and n_iter == window:
             # The average of the last half obeys the same bound and forgets where it started.
-            average, window = Average(), 2 * window
+            average, window = Average(point.mask, point.S), 2 * window
     return relaxed
 
 
