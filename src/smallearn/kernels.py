@@ -247,12 +247,14 @@ def capping_threshold(u, budget):
     tails = tail_sums(u)
     begun = 0  # entries above t
     full = 0  # entries at 1
+    t = u[last]
     for _ in range(2 * tails.shape[0]):
         begin = u[last - begun] if begun < tails.shape[0] - 1 else 0.0
         fill = u[last - full] - 1.0 if full < begun else 0.0
         inside = tails[full] - tails[begun]
         if begun > full and full + inside - (begun - full) * max(begin, fill, 0.0) >= budget:
-            return max((full + inside - budget) / (begun - full), 0.0)
+            return min(max((full + inside - budget) / (begun - full), 0.0), t)  # rounding must not leave the segment
+        t = max(begin, fill, 0.0)
         if begin >= fill:
             begun += 1
         else:
@@ -269,12 +271,14 @@ def mask_slope(u, tails, k, rho):
     last = u.shape[0] - 1
     begun = 0
     full = 0
+    a = 0.0
     for _ in range(2 * tails.shape[0]):
         begin = rho / u[last - begun] if begun < tails.shape[0] - 1 else np.inf
         fill = (1.0 + rho) / u[last - full] if full < begun else np.inf
         inside = tails[full] - tails[begun]
         if begun > full and full + min(begin, fill) * inside - (begun - full) * rho >= k:
-            return (k - full + (begun - full) * rho) / inside
+            return max((k - full + (begun - full) * rho) / inside, a)  # rounding must not leave the segment
+        a = min(begin, fill)
         if begin <= fill:
             begun += 1
         else:

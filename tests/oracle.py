@@ -1,0 +1,94 @@
+"""Slow, obvious transcriptions of the formulas: what the tests compare against. Loops and bisection, no tricks."""
+
+import itertools
+
+import numpy as np
+from scipy import optimize
+
+
+def loss(z, own, code, owner, zero_owner):
+    """``log(1 + Σ_{j: owner(j) ≠ class} exp(z_j - z_own))``, the frozen zero a prototype like the others."""
+    z_own = 0.0 if own < 0 else z[own]
+    rivals = [z[j] for j in range(len(z)) if owner[j] != code]
+    if zero_owner >= 0 and code != zero_owner:
+        rivals.append(0.0)
+    return float(np.log1p(sum(np.exp(value - z_own) for value in rivals)))
+
+
+def mean_loss(X, W, assignment, labels):
+    return sum(
+        labels.weight[i] * loss(W @ X[i], assignment.own[i], labels.code[i], assignment.owner, labels.zero_owner)
+        for i in range(len(X))
+    )
+
+
+def numerical_gradient(function, point, step=1e-6):
+    point = np.asarray(point, dtype=float)
+    gradient = np.empty(point.shape)
+    for index in np.ndindex(*point.shape):
+        shift = np.zeros(point.shape)
+        shift[index] = step
+        gradient[index] = (function(point + shift) - function(point - shift)) / (2.0 * step)
+    return gradient
+
+
+def project_capped_simplex(v, budget):
+    """Bisection for the threshold, far beyond float precision."""
+    if np.clip(v, 0.0, 1.0).sum() <= budget:
+        return np.clip(v, 0.0, 1.0)
+    low, high = 0.0, float(np.max(v))
+    for _ in range(2000):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if np.clip(v - middle, 0.0, 1.0).sum() > budget else (low, middle)
+    return np.clip(v - 0.5 * (low + high), 0.0, 1.0)
+
+
+def k_support_square(w, k):
+    """The formula of Argyriou, Foygel and Srebro, for the one ``r`` that fits."""
+    sizes = np.sort(np.abs(w))[::-1]
+    n = len(sizes)
+    if k >= n:
+        return float(sizes @ sizes)
+    values = []
+    for r in range(k):
+        tail = sizes[k - r - 1 :].sum()
+        before = np.inf if k - r - 2 < 0 else sizes[k - r - 2]
+        if before > tail / (r + 1) >= sizes[k - r - 1]:
+            values.append(float(sizes[: k - r - 1] @ sizes[: k - r - 1] + tail**2 / (r + 1)))
+    assert values or not sizes.any()
+    return values[0] if values else 0.0
+
+
+def prox_k_support(v, k, rho):
+    """``w = v ε/(ε + ρ)`` with ``ε = clip(a|v| - ρ, 0, 1)``, ``a`` by bisection until ``Σ ε = k``."""
+    sizes = np.abs(v)
+    if k >= len(v) or np.count_nonzero(sizes) <= k:
+        mask = np.ones(len(v)) if k >= len(v) else (sizes > 0.0).astype(float)
+    else:
+        low, high = 0.0, (1.0 + rho) / np.sort(sizes)[-k]
+        for _ in range(2000):
+            middle = 0.5 * (low + high)
+            low, high = (middle, high) if np.clip(middle * sizes - rho, 0.0, 1.0).sum() < k else (low, middle)
+        mask = np.clip(0.5 * (low + high) * sizes - rho, 0.0, 1.0)
+    return v * mask / (mask + rho), mask
+
+
+def best_subset(X, y, k, alpha):
+    """The least objective over all supports of ``k`` columns, one prototype, y in {0, 1}; the last column of X is a
+    constant that is always in."""
+    signs = 2.0 * y - 1.0
+    n = X.shape[1] - 1
+
+    def value_and_slope(w, columns):
+        margin = signs * (columns @ w)
+        value = np.logaddexp(0.0, -margin).mean() + 0.5 * alpha * (w @ w)
+        return value, -(columns.T @ (signs / (1.0 + np.exp(margin)))) / len(y) + alpha * w
+
+    best = np.inf
+    for support in itertools.combinations(range(n), min(k, n)):
+        columns = X[:, [*support, n]]
+        found = optimize.minimize(
+            value_and_slope, np.zeros(columns.shape[1]), args=(columns,), jac=True, method="BFGS", options={"gtol": 1e-9}
+        )
+        best = min(best, found.fun)
+    return best
