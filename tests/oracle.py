@@ -88,7 +88,12 @@ def best_subset(X, y, k, alpha):
     for support in itertools.combinations(range(n), min(k, n)):
         columns = X[:, [*support, n]]
         found = optimize.minimize(
-            value_and_slope, np.zeros(columns.shape[1]), args=(columns,), jac=True, method="BFGS", options={"gtol": 1e-9}
+            value_and_slope,
+            np.zeros(columns.shape[1]),
+            args=(columns,),
+            jac=True,
+            method="BFGS",
+            options={"gtol": 1e-9},
         )
         best = min(best, found.fun)
     return best

@@ -38,8 +38,10 @@ def by_kmeans(rows: Rows, counts: dict[int, int], weight: np.ndarray, rng: np.ra
     # then the same however the rows are ordered, and whether a row stands there twice or weighs double.
     order = np.argsort(rows.scores(rng.standard_normal((1, rows.n_columns)))[:, 0], kind="stable")
     best, best_spread = Assignment(np.array([]), np.array([])), -np.inf
-    for _ in range(N_INIT):
-        centres, owner = _seed(rows, counts, weight, norms, order, rng)
+    # Each class draws from a stream of its own, so that it does not matter how many draws another one needed.
+    for seeds in rng.randint(2**31, size=(N_INIT, len(counts))):
+        streams = [np.random.RandomState(seed) for seed in seeds]
+        centres, owner = _seed(rows, counts, weight, norms, order, streams)
         own, spread = _lloyd(rows, centres, owner, weight)
         if best_spread < 0.0 or spread > best_spread * (1.0 + 1e-9):
             best, best_spread = Assignment(own, owner), spread
@@ -66,16 +68,16 @@ def drop_empty(assignment: Assignment) -> tuple[Assignment, np.ndarray]:
     return Assignment(renumber[assignment.own], assignment.owner[alive]), alive
 
 
-def _seed(rows, counts, weight, norms, order, rng):
+def _seed(rows, counts, weight, norms, order, streams):
     """k-means++ within each class: every next centre is a row drawn with probability weight × squared distance."""
     code = rows.labels.code
     centres: list[np.ndarray] = []
     owner: list[int] = []
-    for label, count in counts.items():
+    for (label, count), stream in zip(counts.items(), streams, strict=True):
         nearest = np.where(code == label, 1.0, 0.0)
         for _ in range(count):
             draw = np.cumsum((weight * nearest)[order])
-            chosen = order[min(np.searchsorted(draw, rng.random_sample() * draw[-1], side="right"), len(order) - 1)]
+            chosen = order[min(np.searchsorted(draw, stream.random_sample() * draw[-1], side="right"), len(order) - 1)]
             if nearest[chosen] == 0.0:
                 break  # every row of the class is a centre already
             pick = np.zeros((len(code), 1))

@@ -72,6 +72,10 @@ class Rows(Protocol):
     def sums(self, W: np.ndarray, assignment: Assignment, gradient: bool = True) -> Sums:
         """One fused pass: loss, conjugate and (unless not wanted) gradient at ``W``."""
 
+    def curvature(self, theta: np.ndarray, column: np.ndarray, assignment: Assignment) -> Curvature:
+        """Loss, conjugate, gradient and Hessian in one pass, in the entries of W that ``column`` names: ``theta[j, a]``
+        is the weight of column ``column[j, a]`` in prototype ``j``; -1 is padding."""
+
     def scores(self, W: np.ndarray) -> np.ndarray:
         """``Z = X Wᵀ``, m × p."""
 
@@ -89,9 +93,7 @@ class DenseRows:
     """Rows of a C-ordered float array: ``x = (X - mean) * inverse``, then a constant 1 if there is an intercept."""
 
     def __init__(self, X, mean, inverse, constant: bool, labels: Labels, n_jobs: int = 1):
-        # Read-only arrays are a type of their own to the compiler: showing it no other keeps one kernel for all.
-        self._X = X.view()
-        self._X.flags.writeable = False
+        self._X = _read_only(X)
         self._mean, self._inverse, self._constant = mean, inverse, constant
         self.labels = labels
         self.n_columns = X.shape[1] + constant
@@ -121,30 +123,11 @@ class DenseRows:
         return _add(one, self._blocks, self._n_jobs)
 
     def curvature(self, theta: np.ndarray, column: np.ndarray, assignment: Assignment) -> Curvature:
-        """Loss, conjugate, gradient and Hessian in one pass, in the entries of W that ``column`` names: ``theta[j, a]``
-        is the weight of column ``column[j, a]`` in prototype ``j``; -1 is padding."""
-        labels = self.labels
-
         def one(block: slice) -> Curvature:
-            g, H = np.zeros(theta.shape), np.zeros(theta.shape + theta.shape)
-            loss, conjugate = kernels.curvature_pass(
-                self._X[block],
-                self._mean,
-                self._inverse,
-                theta,
-                column,
-                assignment.own[block],
-                labels.code[block],
-                labels.weight[block],
-                assignment.owner,
-                labels.zero_owner,
-                g,
-                H,
-            )
-            return Curvature(loss, conjugate, g, H)
+            X = self._X[block]
+            return _curvature(X, self._mean, self._inverse, self.labels, block, theta, column, assignment)
 
-        loss, conjugate, g, H = _add(one, self._blocks, self._n_jobs)
-        return Curvature(loss, conjugate, g, H.reshape(theta.size, theta.size))
+        return _flat(_add(one, self._blocks, self._n_jobs))
 
     def scores(self, W: np.ndarray) -> np.ndarray:
         return np.concatenate([x @ W.T for _, x in self._standardised()])
@@ -219,6 +202,16 @@ class SparseRows:
         loss, conjugate, G = _add(one, self._blocks, self._n_jobs)
         return Sums(loss, conjugate, self._centre(G[:, :-1], G[:, -1]) if gradient else G)
 
+    def curvature(self, theta: np.ndarray, column: np.ndarray, assignment: Assignment) -> Curvature:
+        step = max(64, CHUNK_ENTRIES // max(1, self._X.shape[1]))
+        blocks = [slice(a, min(a + step, self._X.shape[0])) for a in range(0, self._X.shape[0], step)]
+
+        def one(block: slice) -> Curvature:  # dense for as long as it is looked at
+            X = _read_only(self._X[block].toarray())
+            return _curvature(X, self._mean, self._inverse, self.labels, block, theta, column, assignment)
+
+        return _flat(_add(one, blocks, self._n_jobs))
+
     def scores(self, W: np.ndarray) -> np.ndarray:
         V, offset = self._fold(W)
         return self._X @ V.T + offset
@@ -256,6 +249,38 @@ def make_rows(X, mean, inverse, constant: bool, labels: Labels, n_jobs: int) -> 
     """Dense or sparse rows, by the type of ``X``."""
     kind = SparseRows if sparse.issparse(X) else DenseRows
     return kind(X, mean, inverse, constant, labels, n_jobs)
+
+
+def _read_only(X: np.ndarray) -> np.ndarray:
+    """Read-only arrays are a type of their own to the compiler: showing it no other keeps one kernel for all."""
+    view = X.view()
+    view.flags.writeable = False
+    return view
+
+
+def _curvature(X, mean, inverse, labels: Labels, block: slice, theta, column, assignment: Assignment) -> Curvature:
+    """One block's part, the Hessian still p × w × p × w."""
+    g, H = np.zeros(theta.shape), np.zeros(theta.shape + theta.shape)
+    loss, conjugate = kernels.curvature_pass(
+        X,
+        mean,
+        inverse,
+        theta,
+        column,
+        assignment.own[block],
+        labels.code[block],
+        labels.weight[block],
+        assignment.owner,
+        labels.zero_owner,
+        g,
+        H,
+    )
+    return Curvature(loss, conjugate, g, H)
+
+
+def _flat(total: Curvature) -> Curvature:
+    size = total.gradient.size
+    return total._replace(hessian=total.hessian.reshape(size, size))
 
 
 def _already_standardised(B, labels, n_jobs):

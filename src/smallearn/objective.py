@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from smallearn import geometry, kernels
-from smallearn.blocks import Assignment, Curvature, DenseRows, Rows, Sums
+from smallearn.blocks import Assignment, Curvature, Rows, Sums
 
 
 @dataclass(frozen=True)
@@ -65,14 +65,8 @@ class Objective:
         """Loss, conjugate and gradient at ``W``, in one pass over the rows."""
         return self.rows.sums(W, self.assignment)
 
-    @property
-    def has_curvature(self) -> bool:
-        """Whether `curvature` can be asked: second-order passes are for dense columns."""
-        return isinstance(self.rows, DenseRows)
-
     def curvature(self, theta: np.ndarray, column: np.ndarray) -> Curvature:
-        """Loss, conjugate, gradient and Hessian in the entries of W that ``column`` names (see `DenseRows`)."""
-        assert isinstance(self.rows, DenseRows)
+        """Loss, conjugate, gradient and Hessian in the entries of W that ``column`` names (see `Rows`)."""
         return self.rows.curvature(theta, column, self.assignment)
 
     def loss(self, W: np.ndarray) -> float:

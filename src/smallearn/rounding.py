@@ -29,8 +29,7 @@ def refit(objective: Objective, support: np.ndarray, start: np.ndarray) -> tuple
     columns = np.flatnonzero(support.any(axis=0))
     small = objective if len(columns) == objective.rows.n_columns else objective.restrict(columns)
     width = int(support.sum(axis=1).max())
-    few = support.shape[0] * width <= MOST_UNKNOWNS and small.has_curvature
-    solve = _newton if few else _lbfgs
+    solve = _newton if support.shape[0] * width <= MOST_UNKNOWNS else _lbfgs
     W = np.zeros(support.shape)
     W[:, columns], value = solve(small, support[:, columns], np.where(support, start, 0.0)[:, columns])
     return W, value
@@ -68,7 +67,7 @@ def _newton(objective: Objective, support: np.ndarray, W: np.ndarray) -> tuple[n
         if trial > value:
             break  # rounding is all that is left
         theta, value, at = theta + length * step, trial, at_trial
-        if decrement <= 1e-8 * value:
+        if decrement <= 1e-14 * value:
             break
     refitted = np.zeros(support.shape)
     refitted[support] = theta[real]

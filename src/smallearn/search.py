@@ -104,7 +104,9 @@ def _reseed(rows: Rows, current: Solution, vacancies: np.ndarray, plan: Plan) ->
             rival = np.maximum(rival, 0.0)
         member = np.flatnonzero(code == label)
         margin = Z[member, own[member]] - rival[member]
-        worst = member[margin < 0.0] if np.any(margin < 0.0) else member[margin <= np.quantile(margin, 0.25)]
+        # Those on the wrong side, though no more than half of the class; if there are none, the nearest quarter.
+        bar = min(0.0, float(np.median(margin))) if np.any(margin < 0.0) else float(np.quantile(margin, 0.25))
+        worst = member[margin <= bar]
         if len(worst) == len(member):
             continue
         place = int(np.flatnonzero(owner == label)[-1]) + 1  # prototypes stay stacked by class

@@ -16,6 +16,7 @@ from smallearn import kernels
 from smallearn.objective import Objective, Relaxed
 
 MOST_UNKNOWNS = 300  # with more, a Hessian costs more than the passes that it saves
+PATIENCE = 200  # passes without a smaller gap after which rounding is all that is left
 INNER = 0.3  # the working set is solved to this share of the gap wanted: the rest of it is for the other columns
 
 
@@ -29,14 +30,16 @@ def solve(objective: Objective, start: np.ndarray | None, tol: float, max_iter: 
     columns = np.array([], dtype=int)
     inner = INNER * tol
     n_iter = 0
+    last_gap = np.inf
     while upper - lower > tol * upper and n_iter < max_iter:
         wanted = _columns(objective, W, sums.gradient, columns)
-        if len(wanted) == len(columns):
-            inner *= 0.1  # no column is missing: the rest of the gap is inside
-        columns = wanted
+        if len(wanted) == len(columns):  # none is missing: the rest of the gap is inside …
+            if upper - lower > 0.9 * last_gap:
+                break  # … or it is rounding
+            inner *= 0.1
+        columns, last_gap = wanted, upper - lower
         small = objective if len(columns) == d else objective.restrict(columns)
-        few = p * len(columns) <= MOST_UNKNOWNS and small.has_curvature
-        descend = _by_models if few else _by_passes
+        descend = _by_models if p * len(columns) <= MOST_UNKNOWNS else _by_passes
         W[:, columns], steps = descend(small, W[:, columns], inner, max_iter - n_iter)
         n_iter += steps
         sums = objective.sums(W)
@@ -77,10 +80,13 @@ def _by_models(objective: Objective, W: np.ndarray, tol: float, max_iter: int) -
     loss, conjugate, g, H = objective.curvature(W, column)
     cost = penalty.value(W)
     lower = -np.inf
+    idle = 0
     for n_iter in range(max_iter):
         upper = loss + cost
-        lower = max(lower, objective.dual(conjugate, g))
-        if upper - lower <= tol * upper:
+        bound = objective.dual(conjugate, g)
+        idle = 0 if bound > lower else idle + 1
+        lower = max(lower, bound)
+        if upper - lower <= tol * upper or idle == 3:
             return W, n_iter
         best, _ = kernels.model_rows(W, g.ravel(), H, float(penalty.k), penalty.n_free, penalty.alpha, 0.01, 1000)
         step = best - W
@@ -90,11 +96,10 @@ def _by_models(objective: Objective, W: np.ndarray, tol: float, max_iter: int) -
             new = W + length * step
             cost = penalty.value(new)
             trial = objective.curvature(new, column)
-            if trial.loss + cost <= upper + 1e-4 * length * promised or length < 1e-6:
+            # Near the optimum the objective is flat to rounding while the bound still climbs.
+            if trial.loss + cost <= upper * (1.0 + 4e-16) + 1e-4 * length * promised or length < 1e-6:
                 break
             length *= 0.5
-        if trial.loss + cost >= upper:
-            return W, n_iter + 1  # rounding is all that is left
         W = new
         loss, conjugate, g, H = trial
     return W, max_iter
@@ -106,11 +111,14 @@ def _by_passes(objective: Objective, W: np.ndarray, tol: float, max_iter: int) -
     W = np.ascontiguousarray(W)
     point, best, momentum = W, W, 1.0
     upper, lower = np.inf, -np.inf
+    least, idle = np.inf, 0
     L = 1.0
     for n_iter in range(max_iter):
         loss, conjugate, G = objective.sums(point)
         lower = max(lower, objective.dual(conjugate, G))
-        if n_iter and upper - lower <= tol * upper:
+        idle = 0 if upper - lower < least else idle + 1
+        least = min(least, upper - lower)
+        if n_iter and (upper - lower <= tol * upper or idle == PATIENCE):
             return best, n_iter
         while True:
             new, _, cost = penalty.prox(point - G / L, 1.0 / L)
