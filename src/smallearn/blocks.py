@@ -142,12 +142,7 @@ class DenseRows:
         return np.concatenate([np.einsum("il,il->i", x, x) for _, x in self._standardised()])
 
     def restrict(self, columns: np.ndarray) -> "DenseRows":
-        n = self._X.shape[1]
-        B = np.ones((self._X.shape[0], len(columns)))
-        free = columns < n
-        chosen = columns[free]
-        B[:, free] = (self._X[:, chosen] - self._mean[chosen]) * self._inverse[chosen]
-        return _already_standardised(B, self.labels, self._n_jobs)
+        return _standardise(lambda chosen: self._X[:, chosen], columns, self)
 
     def _standardised(self) -> Iterable[tuple[slice, np.ndarray]]:
         if self._small is not None:
@@ -228,12 +223,7 @@ class SparseRows:
         return np.asarray(by_row) + float(shift @ shift) + self._constant
 
     def restrict(self, columns: np.ndarray) -> DenseRows:
-        n = self._X.shape[1]
-        B = np.ones((self._X.shape[0], len(columns)))
-        free = columns < n
-        chosen = columns[free]
-        B[:, free] = (self._X[:, chosen].toarray() - self._mean[chosen]) * self._inverse[chosen]
-        return _already_standardised(B, self.labels, self._n_jobs)
+        return _standardise(lambda chosen: self._X[:, chosen].toarray(), columns, self)
 
     def _fold(self, W):
         V = W[:, : self._X.shape[1]] * self._inverse
@@ -283,13 +273,22 @@ def _flat(total: Curvature) -> Curvature:
     return total._replace(hessian=total.hessian.reshape(size, size))
 
 
-def _already_standardised(B, labels, n_jobs):
-    n = B.shape[1]
-    return DenseRows(B, np.zeros(n), np.ones(n), False, labels, n_jobs)
+def _standardise(read, columns: np.ndarray, rows: "DenseRows | SparseRows") -> DenseRows:
+    """Dense, standardised rows of some columns, in upward order (so that the constant comes last)."""
+    chosen = columns[columns < len(rows._mean)]
+    B = np.ones((len(rows.labels.code), len(columns)))
+    inside = B[:, : len(chosen)]
+    inside[:] = read(chosen)
+    inside -= rows._mean[chosen]
+    inside *= rows._inverse[chosen]
+    n = len(columns)
+    return DenseRows(B, np.zeros(n), np.ones(n), False, rows.labels, rows._n_jobs)
 
 
 def _cut(m: int, width: int) -> list[slice]:
-    pieces = int(np.clip(m * width // BLOCK_ENTRIES, 1, min(MOST_BLOCKS, m)))
+    pieces = max(1, min(m * width // BLOCK_ENTRIES, MOST_BLOCKS, m))
+    if pieces == 1:
+        return [slice(0, m)]
     edges = np.linspace(0, m, pieces + 1).astype(int)
     return [slice(a, b) for a, b in pairwise(edges)]
 

@@ -59,13 +59,11 @@ def _newton(objective: Objective, support: np.ndarray, W: np.ndarray) -> tuple[n
         step = -np.linalg.solve(hessian, slope).reshape(theta.shape)
         decrement = -float(slope @ step.ravel())
         length = 1.0
-        while True:
-            trial, at_trial = evaluate(theta + length * step)
-            if trial <= value - 1e-4 * length * decrement or length < 1e-8:
-                break
+        trial, at_trial = evaluate(theta + step)
+        # Close to the minimum the full step is right, though the fall it brings drowns in rounding.
+        while decrement > 1e-10 * value and trial > value - 1e-4 * length * decrement and length > 1e-8:
             length *= 0.5
-        if trial > value:
-            break  # rounding is all that is left
+            trial, at_trial = evaluate(theta + length * step)
         theta, value, at = theta + length * step, trial, at_trial
         if decrement <= 1e-14 * value:
             break
