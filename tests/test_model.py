@@ -25,7 +25,6 @@ from smallearn import SMaLLModel, load_model
 from smallearn.model import CHUNK_ROWS, Prototype, Term, Training
 
 posix_only = pytest.mark.skipif(os.name == "nt", reason="file modes and symbolic links of POSIX")
-unhurried = settings(deadline=None)
 
 TRAINING = Training(smallearn="0.1.0", n_rows=40, alpha=0.01, n_nonzero=2, objective=0.25, lower_bound=0.2)
 # Scores 2a - c - 1 and 0.5 - a; the feature between them is not in use.
@@ -180,7 +179,6 @@ def test_a_prototype_of_the_first_class_fires_from_zero_on(x, winner):
     assert (model.decision_function([[x]])[0] > 0.0) == (winner == "yes")
 
 
-@unhurried
 @given(models_with_rows())
 def test_every_way_to_predict_agrees_with_the_rule_row_by_row(given_):
     model, rows = given_
@@ -600,7 +598,6 @@ def test_print_escapes_control_characters_and_cuts_long_text(name, shown):
     assert len(lines) == 6
 
 
-@unhurried
 @given(models())
 def test_print_is_printable_whatever_the_names(model):
     assert all(line.isprintable() for line in str(model).split("\n"))
@@ -610,7 +607,6 @@ def test_print_is_printable_whatever_the_names(model):
 
 
 @pytest.mark.parametrize("kind", labels_of)
-@unhurried
 @given(data=st.data())
 def test_json_gives_back_an_equal_model_whose_every_number_and_name_is_exact(kind, data):
     model = data.draw(models(classes=labels_of[kind]))
@@ -622,7 +618,7 @@ def test_json_gives_back_an_equal_model_whose_every_number_and_name_is_exact(kin
     json.loads(text, parse_constant=pytest.fail)  # no NaN or Infinity, which other readers refuse
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(models(classes=labels_of["str"]))
 def test_a_saved_model_loads_equal(model):
     with tempfile.TemporaryDirectory() as folder:

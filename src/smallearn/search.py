@@ -37,17 +37,19 @@ class Solution:
 
 
 def train(rows: Rows, assignment: Assignment, plan: Plan) -> Solution:
-    """Descend from ``assignment``. The objective never rises from round to round."""
+    """Descend from ``assignment``. The objective never rises from line to line of the report."""
     filled, alive = assignments.drop_empty(assignment)
     current = _solve(rows, filled, plan, start=None)
     if plan.rounds:
         current = _reseed(rows, current, assignment.owner[~alive], plan)
     _report(plan, "start", current)
-    for count in range(plan.rounds):
-        following = _reassign(rows, current, plan)
-        if following is None:
+    left = plan.rounds
+    while left > 0:
+        following, used = _reassign(rows, current, plan, left)
+        if used == 0:
             break
-        _report(plan, f"round {count + 1}", following)
+        left -= used
+        _report(plan, f"after {plan.rounds - left} rounds", following)
         settled = following.value >= current.value * (1.0 - 1e-9)
         if following.value <= current.value:
             current = following
@@ -68,28 +70,58 @@ def _solve(rows: Rows, assignment: Assignment, plan: Plan, start: np.ndarray | N
     return Solution(W, support, value, assignment, relaxed, relaxed.n_iter)
 
 
-def _reassign(rows: Rows, current: Solution, plan: Plan) -> Solution | None:
-    """Give each row to its best prototype and train there; None if no row moves.
+def _reassign(rows: Rows, current: Solution, plan: Plan, rounds: int) -> tuple[Solution, int]:
+    """Move rows to better prototypes, then relax and round anew there; returns the number of rounds used too.
 
-    With W fixed a move never raises the objective, but rounding anew can. So the old support is refitted too, and the
-    better of the two kept; the bound is that of the new assignment either way.
+    With W fixed a move never raises the objective, but rounding anew can. So the better of the old support and the new
+    is kept; the bound is that of the new assignment either way.
     """
-    if len(np.unique(current.assignment.owner)) == len(current.assignment.owner):
-        return None  # one prototype a class: there is nowhere to move
-    own = assignments.best_scoring(_scores(rows, current.W), rows.labels.code, current.assignment)
-    if np.array_equal(own, current.assignment.own):
-        return None
-    moved = Assignment(own, current.assignment.owner)
+    moved, W, used = _settle(rows, current, plan, rounds)
+    if used == 0:
+        return current, 0
     filled, alive = assignments.drop_empty(moved)
     fresh = _solve(rows, filled, plan, start=current.relaxed.W[alive])
-    objective = Objective(rows, filled, plan.penalty)
     following = replace(fresh, n_iter=current.n_iter + fresh.n_iter)
-    W, support = current.W[alive], current.support[alive]
-    if not (plan.refit and np.array_equal(support, fresh.support)):  # else the refit is the same
-        W, value = rounding.refit(objective, support, W) if plan.refit else (W, objective.sparse_primal(W))
+    support = current.support[alive]
+    if not (plan.refit and np.array_equal(support, fresh.support)):  # else the weights are the same
+        W, value = _weigh(Objective(rows, filled, plan.penalty), support, W[alive], plan)
         if value < fresh.value:
             following = replace(following, W=W, support=support, value=value)
-    return following if alive.all() else _reseed(rows, following, moved.owner[~alive], plan)
+    if not alive.all():
+        following = _reseed(rows, following, moved.owner[~alive], plan)
+    return following, used
+
+
+def _settle(rows: Rows, current: Solution, plan: Plan, rounds: int) -> tuple[Assignment, np.ndarray, int]:
+    """Give each row to its best prototype and refit on the support at hand, in turn: cheap, for only the columns in use
+    are looked at. Ends when no row moves, when a prototype is left without rows, or after ``rounds``."""
+    assignment, W, used = current.assignment, current.W, 0
+    if len(np.unique(assignment.owner)) == len(assignment.owner):
+        return assignment, W, 0  # one prototype a class: there is nowhere to move
+    columns = np.flatnonzero(current.support.any(axis=0))
+    small = Objective(rows, assignment, plan.penalty).restrict(columns)
+    support, weights = current.support[:, columns], current.W[:, columns]
+    value = current.value
+    while used < rounds:
+        own = assignments.best_scoring(small.rows.scores(weights), rows.labels.code, assignment)
+        if np.array_equal(own, assignment.own):
+            break
+        used += 1
+        assignment = Assignment(own, assignment.owner)
+        if not assignments.drop_empty(assignment)[1].all():
+            break
+        before = value
+        weights, value = _weigh(replace(small, assignment=assignment), support, weights, plan)
+        if value >= before * (1.0 - 1e-9):
+            break
+    W = np.zeros(W.shape)
+    W[:, columns] = weights
+    return assignment, W, used
+
+
+def _weigh(objective: Objective, support: np.ndarray, W: np.ndarray, plan: Plan) -> tuple[np.ndarray, float]:
+    """The weights on a support at hand, starting from ``W``: refitted, or left as they are."""
+    return rounding.refit(objective, support, W) if plan.refit else (W, objective.sparse_primal(W))
 
 
 def _reseed(rows: Rows, current: Solution, vacancies: np.ndarray, plan: Plan) -> Solution:
