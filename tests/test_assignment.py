@@ -1,12 +1,12 @@
 """k-means on rows that are only ever scored and summed: deterministic, blind to row order, exact about weights."""
 
 import numpy as np
-import problems
 import pytest
 from scipy import sparse
 from sklearn.cluster import KMeans
 from sklearn.datasets import make_blobs
 
+import problems
 from smallearn import assignment
 from smallearn.blocks import Assignment, DenseRows, Labels, SparseRows
 

@@ -1,11 +1,11 @@
 """Projections, prox and norm against slow oracles, on anything that hypothesis can think of."""
 
 import numpy as np
-import oracle
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import oracle
 from smallearn import geometry
 
 numbers = st.floats(-1e3, 1e3, allow_nan=False) | st.sampled_from([0.0, 1.0, -1.0, 0.5, 1e-17])

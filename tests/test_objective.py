@@ -1,13 +1,13 @@
 """Loss, gradient, Hessian, conjugate and bound, each against its definition."""
 
 import numpy as np
-import oracle
-import problems
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
+import oracle
+import problems
 from smallearn.blocks import DenseRows, SparseRows
 from smallearn.objective import Objective, Penalty
 from smallearn.solvers import accelerated

@@ -1,13 +1,13 @@
 """Each slip of the paper, with a test that the printed formula fails and the corrected one passes.
 
-The paper's signs are used here: ``s_i`` in the paper is ``y_i`` times the library's, and ``u(t) = log(1 + Σ exp(-t_j))``.
+The paper's signs are used here: its ``s_i`` is ``y_i`` times the library's, and ``u(t) = log(1 + Σ exp(-t_j))``.
 """
 
 import numpy as np
-import oracle
-import problems
 import pytest
 
+import oracle
+import problems
 from smallearn import SMaLLClassifier, geometry
 from smallearn.objective import Penalty
 from smallearn.solvers import mirror_prox

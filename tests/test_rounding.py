@@ -1,12 +1,12 @@
 """Rounding keeps the budget, refitting finds the minimum, and brute force confirms the certificate."""
 
 import numpy as np
-import oracle
-import problems
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import oracle
+import problems
 from smallearn import SMaLLClassifier, rounding
 from smallearn.solvers import accelerated
 

@@ -13,7 +13,7 @@ from smallearn import SMaLLClassifier, search
 def history(monkeypatch):
     """The objective after every round, as `train` reports it."""
     values = []
-    monkeypatch.setattr(search, "_report", lambda plan, name, solution: values.append(solution.value))
+    monkeypatch.setattr(search, "_report", lambda _plan, _name, solution: values.append(solution.value))
     return values
 
 

@@ -1,12 +1,12 @@
 """Both solvers reach the reference table, agree with each other, and say honestly how far they got."""
 
 import numpy as np
-import problems
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from problems import REFERENCE
 
+import problems
+from problems import REFERENCE
 from smallearn.solvers import accelerated, mirror_prox
 
 cells = pytest.mark.parametrize(("k", "alpha"), REFERENCE)

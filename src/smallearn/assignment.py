@@ -8,7 +8,7 @@ import numpy as np
 
 from smallearn.blocks import Assignment, Rows
 
-N_INIT = 2
+N_INIT = 3
 MAX_ROUNDS = 30  # a start is wanted, not the optimum of k-means
 
 

@@ -130,6 +130,8 @@ class DenseRows:
         return _flat(_add(one, self._blocks, self._n_jobs))
 
     def scores(self, W: np.ndarray) -> np.ndarray:
+        if len(W) == 1:  # for one vector BLAS wakes threads, which costs more than the product
+            return np.concatenate([np.einsum("il,jl->ij", x, W) for _, x in self._standardised()])
         return np.concatenate([x @ W.T for _, x in self._standardised()])
 
     def combine(self, S: np.ndarray) -> np.ndarray:

@@ -238,8 +238,8 @@ class SMaLLClassifier(ClassifierMixin, BaseEstimator):
             counts[label] = min(int(self.n_prototypes), members)
             if members < self.n_prototypes:
                 warnings.warn(
-                    f"n_prototypes={self.n_prototypes}, but class {problem.classes.tolist()[label]!r} has only {members} "
-                    f"of the rows, so it gets as many prototypes ({members}).",
+                    f"n_prototypes={self.n_prototypes}, but class {problem.classes.tolist()[label]!r} has {members} "
+                    f"of the rows; it gets as many prototypes ({members}).",
                     UserWarning,
                     stacklevel=5,
                 )
@@ -289,9 +289,9 @@ class SMaLLClassifier(ClassifierMixin, BaseEstimator):
     def _warn_if_unfinished(self, solution: search.Solution) -> None:
         if self.tol is not None and not solution.relaxed.converged:
             warnings.warn(
-                f"The {self.solver} solver stopped after {solution.relaxed.n_iter} iterations (max_iter={self.max_iter}) "
-                f"at a relative duality gap of {self.duality_gap_:.1e}, short of tol={self.tol}. Raise max_iter, tol or "
-                "alpha; the budget and lower_bound_ hold all the same.",
+                f"The {self.solver} solver stopped after {solution.relaxed.n_iter} iterations "
+                f"(max_iter={self.max_iter}) at a relative duality gap of {self.duality_gap_:.1e}, short of "
+                f"tol={self.tol}. Raise max_iter, tol or alpha; the budget and lower_bound_ hold all the same.",
                 ConvergenceWarning,
                 stacklevel=3,
             )

@@ -352,7 +352,7 @@ def model_rows(W, g, H, k, n_free, alpha, forcing, max_iter):
     momentum = 1.0
     first = 0.0
     for iteration in range(max_iter):
-        while True:
+        for _ in range(200):  # L grows by a fifth at least; past that the numbers are beyond floating point
             for j in range(p):
                 for l in range(d):
                     a = j * d + l

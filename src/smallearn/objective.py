@@ -80,8 +80,8 @@ class Objective:
         return self.loss(W) + 0.5 * self.penalty.alpha * float(np.sum(W * W))
 
     def dual(self, conjugate: float, G: np.ndarray) -> float:
-        """The lower bound D from a point of the dual set, through the two sums that it needs."""
-        return -conjugate - self.penalty.conjugate(G)
+        """The lower bound D from a point of the dual set, through the two sums that it needs; 0 bounds P too."""
+        return max(0.0, -conjugate - self.penalty.conjugate(G))
 
     def restrict(self, columns: np.ndarray) -> "Objective":
         """The same problem on some columns, the ones always in last."""

@@ -134,6 +134,6 @@ def _moments(X, weight, unit) -> tuple[np.ndarray, np.ndarray]:
         return mean, np.sqrt(square + np.maximum(1.0 - stored, 0.0) * mean * mean)
     step = max(64, (1 << 18) // max(1, n))
     chunks = [slice(begin, begin + step) for begin in range(0, m, step)]
-    mean = sum(weight[chunk] @ (X[chunk] / unit) for chunk in chunks)
-    square = sum(weight[chunk] @ (X[chunk] / unit - mean) ** 2 for chunk in chunks)
+    mean = sum(np.einsum("i,il->l", weight[chunk], X[chunk] / unit) for chunk in chunks)
+    square = sum(np.einsum("i,il->l", weight[chunk], (X[chunk] / unit - mean) ** 2) for chunk in chunks)
     return mean, np.sqrt(square)

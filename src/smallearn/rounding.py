@@ -54,9 +54,7 @@ def _newton(objective: Objective, support: np.ndarray, W: np.ndarray) -> tuple[n
     value, at = evaluate(theta)
     for _ in range(MAX_NEWTON):
         slope = (at.gradient + alpha * theta).ravel()
-        hessian = at.hessian  # positive semidefinite, and with the ridge definite
-        hessian.flat[:: theta.size + 1] += alpha
-        step = -np.linalg.solve(hessian, slope).reshape(theta.shape)
+        step = -_solve_scaled(at.hessian, alpha, slope).reshape(theta.shape)
         decrement = -float(slope @ step.ravel())
         length = 1.0
         trial, at_trial = evaluate(theta + step)
@@ -70,6 +68,15 @@ def _newton(objective: Objective, support: np.ndarray, W: np.ndarray) -> tuple[n
     refitted = np.zeros(support.shape)
     refitted[support] = theta[real]
     return refitted, value
+
+
+def _solve_scaled(hessian: np.ndarray, ridge: float, slope: np.ndarray) -> np.ndarray:
+    """``(H + ridge I)⁻¹ slope`` with the diagonal scaled to 1, for columns that differ by many orders of magnitude."""
+    hessian.flat[:: len(slope) + 1] += ridge
+    scale = 1.0 / np.sqrt(np.diagonal(hessian))
+    scaled = hessian * scale[:, None] * scale
+    scaled.flat[:: len(slope) + 1] += 1e-15  # columns that coincide leave it singular to rounding
+    return scale * np.linalg.solve(scaled, scale * slope)
 
 
 def _lbfgs(objective: Objective, support: np.ndarray, W: np.ndarray) -> tuple[np.ndarray, float]:

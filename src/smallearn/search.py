@@ -43,13 +43,15 @@ def train(rows: Rows, assignment: Assignment, plan: Plan) -> Solution:
     if plan.rounds:
         current = _reseed(rows, current, assignment.owner[~alive], plan)
     _report(plan, "start", current)
-    left = plan.rounds
+    left, steady = plan.rounds, False
     while left > 0:
-        following, used = _reassign(rows, current, plan, left)
+        # Once relaxing anew brings back the same support, rows may settle on it before the next relaxation.
+        following, used = _reassign(rows, current, plan, left if steady else 1)
         if used == 0:
             break
         left -= used
-        _report(plan, f"after {plan.rounds - left} rounds", following)
+        steady = np.array_equal(following.support, current.support)
+        _report(plan, f"round {plan.rounds - left}", following)
         settled = following.value >= current.value * (1.0 - 1e-9)
         if following.value <= current.value:
             current = following

@@ -17,7 +17,9 @@ from smallearn.objective import Objective, Relaxed
 
 MOST_UNKNOWNS = 300  # with more, a Hessian costs more than the passes that it saves
 PATIENCE = 200  # passes without a smaller gap after which rounding is all that is left
-INNER = 0.3  # the working set is solved to this share of the gap wanted: the rest of it is for the other columns
+STALLED = 10  # models in which the gap should at least have halved
+INNER = 0.3  # the working set is solved to this share of the gap wanted: the rest of it is for the other columns …
+EARLY = 0.01  # … and to no less than this share of the gap so far, for more columns may come
 
 
 def solve(objective: Objective, start: np.ndarray | None, tol: float, max_iter: int) -> Relaxed:
@@ -40,7 +42,8 @@ def solve(objective: Objective, start: np.ndarray | None, tol: float, max_iter: 
         columns, last_gap = wanted, upper - lower
         small = objective if len(columns) == d else objective.restrict(columns)
         descend = _by_models if p * len(columns) <= MOST_UNKNOWNS else _by_passes
-        W[:, columns], steps = descend(small, W[:, columns], inner, max_iter - n_iter)
+        enough = inner if len(columns) == d else max(inner, EARLY * (upper - lower) / upper)
+        W[:, columns], steps = descend(small, W[:, columns], enough, max_iter - n_iter)
         n_iter += steps
         sums = objective.sums(W)
         upper = sums.loss + penalty.value(W)
@@ -80,14 +83,16 @@ def _by_models(objective: Objective, W: np.ndarray, tol: float, max_iter: int) -
     loss, conjugate, g, H = objective.curvature(W, column)
     cost = penalty.value(W)
     lower = -np.inf
-    idle = 0
+    watched = np.inf
     for n_iter in range(max_iter):
         upper = loss + cost
-        bound = objective.dual(conjugate, g)
-        idle = 0 if bound > lower else idle + 1
-        lower = max(lower, bound)
-        if upper - lower <= tol * upper or idle == 3:
+        lower = max(lower, objective.dual(conjugate, g))
+        if upper - lower <= tol * upper:
             return W, n_iter
+        if n_iter % STALLED == STALLED - 1:
+            if not upper - lower < 0.5 * watched:
+                return W, n_iter
+            watched = upper - lower
         best, _ = kernels.model_rows(W, g.ravel(), H, float(penalty.k), penalty.n_free, penalty.alpha, 0.01, 1000)
         step = best - W
         promised = float(np.vdot(g, step)) + penalty.value(best) - cost
@@ -100,6 +105,8 @@ def _by_models(objective: Objective, W: np.ndarray, tol: float, max_iter: int) -
             if trial.loss + cost <= upper * (1.0 + 4e-16) + 1e-4 * length * promised or length < 1e-6:
                 break
             length *= 0.5
+        if not trial.loss + cost <= upper * (1.0 + 4e-16):  # nor if it is NaN
+            return W, n_iter + 1
         W = new
         loss, conjugate, g, H = trial
     return W, max_iter

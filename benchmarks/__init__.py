@@ -1,0 +1,1 @@
+"""Benchmarks: compilers warmed, rivals at their best settings, everything in one run, ratios printed."""
