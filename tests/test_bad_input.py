@@ -47,7 +47,8 @@ def fit_and_check(X, y, sample_weight=None, **parameters):
     assert clf.intercepts_.shape == clf.prototype_classes_.shape == (p,)
     for value in (clf.prototypes_, clf.intercepts_, clf.objective_, clf.lower_bound_, clf.duality_gap_):
         assert np.isfinite(value).all()
-    assert clf.lower_bound_ <= clf.objective_ * (1.0 + 1e-12)  # but for rounding
+    assert 0.0 <= clf.lower_bound_ <= clf.objective_
+    assert 0.0 <= clf.duality_gap_ <= 1.0
     assert clf.optimality_gap_ == (clf.objective_ - clf.lower_bound_) / clf.objective_
     assert clf.n_iter_ >= 1
     decision, probability = clf.decision_function(X), clf.predict_proba(X)

@@ -2,7 +2,6 @@
 
 import warnings
 from functools import partial
-from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
@@ -11,12 +10,13 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from smallearn import __version__, assignment, search
 from smallearn.blocks import Assignment, Rows
-from smallearn.model import Prototype, SMaLLModel, Term, Training
+from smallearn.model import Prototype, SMaLLModel, Term, Training, class_dtype
 from smallearn.objective import Penalty
+from smallearn.parameters import check_assignment, check_parameters, check_positive_class, check_sample_weight
 from smallearn.problem import Problem, build_problem
 from smallearn.solvers import accelerated, mirror_prox
 
@@ -171,11 +171,17 @@ class SMaLLClassifier(ClassifierMixin, BaseEstimator):
 
         ``sample_weight``: weight 2 equals the row twice, weight 0 as if it were absent.
         """
-        self._check_parameters()
-        problem, start = self._problem(X, y, sample_weight)
-        plan = self._plan(problem)
-        solution = self._best_orientation(problem, start, plan)
-        self._keep(problem, solution)
+        check_parameters(self.get_params(deep=False))
+        before = dict(self.__dict__)
+        try:
+            problem, start = self._problem(X, y, sample_weight)
+            plan = self._plan(problem)
+            solution = self._best_orientation(problem, start, plan)
+            self._keep(problem, solution)
+        except BaseException:  # a fit that fails leaves an earlier one as it was
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
         self._warn_if_unfinished(solution)
         return self
 
@@ -185,10 +191,10 @@ class SMaLLClassifier(ClassifierMixin, BaseEstimator):
             self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], order="C", ensure_min_samples=2
         )
         check_classification_targets(y)
-        weight = _check_sample_weight(sample_weight, X)
+        weight = check_sample_weight(sample_weight, X)
         start = None
         if not isinstance(self.assignment, str):
-            start = _check_assignment(self.assignment, X.shape[0])[weight > 0.0]
+            start = check_assignment(self.assignment, X.shape[0])[weight > 0.0]
         return build_problem(X, y, weight, self.class_weight, self.standardize), start
 
     def _plan(self, problem: Problem) -> search.Plan:
@@ -208,28 +214,11 @@ class SMaLLClassifier(ClassifierMixin, BaseEstimator):
     def _best_orientation(self, problem: Problem, start: np.ndarray | None, plan: search.Plan) -> search.Solution:
         """Train with the class that is to own the prototypes (-1: all do), or with the better of the two."""
         trained = []
-        for owner in self._owners(problem):
+        for owner in check_positive_class(self.positive_class, problem.classes.tolist()):
             rows = problem.rows(1 - owner if owner >= 0 else -1, self.fit_intercept, effective_n_jobs(self.n_jobs))
             first = self._first_assignment(problem, rows, owner, start)
             trained.append(search.train(rows, first, plan))
         return min(trained, key=lambda solution: solution.value)
-
-    def _owners(self, problem: Problem) -> list[int]:
-        classes = problem.classes.tolist()
-        if len(classes) > 2:
-            if self.positive_class is not None:
-                raise ValueError(
-                    f"positive_class={self.positive_class!r}, but y has {len(classes)} classes, all of which own "
-                    "prototypes; leave it None."
-                )
-            return [-1]
-        if self.positive_class is None:
-            return [1]
-        if isinstance(self.positive_class, str) and self.positive_class == "auto":
-            return [1, 0]
-        if self.positive_class not in classes:
-            raise ValueError(f"positive_class={self.positive_class!r} is not one of {classes!r}, None or 'auto'.")
-        return [classes.index(self.positive_class)]
 
     def _first_assignment(self, problem: Problem, rows: Rows, owner: int, start: np.ndarray | None) -> Assignment:
         counts = {}
@@ -241,7 +230,7 @@ class SMaLLClassifier(ClassifierMixin, BaseEstimator):
                     f"n_prototypes={self.n_prototypes}, but class {problem.classes.tolist()[label]!r} has {members} "
                     f"of the rows; it gets as many prototypes ({members}).",
                     UserWarning,
-                    stacklevel=5,
+                    stacklevel=4,
                 )
         if start is not None:
             return assignment.given(start, problem.code, counts)
@@ -254,7 +243,7 @@ class SMaLLClassifier(ClassifierMixin, BaseEstimator):
         self.support_ = self.prototypes_ != 0.0
         self.prototype_classes_ = problem.classes[solution.assignment.owner]
         self.objective_ = solution.value
-        self.lower_bound_ = solution.relaxed.dual
+        self.lower_bound_ = min(solution.relaxed.dual, solution.value)  # where they meet, rounding may part them
         self.optimality_gap_ = (self.objective_ - self.lower_bound_) / self.objective_
         self.duality_gap_ = solution.relaxed.gap
         self.n_iter_ = solution.n_iter
@@ -284,7 +273,7 @@ class SMaLLClassifier(ClassifierMixin, BaseEstimator):
             objective=float(self.objective_),
             lower_bound=float(self.lower_bound_),
         )
-        return SMaLLModel(tuple(self.classes_.tolist()), self.classes_.dtype.str, n, prototypes, training)
+        return SMaLLModel(tuple(self.classes_.tolist()), class_dtype(self.classes_), n, prototypes, training)
 
     def _warn_if_unfinished(self, solution: search.Solution) -> None:
         if self.tol is not None and not solution.relaxed.converged:
@@ -314,73 +303,5 @@ class SMaLLClassifier(ClassifierMixin, BaseEstimator):
         return self.model_.predict_proba(X)
 
     def _validated(self, X):
-        check_is_fitted(self)
+        check_is_fitted(self, "model_")
         return validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
-
-    # --- parameters ------------------------------------------------------------------------------------------------
-
-    def _check_parameters(self) -> None:
-        _whole_number("n_prototypes", self.n_prototypes)
-        if self.n_nonzero is not None:
-            _whole_number("n_nonzero", self.n_nonzero, "None means every feature may be used")
-        _number_within("alpha", self.alpha, 1e-10, 1e10)
-        if self.tol is not None:
-            _number_within("tol", self.tol, 0.0, 1.0, "None means to run max_iter iterations")
-        _whole_number("max_iter", self.max_iter)
-        for name in ("refit_support", "fit_intercept", "standardize"):
-            if not isinstance(getattr(self, name), bool | np.bool_):
-                raise ValueError(f"{name}={getattr(self, name)!r} is not True or False.")
-        if not isinstance(self.reassign, bool | np.bool_ | Integral) or int(self.reassign) < 0:
-            raise ValueError(f"reassign={self.reassign!r} is not True, False or a number of rounds.")
-        if isinstance(self.assignment, str) and self.assignment != "kmeans":
-            raise ValueError(f"assignment={self.assignment!r} is neither 'kmeans' nor an array of prototype indices.")
-        self._check_solver()
-
-    def _check_solver(self) -> None:
-        if self.solver not in ("accelerated", "mirror-prox"):
-            raise ValueError(f"solver={self.solver!r} is neither 'accelerated' nor 'mirror-prox'.")
-        options = self.solver_options or {}
-        known = ("geometry", "step_sizes", "average") if self.solver == "mirror-prox" else ()
-        unknown = sorted(set(options) - set(known))
-        if unknown:
-            allowed = f"it takes {', '.join(known)}" if known else "it takes none"
-            raise ValueError(f"solver_options has {unknown!r}, which solver={self.solver!r} does not know; {allowed}.")
-        if options.get("geometry", "entropy") not in mirror_prox.GEOMETRIES:
-            raise ValueError(f"geometry={options['geometry']!r} is not one of {sorted(mirror_prox.GEOMETRIES)!r}.")
-        steps = options.get("step_sizes", "adaptive")
-        if not (isinstance(steps, str) and steps == "adaptive") and not (
-            isinstance(steps, tuple | list)
-            and len(steps) == 2
-            and all(isinstance(step, Real) and 0.0 < float(step) < np.inf for step in steps)
-        ):
-            raise ValueError(f"step_sizes={steps!r} is neither 'adaptive' nor a pair of positive numbers (α, β).")
-
-
-def _whole_number(name: str, value: Any, hint: str = "") -> None:
-    if isinstance(value, bool | np.bool_) or not isinstance(value, Integral) or int(value) < 1:
-        raise ValueError(f"{name}={value!r} is not a positive integer{'; ' + hint if hint else ''}.")
-
-
-def _number_within(name: str, value: Any, low: float, high: float, hint: str = "") -> None:
-    if isinstance(value, bool | np.bool_) or not isinstance(value, Real) or not low <= float(value) <= high:
-        raise ValueError(f"{name}={value!r} is not a number from {low:g} to {high:g}{'; ' + hint if hint else ''}.")
-
-
-def _check_sample_weight(weight: Any, X: Any) -> np.ndarray:
-    if weight is None:
-        return np.ones(X.shape[0])
-    weight = check_array(weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight")
-    if weight.ndim != 1:
-        raise ValueError(f"sample_weight has shape {weight.shape}; it must hold one number for each of the rows.")
-    check_consistent_length(X, weight)
-    return weight
-
-
-def _check_assignment(index: Any, n_rows: int) -> np.ndarray:
-    index = np.asarray(index)
-    if index.shape != (n_rows,) or index.dtype.kind not in "iu":
-        raise ValueError(
-            f"assignment has shape {index.shape} and type {index.dtype}; it must be 'kmeans' or one integer for each "
-            f"of the {n_rows} rows."
-        )
-    return index.astype(np.int64)

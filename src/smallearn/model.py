@@ -8,8 +8,9 @@ prototypes and the other scores 0. Ties go to the first of ``classes``.
 import json
 import math
 import os
+import re
 import secrets
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,9 @@ from typing import Any
 import numpy as np
 
 FORMAT, VERSION = "smallearn-model", 1
+# The types of class labels that a model can hold, as numpy writes them.
+_CLASS_DTYPE = re.compile(r"[<>|=]?(b1|[iu][1248]|f[248]|U[1-9][0-9]{0,5}|O)")
+_TEXT = (str, bytes, bytearray)
 CHUNK_ROWS = 4096  # so that the columns gathered for one chunk stay in the cache
 
 
@@ -72,6 +76,15 @@ class SMaLLModel:
     def __post_init__(self):
         if len(self.classes) < 2 or not self.prototypes:
             raise ValueError("A model needs at least two classes and one prototype.")
+        names: dict[int, str | None] = {}
+        for term in (term for prototype in self.prototypes for term in prototype.terms):
+            if names.setdefault(term.feature, term.name) != term.name:
+                both = _list([names[term.feature], term.name])
+                raise ValueError(f"Feature {term.feature} has two names: {both}.")
+        given = [name for name in names.values() if name is not None]
+        if len(set(given)) < len(given) or 0 < len(given) < len(names):
+            called = _list(list(names.values()))
+            raise ValueError(f"The features in use must have different names, or all none: {called}.")
         owners = {prototype.owner for prototype in self.prototypes}
         if len(self.classes) == 2 and len(owners) != 1:
             raise ValueError("With two classes, one of them owns all the prototypes.")
@@ -103,10 +116,13 @@ class SMaLLModel:
         blocks = []
         for columns in _gather(X, features, self.n_features):
             z = np.empty((columns.shape[1], len(self.prototypes)))
-            for j, prototype in enumerate(self.prototypes):
-                z[:, j] = prototype.intercept
-                for term in prototype.terms:
-                    z[:, j] += term.weight * columns[place[term.feature]]
+            with np.errstate(over="ignore", invalid="ignore"):
+                for j, prototype in enumerate(self.prototypes):
+                    z[:, j] = prototype.intercept
+                    for term in prototype.terms:
+                        z[:, j] += term.weight * columns[place[term.feature]]
+            if not np.isfinite(z).all():
+                raise ValueError("The scores overflow: X has values far beyond those that the model was trained on.")
             blocks.append(z)
         return np.concatenate(blocks) if blocks else np.empty((0, len(self.prototypes)))
 
@@ -132,30 +148,34 @@ class SMaLLModel:
         weight = np.exp(decision - decision.max(axis=1, keepdims=True))
         return weight / weight.sum(axis=1, keepdims=True)
 
-    def predict_one(self, row: Mapping[str, float] | Sequence[float]) -> Any:
+    def predict_one(self, row: Any) -> Any:
         """The class of one row: a mapping from feature names (``x0``, ``x1``, … if the data had none), of which only
         those in use are read, or a sequence of all features."""
-        by_name = isinstance(row, Mapping)
-        if not by_name and len(row) != self.n_features:
-            raise ValueError(f"The row has {len(row)} values; the model was trained on {self.n_features} features.")
+        by_name = hasattr(row, "keys")
         best, winner = (0.0, 1 - self.prototypes[0].owner) if len(self.classes) == 2 else (-math.inf, -1)
         try:
+            if not by_name and len(row) != self.n_features:
+                raise ValueError(f"The row has {len(row)} values; the model was trained on {self.n_features} features.")
             for prototype in self.prototypes:
                 z = prototype.intercept
                 for term in prototype.terms:
-                    z += term.weight * (row[term.label] if by_name else row[term.feature])  # type: ignore[index, call-overload]
+                    value = row[term.label if by_name else term.feature]
+                    if isinstance(value, _TEXT):
+                        raise TypeError(f"{value!r} is text")
+                    z += term.weight * float(value)
                 if not -math.inf < z < math.inf:
-                    raise ValueError(f"The row has a value that is not a finite number: {self._inputs(row)}.")
+                    values = {term.label: row[term.label if by_name else term.feature] for term in self.features}
+                    raise ValueError(f"The row has a value that is too large or not a finite number: {values}.")
                 if z > best or (z == best and prototype.owner < winner):
                     best, winner = z, prototype.owner
-        except (KeyError, TypeError) as problem:
-            wanted = ", ".join(repr(term.label) for term in self.features)
-            raise ValueError(f"The row must give a number for each of {wanted}; {problem!r}.") from None
+        except (KeyError, IndexError, TypeError, OverflowError) as problem:
+            raise ValueError(
+                f"The row must be a mapping or a sequence with a number for each of {_list(self._used())}; {problem!r}."
+            ) from None
         return self.classes[winner]
 
-    def _inputs(self, row: Any) -> dict[str, Any]:
-        by_name = isinstance(row, Mapping)
-        return {term.label: row[term.label if by_name else term.feature] for term in self.features}
+    def _used(self) -> list[str]:
+        return [term.label for term in self.features]
 
     def _class_array(self) -> np.ndarray:
         values = np.empty(len(self.classes), dtype=self.class_dtype)
@@ -206,9 +226,9 @@ class SMaLLModel:
     def to_json(self) -> str:
         """The model as JSON text, every number exact; `from_json` gives an equal model back."""
         for label in self.classes:
-            if not isinstance(label, bool | int | float | str):
+            if not isinstance(label, bool | int | float | str) or label in (math.inf, -math.inf) or label != label:
                 kind = type(label).__name__
-                raise ValueError(f"Class {label!r} is a {kind}; JSON holds numbers, strings and booleans.")
+                raise ValueError(f"Class {label!r} is a {kind}; JSON holds finite numbers, strings and booleans.")
         content = {
             "format": FORMAT,
             "version": VERSION,
@@ -240,7 +260,9 @@ class SMaLLModel:
         """Write the JSON to ``path``, whole or not at all: a crash leaves the old file or the new one."""
         text = self.to_json()
         target = Path(os.path.realpath(path))
-        draft = target.with_name(f".{target.name[:100]}.{secrets.token_hex(8)}.tmp")
+        if target.exists() and not target.is_file():
+            raise ValueError(f"{target} is not a file that a model could replace.")
+        draft = target.with_name(f".smallearn-{secrets.token_hex(8)}.tmp")
         try:
             with draft.open("x", encoding="utf-8") as file:
                 file.write(text)
@@ -252,6 +274,11 @@ class SMaLLModel:
         except BaseException:
             draft.unlink(missing_ok=True)
             raise
+
+
+def class_dtype(classes: np.ndarray) -> str:
+    """The type under which a model keeps these labels: their own, or plain objects."""
+    return classes.dtype.str if _CLASS_DTYPE.fullmatch(classes.dtype.str) else "|O"
 
 
 def load_model(path: str | os.PathLike) -> SMaLLModel:
@@ -271,36 +298,60 @@ def load_model(path: str | os.PathLike) -> SMaLLModel:
 
 def _gather(X: Any, features: tuple[Term, ...], n_features: int) -> Iterator[np.ndarray]:
     """The features in use as float64, features × rows, a chunk of rows at a time."""
-    if hasattr(X, "columns") and all(term.name is not None for term in features):
-        missing = [term.name for term in features if term.name not in X.columns]
-        if missing:
-            raise ValueError(f"The table lacks the columns {_list(missing)} that the model uses.")
-        table = [np.asarray(X[term.name], dtype=np.float64) for term in features]
-        n_rows = X.shape[0]
-
-        def read(rows: slice) -> np.ndarray:
-            return np.array([column[rows] for column in table]).reshape(len(features), -1)
-    else:
-        if not hasattr(X, "toarray"):
-            X = np.asarray(X)
-        if X.ndim != 2 or X.shape[1] != n_features:
-            raise ValueError(
-                f"X has shape {X.shape}; the model was trained on {n_features} features, so it takes "
-                f"rows × {n_features}."
-            )
-        index = [term.feature for term in features]
-        n_rows = X.shape[0]
-
-        def read(rows: slice) -> np.ndarray:
-            chosen = X[rows][:, index]
-            return np.asarray(chosen.toarray() if hasattr(chosen, "toarray") else chosen, dtype=np.float64).T
-
-    for begin in range(0, n_rows, CHUNK_ROWS):
-        rows = slice(begin, min(n_rows, begin + CHUNK_ROWS))
+    if not hasattr(X, "shape"):
+        X = np.asarray(X)
+    if len(X.shape) != 2:
+        raise ValueError(f"X has shape {X.shape}; the model was trained on {n_features} features, rows × features.")
+    read = _table_reader(X, features) if _by_name(X, features) else _array_reader(X, features, n_features)
+    for begin in range(0, X.shape[0], CHUNK_ROWS):
+        rows = slice(begin, min(X.shape[0], begin + CHUNK_ROWS))
         columns = np.ascontiguousarray(read(rows)) if features else np.empty((0, rows.stop - begin))
         if not np.isfinite(columns).all():
             raise ValueError("The features that the model uses contain NaN or infinity; it needs finite numbers.")
         yield columns
+
+
+def _by_name(X: Any, features: tuple[Term, ...]) -> bool:
+    return hasattr(X, "columns") and all(term.name is not None for term in features)
+
+
+def _table_reader(X: Any, features: tuple[Term, ...]) -> Callable[[slice], np.ndarray]:
+    names = list(X.columns)
+    missing = [term.name for term in features if term.name not in names]
+    if missing:
+        raise ValueError(f"The table lacks the columns {_list(missing)} that the model uses.")
+    twice = [term.name for term in features if names.count(term.name) > 1]
+    if twice:
+        raise ValueError(f"The table has more than one column called {_list(twice)}, which the model uses.")
+    columns = [_numbers(X[term.name]) for term in features]
+    return lambda rows: np.array([column[rows] for column in columns])
+
+
+def _array_reader(X: Any, features: tuple[Term, ...], n_features: int) -> Callable[[slice], np.ndarray]:
+    if X.shape[1] != n_features:
+        raise ValueError(f"X has shape {X.shape}; the model was trained on {n_features} features.")
+    if not hasattr(X, "toarray"):
+        X = np.asarray(X)
+    index = [term.feature for term in features]
+
+    def read(rows: slice) -> np.ndarray:
+        chosen = X[rows][:, index]
+        return _numbers(chosen.toarray() if hasattr(chosen, "toarray") else chosen).T
+
+    return read
+
+
+def _numbers(values: Any) -> np.ndarray:
+    """As float64, from numbers only: dates, complex numbers and text are refused, not converted."""
+    values = np.asarray(values)
+    text = [value for value in values.flat if isinstance(value, _TEXT)] if values.dtype.kind in "OUS" else []
+    if text or values.dtype.kind not in "biufO":
+        what = f"text ({_show(text[0])})" if text else f"values of type {values.dtype}"
+        raise ValueError(f"The features that the model uses contain {what}; it needs numbers.")
+    try:
+        return values.astype(np.float64)
+    except (TypeError, OverflowError) as problem:
+        raise ValueError(f"The features that the model uses are not all numbers: {problem}.") from None
 
 
 # --- reading and checking JSON ---------------------------------------------------------------------------------------
@@ -309,9 +360,9 @@ def _gather(X: Any, features: tuple[Term, ...], n_features: int) -> Iterator[np.
 def _read_model(content: Any) -> SMaLLModel:
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise ValueError(f'Not a smallearn model: the field "format" is not {FORMAT!r}.')
-    if content.get("version") != VERSION:
+    if type(content.get("version")) is not int or content["version"] != VERSION:
         raise ValueError(
-            f"The model has schema version {content.get('version')!r}; this smallearn reads version {VERSION}. "
+            f"The model has schema version {_show(content.get('version'))}; this smallearn reads version {VERSION}. "
             "Upgrade smallearn, or export the model again."
         )
     names = ("format", "version", "classes", "class_dtype", "n_features", "prototypes", "training")
@@ -328,26 +379,28 @@ def _read_model(content: Any) -> SMaLLModel:
 
 
 def _read_classes(labels: list, dtype: str) -> tuple:
-    try:
-        kind: str = np.dtype(dtype).kind
-    except (TypeError, SyntaxError, ValueError):
-        kind = "none"
-    if kind not in ("b", "i", "u", "f", "U", "O"):
-        raise ValueError(f"class_dtype: {dtype!r} is not the type of a boolean, number, string or object array.")
+    if not _CLASS_DTYPE.fullmatch(dtype):
+        raise ValueError(f"class_dtype: {_show(dtype)} is not the type of a boolean, number, string or object array.")
+    if len(labels) < 2:
+        raise ValueError(f"classes: a model needs at least two, found {len(labels)}.")
+    kind = np.dtype(dtype).kind
     kinds: dict[str, tuple[type, ...]] = {"b": (bool,), "i": (int,), "u": (int,), "f": (float, int), "U": (str,)}
     for position, label in enumerate(labels):
         allowed = kinds.get(kind, (bool, int, float, str))
         if not isinstance(label, allowed) or (isinstance(label, bool) and bool not in allowed):
-            raise ValueError(f"classes[{position}]: {label!r} does not fit the type {dtype!r}.")
+            raise ValueError(f"classes[{position}]: {_show(label)} does not fit the type {dtype!r}.")
+        if isinstance(label, float) and not math.isfinite(label):
+            raise ValueError(f"classes[{position}]: {label} is not a finite number.")
     if len(set(labels)) < len(labels):
-        raise ValueError(f"classes: {labels!r} names a class twice.")
+        raise ValueError(f"classes: {_show(labels)} names a class twice.")
     values = np.empty(len(labels), dtype=dtype)
     try:
-        values[:] = labels
+        with np.errstate(over="ignore"):
+            values[:] = labels
     except OverflowError:
-        raise ValueError(f"classes: {labels!r} do not fit the type {dtype!r}.") from None
+        raise ValueError(f"classes: {_show(labels)} do not fit the type {dtype!r}.") from None
     if values.tolist() != labels:
-        raise ValueError(f"classes: {labels!r} do not fit the type {dtype!r}.")
+        raise ValueError(f"classes: {_show(labels)} do not fit the type {dtype!r}.")
     return tuple(values.tolist())
 
 
@@ -367,7 +420,7 @@ def _read_prototype(entry: Any, where: str, n_classes: int, n_features: int) -> 
 def _read_term(entry: Any, where: str, n_features: int) -> Term:
     fields = _fields(entry, where, ("kind", "feature", "weight", "name"))
     if fields["kind"] != "raw":
-        raise ValueError(f"{where}.kind: {fields['kind']!r} is not 'raw', the only kind in version {VERSION}.")
+        raise ValueError(f"{where}.kind: {_show(fields['kind'])} is not 'raw', the only kind in version {VERSION}.")
     name = None if fields["name"] is None else _of_type(fields["name"], str, f"{where}.name")
     feature = _whole(fields["feature"], f"{where}.feature", 0, n_features - 1)
     return Term(feature, _number(fields["weight"], f"{where}.weight"), name)

@@ -140,4 +140,4 @@ class Relaxed:
     @property
     def gap(self) -> float:
         """``(P - D)/P``, relative."""
-        return (self.primal - self.dual) / self.primal
+        return max(0.0, (self.primal - self.dual) / self.primal)

@@ -7,6 +7,7 @@ import numpy as np
 from scipy import sparse
 
 from smallearn.blocks import Labels, Rows, make_rows
+from smallearn.parameters import check_class_weight
 
 # Beyond these a float64 can no longer hold the difference of two values, or the inverse of a scale.
 LARGEST, SMALLEST = 1e300, 1e-300
@@ -44,20 +45,21 @@ class Problem:
 
 def build_problem(X, y, sample_weight, class_weight, standardize: bool) -> Problem:
     """From validated arrays: drop rows without weight, encode the classes, weigh them, find mean and scale."""
-    if np.any(sample_weight < 0.0):
-        raise ValueError(f"sample_weight has a negative entry ({sample_weight.min()}); weights must be 0 or more.")
     kept = sample_weight > 0.0
-    if not kept.any():
-        raise ValueError("Every sample_weight is zero; at least two rows of different classes must weigh more.")
     if not kept.all():
         X, y, sample_weight = X[kept], y[kept], sample_weight[kept]
     classes, code = np.unique(y, return_inverse=True)
     if len(classes) < 2:
         label = classes.tolist()[0]
         raise ValueError(f"y has one class, {label!r}, among the rows of positive weight; two classes are needed.")
-    loss_weight = sample_weight * _class_weights(class_weight, classes, code, sample_weight)[code]
-    if not 0.0 < loss_weight.sum() < np.inf:
-        raise ValueError(f"The weights sum to {loss_weight.sum()}; their sum must be positive and finite.")
+    with np.errstate(over="ignore", invalid="ignore"):
+        loss_weight = sample_weight * _class_weights(class_weight, classes, code, sample_weight)[code]
+        totals = sample_weight.sum(), loss_weight.sum()
+    if not all(0.0 < total < np.inf for total in totals):
+        raise ValueError(
+            f"sample_weight sums to {totals[0]:g}, and times class_weight to {totals[1]:g}; both sums must be positive "
+            "and finite."
+        )
     if sparse.issparse(X):
         X = _tidy(X)
     mean, inverse = _standardisation(X, sample_weight / sample_weight.sum(), standardize)
@@ -66,19 +68,10 @@ def build_problem(X, y, sample_weight, class_weight, standardize: bool) -> Probl
 
 def _class_weights(class_weight, classes, code, sample_weight) -> np.ndarray:
     """One weight per class. "balanced" counts rows by their weight, so that weight 2 equals the row twice."""
-    if class_weight is None:
-        return np.ones(len(classes))
-    if isinstance(class_weight, str) and class_weight == "balanced":
+    weights = check_class_weight(class_weight, classes.tolist())
+    if weights is None:
         mass = np.bincount(code, weights=sample_weight)
-        return mass.sum() / (len(classes) * mass)
-    if not isinstance(class_weight, dict):
-        raise ValueError(f"class_weight={class_weight!r} is neither None, 'balanced' nor a dict from class to weight.")
-    unknown = [label for label in class_weight if label not in classes.tolist()]
-    if unknown:
-        raise ValueError(f"class_weight names {unknown!r}, not among the classes {classes.tolist()!r}.")
-    weights = np.array([float(class_weight.get(label, 1.0)) for label in classes.tolist()])
-    if not np.all((weights >= 0.0) & np.isfinite(weights)):
-        raise ValueError(f"class_weight={class_weight!r} has a weight that is negative or not finite.")
+        weights = mass.sum() / (len(classes) * mass)
     return weights
 
 
