@@ -1,6 +1,7 @@
 """Small problems for the tests: random ones, and the one of the reference table."""
 
 import numpy as np
+from scipy import sparse
 from sklearn.cluster import KMeans
 from sklearn.datasets import load_breast_cancer
 
@@ -65,3 +66,10 @@ def random_problem(seed, m=12, n=5, n_classes=2, k=2, alpha=0.05):
     objective = Objective(DenseRows(X, mean, inverse, True, labels), assignment, Penalty(alpha, k, n))
     standard = np.column_stack([(X - mean) * inverse, np.ones(m)])
     return objective, standard, rng.normal(size=objective.shape)
+
+
+def sparse_matrix(m, n, density, seed):
+    """A CSR array with about that share of uniform entries."""
+    rng = np.random.default_rng(seed)
+    count = int(m * n * density)
+    return sparse.csr_array((rng.random(count), (rng.integers(0, m, count), rng.integers(0, n, count))), shape=(m, n))

@@ -153,9 +153,8 @@ def test_the_bound_counts_columns_that_are_always_in():
 
 @pytest.fixture
 def sparse_and_dense():
-    rng = np.random.default_rng(3)
     objective, _, W = problems.random_problem(3, m=40, n=6, n_classes=3)
-    X = sparse.random_array((40, 6), density=0.3, rng=rng, format="csr")
+    X = problems.sparse_matrix(40, 6, 0.3, seed=3)
     mean, inverse = X.toarray().mean(axis=0), 1.0 / X.toarray().std(axis=0)
     pair = [
         Objective(kind(data, mean, inverse, True, objective.rows.labels), objective.assignment, objective.penalty)

@@ -4,7 +4,7 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_array, check_consistent_length
+from sklearn.utils.validation import check_array
 
 SOLVERS = ("accelerated", "mirror-prox")
 GEOMETRIES = ("entropy", "euclidean")
@@ -56,16 +56,14 @@ def check_sample_weight(weight: Any, X: Any) -> np.ndarray:
     """One finite weight of 0 or more for each row."""
     if weight is None:
         return np.ones(X.shape[0])
-    if np.ndim(weight) != 1:
-        raise ValueError(
-            f"sample_weight has {np.ndim(weight)} dimensions; it must hold one number for each of the {X.shape[0]} "
-            "rows."
-        )
     try:
         weight = check_array(weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight")
     except (ValueError, TypeError) as problem:
-        raise ValueError(f"sample_weight must hold finite numbers: {problem}") from None
-    check_consistent_length(X, weight)
+        raise ValueError(f"sample_weight must hold one finite number for each row: {problem}") from None
+    if weight.shape != (X.shape[0],):
+        raise ValueError(
+            f"sample_weight has shape {weight.shape}; it must hold one number for each of {X.shape[0]} rows."
+        )
     if np.any(weight < 0.0):
         raise ValueError(f"sample_weight has a negative entry ({weight.min()}); weights must be 0 or more.")
     if not weight.any():
