@@ -12,7 +12,7 @@ def main() -> None:
     X, y = data.data, data.target_names[data.target]
     X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.3, stratify=data.target, random_state=0)
 
-    # From some starts one prototype loses its rows, and is dropped where that lowers the objective; from this one both stay.
+    # From some starts a prototype loses its rows and is dropped, where that lowers the objective; here both stay.
     clf = SMaLLClassifier(n_prototypes=2, n_nonzero=3, alpha=1e-2, positive_class="benign", random_state=1)
     clf.fit(X_train, y_train)
     print(clf.model_.with_feature_names(data.feature_names))

@@ -52,6 +52,9 @@ def _newton(objective: Objective, support: np.ndarray, W: np.ndarray) -> tuple[n
 
     theta = np.where(real, np.take_along_axis(W, column, axis=1), 0.0)
     value, at = evaluate(theta)
+    if not value <= np.log1p(p):  # worse than no weights at all
+        theta = np.zeros(theta.shape)
+        value, at = evaluate(theta)
     for _ in range(MAX_NEWTON):
         slope = (at.gradient + alpha * theta).ravel()
         step = -_solve_scaled(at.hessian, alpha, slope).reshape(theta.shape)

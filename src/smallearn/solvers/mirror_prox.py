@@ -52,7 +52,7 @@ class Entropy:
     projection, meets no logarithm of zero, and takes ``loss*`` exactly instead of linearising it."""
 
     first_steps = (20.0, 0.1)
-    least_pace = 0.0
+    least_pace = 1e-12  # shorter than that is no step; numbers beyond floating point would shrink it for ever
 
     def coordinate(self, objective, Z):
         return Z
