@@ -1,6 +1,8 @@
 """Hostile data and parameters: what must be refused is refused by name, what must work keeps every promise."""
 
+import linecache
 import re
+import time
 
 import numpy as np
 import pandas as pd
@@ -156,6 +158,22 @@ def test_values_too_large_without_standardising_are_refused_with_what_to_do(conv
     fit_and_check(convert(large), Y, standardize=True)
 
 
+@pytest.mark.parametrize("scale", [1e8, 1e12, 1e20, 1e50, 1e99])
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@dense_or_sparse
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_large_values_without_standardising_keep_the_promises_and_take_no_time(convert, fit_intercept, scale):
+    options = {"standardize": False, "fit_intercept": fit_intercept}
+    classifier(**options).fit(convert(X), Y)  # so that no kernel is compiled while the clock runs
+    for seed, bounds in enumerate([[0.3], [0.3], [0.3], [-0.5, 0.5]]):
+        rng = np.random.default_rng(seed)
+        table = rng.normal(size=(60, 4))
+        y = np.digitize(table[:, 0] + 0.5 * table[:, 1] + 0.3 * rng.normal(size=60), bounds)
+        begin = time.perf_counter()
+        fit_and_check(convert(table * scale), y, random_state=seed, **options)
+        assert time.perf_counter() - begin < 5.0
+
+
 @both
 @dense_or_sparse
 @pytest.mark.parametrize("shift", [0.0, 3.0])
@@ -178,6 +196,24 @@ def test_data_at_the_edge_of_the_range_is_learnt_like_any_other(convert, scale):
     scaled = fit_and_check(convert(X * scale), Y)
     assert scaled.objective_ == pytest.approx(plain.objective_, rel=1e-9)
     np.testing.assert_array_equal(scaled.predict(convert(X * scale)), plain.predict(convert(X)))
+
+
+@both
+def test_scores_that_overflow_are_refused_alike_for_many_rows_and_for_one(X, y):
+    clf = fit_and_check(X * 1e-150, y)
+    model = clf.model_
+    far = X * 1e-150
+    far[7] = 1e200  # one row is enough
+    for method in (clf.predict, clf.predict_proba, clf.decision_function):
+        with pytest.raises(ValueError, match="The scores overflow"):
+            method(far)
+    for method in (model.predict, model.predict_proba, model.decision_function, model.scores):
+        with pytest.raises(ValueError, match="The scores overflow"):
+            method(far)
+    for row in (far[7], far[7].tolist(), {f"x{l}": value for l, value in enumerate(far[7])}):
+        with pytest.raises(ValueError, match="too large or not a finite number"):
+            model.predict_one(row)
+    assert [model.predict_one(row) for row in far[:7]] == clf.predict(far[:7]).tolist()
 
 
 @pytest.mark.parametrize("value", [0.0, 1.0, -7.3, 0.1 + 0.2, 1e250, 1e-310], ids=str)
@@ -444,10 +480,12 @@ WRONG = {
     "refit_support": NO_SWITCH,
     "fit_intercept": NO_SWITCH,
     "standardize": NO_SWITCH,
-    "solver": ["newton", "Accelerated", "", None, 1, ["accelerated"]],
+    "solver": ["newton", "Accelerated", "", None, 1, ["accelerated"], np.array(["accelerated"])],
+    "solver_options": [3, [], "average", True],
     "assignment": ["k-means", "", "random"],
-    "positive_class": [2, "1", "yes", -1, np.nan, 0.5, [1]],
-    "class_weight": ["auto", 3, [1.0, 2.0], {0: -1.0}, {0: np.nan}, {0: np.inf}],
+    "positive_class": [2, "1", "yes", -1, np.nan, 0.5, [1], np.array([0, 1]), np.array([1])],
+    "class_weight": ["auto", 3, [1.0, 2.0]],
+    "n_jobs": ["a", 2.5, 0, True, np.nan, [1]],
 }
 
 
@@ -470,6 +508,8 @@ def test_a_wrong_parameter_is_refused_with_its_name_and_value(name, value):
         ({"assignment": "random"}, "neither 'kmeans' nor an array"),
         ({"positive_class": 2}, r"not one of \[0, 1\], None or 'auto'"),
         ({"class_weight": "auto"}, "neither None, 'balanced' nor a dict"),
+        ({"solver_options": 3}, "not a dict or None"),
+        ({"n_jobs": 0}, "not None or an integer other than 0"),
     ],
 )
 def test_a_refusal_says_what_is_allowed(parameters, hint):
@@ -530,7 +570,8 @@ def test_a_solver_that_stops_short_warns_and_keeps_the_promises(solver, max_iter
             {"geometry": "entropy"},
             r"solver_options has \['geometry'\].*solver='accelerated' does not know; it takes none",
         ),
-        ({"step_sizes": "adaptive", "momentum": 1}, r"\['momentum', 'step_sizes'\].*'accelerated'"),
+        ({"step_sizes": "adaptive", "momentum": 1}, r"solver_options has \['step_sizes', 'momentum'\].*'accelerated'"),
+        ({1: 2, "a": 3}, r"solver_options has \[1, 'a'\].*'accelerated'"),
     ],
 )
 def test_the_accelerated_solver_takes_no_options(options, message):
@@ -542,14 +583,27 @@ def test_the_accelerated_solver_takes_no_options(options, message):
     [
         ({"momentum": 1}, r"solver_options has \['momentum'\].*'mirror-prox'.*it takes geometry, step_sizes, average"),
         ({"Geometry": "entropy"}, r"solver_options has \['Geometry'\]"),
-        ({"geometry": "hyperbolic"}, r"geometry='hyperbolic' is not one of \['entropy', 'euclidean'\]"),
-        ({"geometry": None}, "geometry=None is not one of"),
-        ({"geometry": 1}, "geometry=1 is not one of"),
+        ({1: 2, "a": 3}, r"solver_options has \[1, 'a'\].*'mirror-prox'"),
         *(
-            ({"step_sizes": steps}, f"step_sizes={re.escape(repr(steps))} is neither 'adaptive' nor a pair of positive")
+            (
+                {"geometry": geometry},
+                f"solver_options: geometry={re.escape(repr(geometry))} is neither 'entropy' nor 'euclidean'",
+            )
+            for geometry in ("hyperbolic", None, 1, ["entropy"])
+        ),
+        *(
+            ({"average": average}, f"solver_options: average={average!r} is not True or False")
+            for average in ("no", None, 1, 0.5)
+        ),
+        *(
+            (
+                {"step_sizes": steps},
+                f"solver_options: step_sizes={re.escape(repr(steps))} is neither 'adaptive' nor a pair of positive",
+            )
             for steps in [
                 *("constant", "", None, 0.1, (0.1,), (0.1, 0.1, 0.1), (), (0.0, 0.1), (0.1, -0.1), (np.nan, 0.1)),
                 *((0.1, np.inf), ("0.1", "0.1"), (None, 0.1), (1j, 0.1), {"alpha": 0.1, "beta": 0.1}),
+                *((True, 1), (1, True)),
             ]
         ),
     ],
@@ -628,6 +682,20 @@ def test_more_prototypes_than_rows_warns_and_takes_as_many_as_there_are_rows(n_p
         assert len(clf.prototypes_) == few
 
 
+@pytest.mark.parametrize(
+    ("X", "y", "positive_class", "n_warnings"),
+    [(X, Y, None, 1), (X, Y, 0, 1), (X, Y, "auto", 2), (X3, Y3, None, 3)],
+    ids=["greater label", "lesser label", "auto", "three classes"],
+)
+def test_the_warning_of_too_few_rows_points_at_the_line_that_calls_fit(X, y, positive_class, n_warnings):
+    X, y = X[:12], y[:12]
+    clf = classifier(n_prototypes=13, positive_class=positive_class, reassign=False)
+    with pytest.warns(UserWarning, match="n_prototypes=13") as caught:
+        clf.fit(X, y)
+    assert [warning.filename for warning in caught] == [__file__] * n_warnings
+    assert {linecache.getline(__file__, warning.lineno).strip() for warning in caught} == {"clf.fit(X, y)"}
+
+
 def test_with_three_classes_every_class_short_of_rows_is_warned_of():
     kept = np.concatenate([np.flatnonzero(label == Y3)[:count] for label, count in enumerate([2, 3, 20])])
     with pytest.warns(UserWarning, match="n_prototypes=4") as caught:
@@ -648,9 +716,12 @@ def test_two_rows_are_enough():
     [
         ({2: 1.0}, r"class_weight names \[2\], not among the classes \[0, 1\]"),
         ({"0": 1.0, 1: 1.0}, r"class_weight names \['0'\]"),
-        ({0: 1.0, 1: -0.5}, "class_weight=.*negative or not finite"),
-        ({0: "heavy"}, "'heavy'"),
-        ({0: 0.0, 1: 0.0}, r"weights sum to 0\.0"),
+        ({0: 1.0, 1: -0.5}, r"^class_weight gives class 1 the weight -0\.5, not a finite number from 0\."),
+        *(
+            ({0: bad}, f"^class_weight gives class 0 the weight {re.escape(repr(bad))}, not a finite number from 0\\.")
+            for bad in (-1.0, np.nan, np.inf, None, "2", "heavy", True, [2.0], 1j)
+        ),
+        ({0: 0.0, 1: 0.0}, "^sample_weight sums to 60, and times class_weight to 0; both sums must be positive"),
     ],
 )
 def test_class_weights_that_mean_nothing_are_refused(class_weight, message):
@@ -661,20 +732,42 @@ def test_class_weights_that_mean_nothing_are_refused(class_weight, message):
     ("sample_weight", "message"),
     [
         (np.where(np.arange(60) == 5, -0.5, 1.0), r"sample_weight has a negative entry \(-0\.5\)"),
-        (np.ones(59), r"inconsistent numbers of samples: \[60, 59\]"),
+        (np.ones(59), r"sample_weight has shape \(59,\); it must hold one number for each of 60 rows"),
         (np.ones((60, 1)), r"sample_weight has shape \(60, 1\)"),
         (np.ones((60, 2)), r"sample_weight has shape \(60, 2\)"),
+        (5.0, "^sample_weight must hold one finite number for each row: .*scalar"),
         (np.zeros(60), "Every sample_weight is zero"),
         ((Y == 1).astype(float), "y has one class, 1, among the rows of positive weight"),
         (np.full(60, np.nan), "sample_weight contains NaN"),
         (np.full(60, np.inf), "sample_weight contains infinity"),
-        (["heavy"] * 60, "'heavy'"),
-        ([], r"0 sample\(s\)"),
+        (["heavy"] * 60, "^sample_weight must hold .*'heavy'"),
+        ("heavy", "^sample_weight must hold .*'heavy'"),
+        ([], r"^sample_weight must hold .*0 sample\(s\)"),
     ],
-    ids=["negative", "short", "2-D", "wide", "zero", "one class", "NaN", "infinity", "text", "empty"],
+    ids=[
+        *("negative", "short", "2-D", "wide", "number", "zero", "one class", "NaN", "infinity", "text", "one text"),
+        "empty",
+    ],
 )
 def test_sample_weights_that_mean_nothing_are_refused(sample_weight, message):
     refused(message, sample_weight=sample_weight)
+
+
+@pytest.mark.parametrize(
+    ("sample_weight", "class_weight", "sums"),
+    [
+        (1e308, None, ("inf", "inf")),
+        (1e308, "balanced", ("inf", "nan")),
+        (1e308, {0: 1e-308, 1: 1e-308}, ("inf", "60")),
+        (1.0, {0: 1e308, 1: 1e308}, ("60", "inf")),
+        (1.0, {1: 1e308}, ("60", "inf")),
+        (1e200, {0: 1e200}, ("6e+201", "inf")),
+        (1e308, {0: 1e308, 1: 1e308}, ("inf", "inf")),
+    ],
+)
+def test_weights_whose_sum_overflows_are_refused_with_the_sums(sample_weight, class_weight, sums):
+    message = f"^sample_weight sums to {re.escape(sums[0])}, and times class_weight to {sums[1]}; .*finite"
+    refused(message, sample_weight=np.full(60, sample_weight), class_weight=class_weight)
 
 
 @pytest.mark.parametrize("scale", [1e-320, 1e-200, 1e200, 1e300])
@@ -696,7 +789,68 @@ def test_rows_of_weight_zero_count_for_nothing_in_any_check(convert):
     np.testing.assert_array_equal(clf.prototypes_, same.prototypes_)
 
 
+# --- the certificate -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n_nonzero", [1, 2, None])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_the_lower_bound_never_exceeds_the_objective_not_even_by_rounding(n_classes, n_nonzero):
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        rows = rng.normal(size=(30, 3))
+        y = np.append(np.arange(n_classes), rng.integers(n_classes, size=30 - n_classes))
+        alpha = float(10.0 ** rng.integers(-3, 2))
+        clf = classifier(n_prototypes=1, n_nonzero=n_nonzero, alpha=alpha, tol=1e-10).fit(rows, y)
+        assert clf.lower_bound_ <= clf.objective_
+        assert clf.optimality_gap_ >= 0.0
+        assert clf.model_.training.lower_bound <= clf.model_.training.objective
+        assert clf.model_.training.optimality_gap >= 0.0
+
+
 # --- a failed fit ----------------------------------------------------------------------------------------------------
+
+TABLE = pd.DataFrame(X, columns=["a", "b", "c", "d"])
+OTHERS = {
+    "the same table": TABLE,
+    "other width": TABLE[["a", "b", "c"]],
+    "other names": TABLE.rename(columns={"a": "z"}),
+    "other order": TABLE[["d", "c", "b", "a"]],
+    "no names": X,
+    "no names and other width": X[:, :2],
+}
+FAILURES = {
+    "one class": ({}, np.zeros(60)),
+    "bad positive_class": ({"positive_class": 7}, Y),
+    "bad class_weight": ({"class_weight": {7: 1.0}}, Y),
+    "bad assignment": ({"assignment": [9] * 60}, Y),
+}
+
+
+@pytest.mark.parametrize(("parameters", "y"), FAILURES.values(), ids=FAILURES)
+@pytest.mark.parametrize("other", OTHERS.values(), ids=OTHERS)
+def test_a_failed_fit_on_another_table_leaves_the_earlier_width_and_names(other, parameters, y):
+    clf = classifier().fit(TABLE, Y)
+    model, probability, predicted = clf.model_, clf.predict_proba(TABLE), clf.predict(TABLE)
+    with pytest.raises(ValueError):
+        clf.set_params(**parameters).fit(other, y)
+    assert clf.n_features_in_ == 4
+    assert clf.feature_names_in_.tolist() == ["a", "b", "c", "d"]
+    assert clf.model_ is model
+    np.testing.assert_array_equal(clf.predict_proba(TABLE), probability)
+    np.testing.assert_array_equal(clf.predict(TABLE), predicted)
+    assert clf.score(TABLE, Y) > 0.9
+
+
+@pytest.mark.parametrize(("parameters", "y"), FAILURES.values(), ids=FAILURES)
+@pytest.mark.parametrize("table", [X, TABLE], ids=["array", "table"])
+def test_a_first_fit_that_fails_leaves_an_estimator_that_is_not_fitted(table, parameters, y):
+    clf = classifier(**parameters)
+    with pytest.raises(ValueError):
+        clf.fit(table, y)
+    assert [name for name in vars(clf) if name.endswith("_")] == []
+    for method in (clf.predict, clf.predict_proba, clf.decision_function):
+        with pytest.raises(NotFittedError, match="not fitted yet"):
+            method(table)
 
 
 @pytest.mark.parametrize(

@@ -52,15 +52,17 @@ THREE = SMaLLModel(
 # Every kind of node that a file can have, for the tests that damage one.
 WHOLE = replace(YES, classes=(0, 1), class_dtype="<i8", training=TRAINING)
 
-names = st.none() | st.text(max_size=8) | st.sampled_from(["", "'", '"', "\\", "\n", "\r\n", "\x00", "\x85\u2028", "π"])
+names = st.text(max_size=8) | st.sampled_from(["", "'", '"', "\\", "\n", "\r\n", "\x00", "\x85\u2028", "π"])
 finite = st.floats(allow_nan=False, allow_infinity=False)
 small = st.integers(-3, 3).map(float) | st.floats(-100.0, 100.0)
+either = st.booleans()
 numbered = st.integers(2, 4).map(lambda count: (tuple(range(count)), "<i8"))
 
 
 @st.composite
-def models(draw, weights=finite, names=names, classes=numbered):
-    """Any valid model: two classes of which one owns the prototypes, or more that own one or more each."""
+def models(draw, weights=finite, named=either, classes=numbered):
+    """Any valid model: two classes of which one owns the prototypes, or more that own one or more each; and names that
+    differ, or none."""
     labels, dtype = draw(classes)
     if len(labels) == 2:
         owners = [draw(st.integers(0, 1))] * draw(st.integers(1, 3))
@@ -68,7 +70,9 @@ def models(draw, weights=finite, names=names, classes=numbered):
         everyone = list(range(len(labels)))
         owners = draw(st.permutations(everyone + draw(st.lists(st.sampled_from(everyone), max_size=2))))
     n_features = draw(st.integers(1, 4))
-    called = [draw(names) for _ in range(n_features)]
+    called = [None] * n_features
+    if draw(named):
+        called = draw(st.lists(names, min_size=n_features, max_size=n_features, unique=True))
     prototypes = []
     for owner in owners:
         used = draw(st.lists(st.integers(0, n_features - 1), unique=True, max_size=n_features))
@@ -79,7 +83,7 @@ def models(draw, weights=finite, names=names, classes=numbered):
 
 @st.composite
 def models_with_rows(draw):
-    model = draw(models(weights=small, names=st.none()))
+    model = draw(models(weights=small, named=st.just(False)))
     row = st.lists(small, min_size=model.n_features, max_size=model.n_features)
     return model, draw(st.lists(row, min_size=1, max_size=6))
 
@@ -292,6 +296,59 @@ def test_a_table_with_a_missing_value_or_text_in_a_column_in_use_is_an_error(tab
         YES.predict(table({"a": ["high", "low"], "c": [0.0, 0.0]}))
 
 
+@pytest.mark.parametrize(
+    ("columns", "twice"), [(["a", "c", "a"], "'a'"), (["c", "a", "c", "b"], "'c'"), (["c", "a"] * 2, "'a', 'c'")]
+)
+def test_a_table_with_two_columns_of_a_name_in_use_is_an_error_that_names_them(columns, twice):
+    X = pd.DataFrame(np.ones((2, len(columns))), columns=columns)
+    for method in (YES.predict, YES.predict_proba, YES.decision_function, YES.scores):
+        with pytest.raises(ValueError, match=f"more than one column called {twice}, which the model uses"):
+            method(X)
+
+
+def test_two_columns_of_a_name_not_in_use_are_no_matter():
+    X = pd.DataFrame(ROWS[:, [0, 1, 1, 2]], columns=["a", "b", "b", "c"])
+    np.testing.assert_array_equal(YES.decision_function(X), BEST)
+
+
+NO_NUMBERS = {
+    "dates": (np.array(["2020-01-01", "2020-01-02"], dtype="M8[us]"), r"values of type datetime64\[us\]"),
+    "durations": (np.array([1, 2], dtype="m8[us]"), r"values of type timedelta64\[us\]"),
+    "text": (np.array(["1", "2"]), r"text \('1'\)"),
+    "text among objects": (np.array([1, "2"], dtype=object), r"text \('2'\)"),
+    "bytes among objects": (np.array([1, b"2"], dtype=object), r"text \(b'2'\)"),
+    "complex": (np.array([1j, 2.0]), "values of type complex128"),
+}
+
+
+@pytest.mark.parametrize(
+    ("table", "kind"),
+    [
+        *((np.column_stack, kind) for kind in NO_NUMBERS),
+        *((pd.DataFrame, kind) for kind in NO_NUMBERS),
+        *((pl.DataFrame, kind) for kind in ("dates", "durations", "text")),
+    ],
+)
+def test_what_is_no_number_is_refused_and_not_converted(table, kind):
+    column, what = NO_NUMBERS[kind]
+    X = table([column] * 3) if table is np.column_stack else table({"a": column, "c": np.zeros(2)})
+    for method in (YES.predict, YES.predict_proba, YES.decision_function, YES.scores):
+        with pytest.raises(ValueError, match=f"the model uses contain {what}; it needs numbers"):
+            method(X)
+
+
+@pytest.mark.parametrize("model", [YES, THREE], ids=["named", "not named"])
+@pytest.mark.parametrize("method", ["predict", "predict_proba", "decision_function", "scores"])
+def test_a_lazy_table_is_refused_or_read_aright(model, method):
+    X = ROWS[:, : model.n_features]
+    lazy = pl.LazyFrame(X, schema=["a", "b", "c"][: model.n_features])
+    try:
+        found = getattr(model, method)(lazy)
+    except ValueError:
+        return
+    np.testing.assert_array_equal(found, getattr(model, method)(X))
+
+
 @pytest.mark.parametrize("table", [pd.DataFrame, pl.DataFrame], ids=["pandas", "polars"])
 def test_a_model_without_names_reads_a_table_by_position(table):
     np.testing.assert_array_equal(THREE.predict(table({"p": [2.0, 2.0], "q": [0.0, 3.0]})), ["a", "b"])
@@ -386,12 +443,50 @@ def test_a_model_of_intercepts_alone_predicts_every_row_alike():
         (1, "not in use", 0),
         np.array([1.0, np.nan, 0.0]),
         np.array([1, 9, 0]),
+        np.array([1.0, np.nan, 0.0], dtype=np.float16),
+        pd.Series([1.0, np.nan, 0.0], index=["a", "b", "c"]),
+        pd.Series([0.0, 1.0], index=["c", "a"]),
+        pd.Series([0, "not in use", 1], index=["c", "b", "a"], dtype=object),
     ],
-    ids=["dict", "dict with more", "list", "tuple", "numpy", "numpy of int"],
+    ids=[
+        *("dict", "dict with more", "list", "tuple", "numpy", "numpy of int", "numpy of float16"),
+        *("Series", "Series in other order", "Series of objects"),
+    ],
 )
 def test_one_row_may_be_a_mapping_or_a_sequence_and_only_features_in_use_are_read(row):
     assert YES.predict_one(row) == "yes"
     assert NO.predict_one(row) == "no"
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float16])
+def test_one_row_of_narrow_floats_is_scored_in_float64(dtype):
+    x = dtype(0.1)
+    for excess in (1e-9, -1e-9):  # less than the distance to the next number of that type
+        assert dtype(excess - float(x)) == -x
+        model = SMaLLModel(("no", "yes"), "<U3", 1, (Prototype(1, excess - float(x), (Term(0, 1.0, "a"),)),))
+        expected = "yes" if excess > 0.0 else "no"
+        assert model.predict(np.array([[x]])).tolist() == [expected]
+        for row in (np.array([x]), [x], {"a": x}, pd.Series([x], index=["a"])):
+            assert model.predict_one(row) == expected
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float16])
+def test_one_row_of_narrow_floats_may_have_scores_beyond_their_range(dtype):
+    X = np.array([[-1.0, 0.0, 0.0], [1.0, 0.0, 1.0]], dtype=dtype) * np.finfo(dtype).max
+    large = replace(YES, prototypes=(Prototype(1, -1.0, (Term(0, 1e40, "a"), Term(2, -1e39, "c"))),))
+    assert [large.predict_one(row) for row in X] == large.predict(X).tolist() == ["no", "yes"]
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float16])
+def test_every_row_of_narrow_floats_is_predicted_alike_alone_and_together(dtype):
+    rng = np.random.default_rng(0)
+    weights = rng.normal(size=3)
+    X = rng.normal(size=(200, 3)).astype(dtype)
+    X[:, 2] = -(X[:, 0] * weights[0] + X[:, 1] * weights[1]) / weights[2]  # scores near 0
+    model = SMaLLModel((0, 1), "<i8", 3, (Prototype(1, 0.0, tuple(map(Term, range(3), weights.tolist()))),))
+    together = model.predict(X).tolist()
+    assert set(together) == {0, 1}
+    assert [model.predict_one(row) for row in X] == together
 
 
 def test_features_without_names_are_called_by_their_number():
@@ -408,6 +503,19 @@ def test_features_without_names_are_called_by_their_number():
         ({"a": "1.0", "c": 0.0}, "a number for each of 'a', 'c'"),
         (["high", 0.0, 0.0], "a number for each of 'a', 'c'"),
         ("abc", "a number for each of 'a', 'c'"),
+        ({"a": "3", "c": 0.0}, "a number for each of 'a', 'c'.*'3' is text"),
+        (["3", 0.0, 0.0], "a number for each of 'a', 'c'.*'3' is text"),
+        ({"a": b"3", "c": 0.0}, "a number for each of 'a', 'c'.*b'3' is text"),
+        ([0.0, 0.0, b"3"], "a number for each of 'a', 'c'.*b'3' is text"),
+        (np.array([b"1", b"2", b"3"]), "a number for each of 'a', 'c'.*is text"),
+        ({"a": 10**400, "c": 0.0}, "a number for each of 'a', 'c'.*too large"),
+        ([0.0, 0.0, -(10**400)], "a number for each of 'a', 'c'.*too large"),
+        ("3", "has 1 values; the model was trained on 3 features"),
+        (None, "must be a mapping or a sequence with a number for each of 'a', 'c'"),
+        (3, "must be a mapping or a sequence with a number for each of 'a', 'c'"),
+        (2.5, "must be a mapping or a sequence with a number for each of 'a', 'c'"),
+        (np.float64(2.5), "must be a mapping or a sequence with a number for each of 'a', 'c'"),
+        (pd.Series([1.0, 2.0], index=["a", "b"]), r"a number for each of 'a', 'c'; KeyError\('c'\)"),
         (np.array(["1", "2", "3"]), "a number for each of 'a', 'c'"),
         ({"a": 1.0, "c": None}, "a number for each of 'a', 'c'.*NoneType"),
         ([1.0, 0.0, None], "a number for each of 'a', 'c'.*NoneType"),
@@ -425,6 +533,12 @@ def test_features_without_names_are_called_by_their_number():
 def test_one_bad_row_is_an_error_that_says_why(row, message):
     with pytest.raises(ValueError, match=message):
         YES.predict_one(row)
+
+
+def test_a_text_of_one_digit_is_no_row_of_one_feature():
+    model = SMaLLModel((0, 1), "<i8", 1, (Prototype(1, 0.0, (Term(0, 1.0),)),))
+    with pytest.raises(ValueError, match=r"a number for each of 'x0'.*'3' is text"):
+        model.predict_one("3")
 
 
 @pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
@@ -479,6 +593,24 @@ def test_a_model_whose_prototypes_do_not_fit_its_classes_cannot_be_made(classes,
         SMaLLModel(classes, "<i8", 1, tuple(Prototype(owner, 0.0, ()) for owner in owners))
 
 
+@pytest.mark.parametrize(
+    ("prototypes", "message"),
+    [
+        ([[(0, "a")], [(0, "b")]], "Feature 0 has two names: 'a', 'b'"),
+        ([[(1, "a")], [(0, "b"), (1, None)]], "Feature 1 has two names: 'a', None"),
+        ([[(0, None), (1, None)], [(0, "None")]], "Feature 0 has two names: None, 'None'"),
+        ([[(0, "a"), (1, "a")]], "must have different names, or all none: 'a', 'a'"),
+        ([[(0, "")], [(2, "b"), (1, "")]], "must have different names, or all none: '', 'b', ''"),
+        ([[(0, "a"), (1, None)]], "must have different names, or all none: 'a', None"),
+        ([[(0, None)], [(1, "b")]], "must have different names, or all none: None, 'b'"),
+    ],
+)
+def test_a_model_whose_features_are_not_called_apart_cannot_be_made(prototypes, message):
+    made = [Prototype(1, 0.0, tuple(Term(index, 1.0, name) for index, name in terms)) for terms in prototypes]
+    with pytest.raises(ValueError, match=message):
+        SMaLLModel((0, 1), "<i8", 3, tuple(made))
+
+
 def test_features_in_use_come_once_and_in_order():
     backwards = replace(YES, prototypes=(*PROTOTYPES[::-1], Prototype(1, 0.0, (Term(2, 1.0, "c"), Term(1, 1.0, "b")))))
     assert [(term.feature, term.label) for term in backwards.features] == [(0, "a"), (1, "b"), (2, "c")]
@@ -506,6 +638,13 @@ def test_names_can_be_given_later_and_change_nothing_else():
 def test_a_wrong_number_of_names_is_an_error_that_says_so(called):
     with pytest.raises(ValueError, match=f"There are {len(called)} names for 2 features"):
         THREE.with_feature_names(called)
+
+
+@pytest.mark.parametrize("called", [["a", "a", "a"], ["a", "b", "a"], [1, 2, "1"]])
+def test_names_given_later_must_differ_where_they_are_in_use(called):
+    with pytest.raises(ValueError, match="must have different names"):
+        YES.with_feature_names(called)
+    assert YES.with_feature_names(["a", "a", "c"]) == YES  # the one between is not in use
 
 
 # --- in words --------------------------------------------------------------------------------------------------------
@@ -709,11 +848,20 @@ def refused(text, message):
         ("version", 2, "schema version 2; this smallearn reads version 1"),
         ("version", 0, "schema version 0; this smallearn reads version 1"),
         ("version", "1", "schema version '1'; this smallearn reads version 1"),
+        ("version", True, "schema version True; this smallearn reads version 1"),
+        ("version", 1.0, r"schema version 1\.0; this smallearn reads version 1"),
         ("version", None, "schema version None"),
         ("version", GONE, "schema version None"),
+        ("classes", [], "^classes: a model needs at least two, found 0"),
+        ("classes", [0], "^classes: a model needs at least two, found 1"),
+        ("classes[1]", GONE, "^classes: a model needs at least two, found 1"),
         ("prototypes", [], "at least two classes and one prototype"),
         ("prototypes[1].class", 0, "one of them owns all the prototypes"),
         ("prototypes[0].terms[1].feature", 0, r"prototypes\[0\].terms: a feature stands there twice"),
+        ("prototypes[0].terms[0].name", "b", "Feature 0 has two names: 'b', 'a'"),
+        ("prototypes[0].terms[0].name", None, "Feature 0 has two names: None, 'a'"),
+        ("prototypes[0].terms[1].name", "a", "must have different names, or all none: 'a', 'a'"),
+        ("prototypes[0].terms[1].name", None, "must have different names, or all none: 'a', None"),
         ("prototypes[0].terms[1].kind", "square", r"prototypes\[0\].terms\[1\].kind: 'square' is not 'raw'"),
         ("prototypes[0].terms[1].kind", None, r"prototypes\[0\].terms\[1\].kind: None is not 'raw'"),
         ("classes[1]", 0, r"classes: \[0, 0\] names a class twice"),
@@ -809,7 +957,11 @@ def test_with_three_classes_each_must_own_a_prototype():
 
 
 @pytest.mark.parametrize(
-    "dtype", ["nonsense", "", "|S3", "<c16", "|V8", "<M8[D]", "i4,i4", "(2,)i4", "i8\x00", "\ud800"]
+    "dtype",
+    [
+        *("nonsense", "", "|S3", "<c16", "|V8", "<M8[D]", "i4,i4", "(2,)i4", "i8\x00", "\ud800"),
+        *("f16", "<f16", "<U500000000", "<U0", "a", "\x07"),
+    ],
 )
 def test_a_class_dtype_that_holds_no_labels_is_refused(dtype):
     refused(json.dumps(edited(tree_of(WHOLE), ("class_dtype",), dtype)), "^class_dtype: .* is not the type of")
@@ -833,6 +985,8 @@ def test_a_class_dtype_that_holds_no_labels_is_refused(dtype):
         ([0, 10**400], "<f8", "classes: .* do not fit"),
         ([0, 2**53 + 1], "<f8", "classes: .* do not fit"),
         ([0.5, 0.1], "<f4", "classes: .* do not fit"),
+        ([0.0, 1e300], "f4", r"classes: \[0\.0, 1e\+300\] do not fit the type 'f4'"),
+        ([-1e300, 0.0], "<f2", "classes: .* do not fit the type '<f2'"),
         (["a", "long"], "<U3", "classes: .* do not fit"),
         (["a", "b\x00"], "<U3", "classes: .* do not fit"),
         ([1, True], "|O", "classes: .* names a class twice"),
@@ -843,6 +997,13 @@ def test_a_class_dtype_that_holds_no_labels_is_refused(dtype):
 def test_labels_that_do_not_fit_their_type_are_refused(classes, dtype, message):
     tree = edited(edited(tree_of(WHOLE), ("classes",), classes), ("class_dtype",), dtype)
     refused(json.dumps(tree), message)
+
+
+@pytest.mark.parametrize("dtype", ["<f8", "f4", "|O"])
+@pytest.mark.parametrize("number", ["1e999", "-1e999"])
+def test_a_label_beyond_the_range_of_a_float_is_refused_with_its_place(dtype, number):
+    tree = edited(edited(tree_of(WHOLE), ("classes",), [0.0, "HERE"]), ("class_dtype",), dtype)
+    refused(json.dumps(tree).replace('"HERE"', number), rf"^classes\[1\]: {float(number)} is not a finite number")
 
 
 @pytest.mark.parametrize("place", [place for place, kind in EXPECTED.items() if kind == "a finite number"])
@@ -1030,6 +1191,24 @@ def test_the_longest_file_name_that_the_disk_takes_will_do(tmp_path):
     path = tmp_path / ("m" * 255)
     YES.save(path)
     assert load_model(path) == YES
+
+
+def test_a_file_name_of_many_long_characters_will_do(tmp_path):
+    path = tmp_path / ("模" * 84)
+    for model in (THREE, YES):
+        model.save(path)
+        assert load_model(path) == model
+    assert os.listdir(tmp_path) == [path.name]
+
+
+def test_saving_onto_a_folder_is_an_error_and_leaves_nothing_behind(tmp_path):
+    folder = tmp_path / "models"
+    folder.mkdir()
+    for target in (folder, str(folder), f"{folder}{os.sep}"):
+        with pytest.raises(ValueError, match=f"^{re.escape(str(folder))} is not a file"):
+            YES.save(target)
+    assert os.listdir(tmp_path) == ["models"]
+    assert os.listdir(folder) == []
 
 
 @posix_only
