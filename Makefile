@@ -1,4 +1,5 @@
-# Each target builds the environment it needs in .venv, once, and reuses it. Only Python 3.11+ and make are required.
+# Each target builds the environment it needs in .venv, once, and reuses it (make clean removes it). Python 3.11+, make
+# and a package index are all that is required.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -35,16 +36,19 @@ bench: $(VENV)/.bench
 clean:
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .coverage .hypothesis
 
-$(BIN)/python:
+# Stamps record what was made; what is installed is made anew when the list of dependencies changes.
+$(VENV)/.made:
+	@$(PYTHON) --version || { echo "Cannot run '$(PYTHON)'."; exit 1; }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
-		{ echo "smallearn needs Python 3.11 or newer; name one with: make PYTHON=/path/to/python3.11"; exit 1; }
-	$(PYTHON) -m venv $(VENV)
+		{ echo "smallearn needs Python 3.11 or newer: make $(MAKECMDGOALS) PYTHON=/path/to/python3.11"; exit 1; }
+	@echo "Making the environment in $(VENV); the first time this takes a minute."
+	@$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); echo "Python's venv module is missing (Debian: python3-venv)."; exit 1; }
+	@touch $@
 
-# A stamp records what was installed; it is made again when the list of dependencies changes.
-$(VENV)/.core: pyproject.toml | $(BIN)/python
+$(VENV)/.core: pyproject.toml $(VENV)/.made
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
 	@touch $@
 
-$(VENV)/.%: pyproject.toml | $(BIN)/python
+$(VENV)/.test $(VENV)/.lint $(VENV)/.bench: $(VENV)/.%: pyproject.toml $(VENV)/.made
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[$*]"
 	@touch $@

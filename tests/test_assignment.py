@@ -89,11 +89,11 @@ def test_rows_of_a_class_without_prototypes_belong_to_none(blobs):
 
 
 def test_a_given_assignment_counts_within_the_class():
-    found = assignment.given(np.array([0, 1, 0, 1, 9]), np.array([0, 0, 1, 1, 2]), {0: 2, 1: 2})
+    found = assignment.given(np.array([0, 1, 0, 1, 9]), np.array([0, 0, 1, 1, 2]), [0, 1], 2)
     assert found.own.tolist() == [0, 1, 2, 3, -1]
     assert found.owner.tolist() == [0, 0, 1, 1]
     with pytest.raises(ValueError, match=r"indices from 0 to 2 .* 0\.\.1"):
-        assignment.given(np.array([0, 2]), np.array([0, 0]), {0: 2})
+        assignment.given(np.array([0, 2]), np.array([0, 0]), [0], 2)
 
 
 def test_rows_move_to_a_better_prototype_of_their_own_class_only():

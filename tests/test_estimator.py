@@ -281,19 +281,19 @@ def test_sparse_data_give_the_model_of_the_dense_array(wrap, n_classes, k):
     np.testing.assert_allclose(dense.decision_function(X), thin.decision_function(wrap(X)), rtol=1e-5, atol=1e-7)
 
 
-def test_sparse_data_never_become_dense(monkeypatch):
-    """30,000 columns of which a handful are looked at: a dense copy would take half a gigabyte."""
-    X = problems.sparse_matrix(2000, 30_000, 1e-3, seed=0)
-    y = (X[:, :300].sum(axis=1) > 0.15).astype(int)
+@pytest.mark.parametrize("k", [5, 400])
+def test_sparse_data_never_become_dense(monkeypatch, k):
+    """Few columns at a time, or few rows."""
+    X = problems.sparse_matrix(1000, 3000, 1e-2, seed=0)
+    y = (X[:, :300].sum(axis=1) > 1.5).astype(int)
     widths = []
     original = sparse.csr_array.toarray
     monkeypatch.setattr(
-        sparse.csr_array, "toarray", lambda self, *args: (widths.append(self.shape[1]), original(self, *args))[1]
+        sparse.csr_array, "toarray", lambda self, *args: (widths.append(self.shape), original(self, *args))[1]
     )
-    clf = SMaLLClassifier(2, 5, random_state=0, reassign=1).fit(X, y)
-    clf.predict(X)
-    assert clf.support_.sum(axis=1).max() <= 5
-    assert max(widths) < 1000
+    clf = SMaLLClassifier(2, k, random_state=0, reassign=1).fit(X, y)
+    assert clf.support_.sum(axis=1).max() <= k
+    assert max(min(width, height) for height, width in widths) <= 100
 
 
 def test_float32_is_read_as_it_is_and_gives_the_model_of_its_values(cancer):
@@ -447,10 +447,12 @@ def test_parameters_are_not_changed_by_fit(cancer):
         *itertools.product(["euclidean"], ["adaptive", (0.1, 0.001)], [True, False]),
     ],
 )
-def test_every_kind_of_mirror_prox_finds_a_good_model(cancer, geometry, steps, average):
+@pytest.mark.parametrize("data", [load_breast_cancer, load_iris])
+def test_every_kind_of_mirror_prox_finds_a_good_model(data, geometry, steps, average):
+    X, y = data(return_X_y=True)
     options = {"geometry": geometry, "step_sizes": steps, "average": average}
     clf = SMaLLClassifier(
         2, 3, 0.1, solver="mirror-prox", solver_options=options, tol=None, max_iter=300, random_state=0, reassign=False
-    ).fit(*cancer)
-    assert clf.score(*cancer) > 0.9
-    assert clf.duality_gap_ < 0.3
+    ).fit(X, y)
+    assert clf.score(X, y) > 0.8
+    assert clf.duality_gap_ < (1e-3 if steps == "adaptive" else 0.2)

@@ -491,15 +491,15 @@ def test_every_row_of_narrow_floats_is_predicted_alike_alone_and_together(dtype)
 
 def test_features_without_names_are_called_by_their_number():
     assert THREE.predict_one({"x0": 2.0, "x1": 3.0}) == "b"
-    with pytest.raises(ValueError, match=r"each of 'x0', 'x1'.*KeyError\('x1'\)"):
+    with pytest.raises(ValueError, match="lacks 'x1'; the model uses 'x0', 'x1'"):
         THREE.predict_one({"x0": 2.0, "b": 3.0})
 
 
 @pytest.mark.parametrize(
     ("row", "message"),
     [
-        ({"a": 1.0}, r"a number for each of 'a', 'c'; KeyError\('c'\)"),
-        ({}, r"a number for each of 'a', 'c'; KeyError\('a'\)"),
+        ({"a": 1.0}, "lacks 'c'; the model uses 'a', 'c'"),
+        ({}, "lacks 'a'; the model uses 'a', 'c'"),
         ({"a": "1.0", "c": 0.0}, "a number for each of 'a', 'c'"),
         (["high", 0.0, 0.0], "a number for each of 'a', 'c'"),
         ("abc", "a number for each of 'a', 'c'"),
@@ -510,12 +510,12 @@ def test_features_without_names_are_called_by_their_number():
         (np.array([b"1", b"2", b"3"]), "a number for each of 'a', 'c'.*is text"),
         ({"a": 10**400, "c": 0.0}, "a number for each of 'a', 'c'.*too large"),
         ([0.0, 0.0, -(10**400)], "a number for each of 'a', 'c'.*too large"),
-        ("3", "has 1 values; the model was trained on 3 features"),
+        ("3", "'3' is text"),
         (None, "must be a mapping or a sequence with a number for each of 'a', 'c'"),
         (3, "must be a mapping or a sequence with a number for each of 'a', 'c'"),
         (2.5, "must be a mapping or a sequence with a number for each of 'a', 'c'"),
         (np.float64(2.5), "must be a mapping or a sequence with a number for each of 'a', 'c'"),
-        (pd.Series([1.0, 2.0], index=["a", "b"]), r"a number for each of 'a', 'c'; KeyError\('c'\)"),
+        (pd.Series([1.0, 2.0], index=["a", "b"]), "lacks 'c'; the model uses 'a', 'c'"),
         (np.array(["1", "2", "3"]), "a number for each of 'a', 'c'"),
         ({"a": 1.0, "c": None}, "a number for each of 'a', 'c'.*NoneType"),
         ([1.0, 0.0, None], "a number for each of 'a', 'c'.*NoneType"),
@@ -532,6 +532,12 @@ def test_features_without_names_are_called_by_their_number():
 )
 def test_one_bad_row_is_an_error_that_says_why(row, message):
     with pytest.raises(ValueError, match=message):
+        YES.predict_one(row)
+
+
+@pytest.mark.parametrize("row", [b"abc", bytearray(b"abc")])
+def test_bytes_are_text_and_no_row_of_numbers(row):
+    with pytest.raises(ValueError, match="a number for each of 'a', 'c'"):
         YES.predict_one(row)
 
 

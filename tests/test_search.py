@@ -49,6 +49,20 @@ def test_at_the_end_no_row_would_move():
     assert again.objective_ == pytest.approx(clf.objective_, rel=1e-6)
 
 
+@pytest.mark.parametrize("seed", range(8))
+def test_a_reseeded_prototype_takes_rows_by_their_weight(seed):
+    """Weight 2 is the row twice here too."""
+    rng = np.random.RandomState(seed)
+    X = rng.uniform(size=(80, 3))
+    y = (np.abs(X[:, 0] - 0.5) > 0.25).astype(int)
+    weight = rng.randint(1, 6, 80)
+    start = np.zeros(80, dtype=int)
+    weighted = SMaLLClassifier(2, 1, 1e-3, assignment=start, tol=1e-8).fit(X, y, weight.astype(float))
+    repeated = SMaLLClassifier(2, 1, 1e-3, assignment=np.repeat(start, weight), tol=1e-8)
+    repeated.fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
+    assert weighted.objective_ == pytest.approx(repeated.objective_, rel=1e-7)
+
+
 def test_an_empty_prototype_is_dropped_when_the_assignment_is_fixed():
     X, y = make_classification(100, 5, random_state=0)
     clf = SMaLLClassifier(3, 2, assignment=np.full(100, 1), reassign=False).fit(X, y)

@@ -58,8 +58,8 @@ def test_every_way_down_leads_to_the_same_optimum(seed, n_classes, k, alpha):
     zero = np.zeros(objective.shape)
     with_columns = accelerated.solve(objective, None, 1e-7, 10_000)
     warm = accelerated.solve(objective, W, 1e-7, 10_000)
-    by_models, _ = accelerated._by_models(objective, zero, 1e-7, 10_000)
-    by_passes, _ = accelerated._by_passes(objective, zero, 1e-7, 10_000)
+    by_models, _, _ = accelerated._by_models(objective, zero, 1e-7, 10_000)
+    by_passes, _, _ = accelerated._by_passes(objective, zero, 1e-7, 10_000)
     assert with_columns.converged
     assert warm.converged
     for value in (warm.primal, objective.primal(by_models), objective.primal(by_passes)):
@@ -73,8 +73,7 @@ def test_mirror_prox_is_an_independent_witness(seed, n_classes, geometry):
     slow = mirror_prox.solve(objective, None, 1e-3, 1500, mirror_prox.Options(geometry, average=False))
     assert slow.dual <= fast.primal * (1.0 + 1e-9)
     assert fast.dual <= slow.primal * (1.0 + 1e-9)
-    if geometry == "entropy":
-        assert slow.converged
+    assert slow.gap < 1e-2
 
 
 def test_a_start_at_the_optimum_is_recognised_at_once():

@@ -12,11 +12,12 @@ N_INIT = 3
 MAX_ROUNDS = 30  # a start is wanted, not the optimum of k-means
 
 
-def given(index: np.ndarray, code: np.ndarray, counts: dict[int, int]) -> Assignment:
-    """The user's own: ``index`` counts within the class of the row; rows of a class without prototypes are ignored."""
+def given(index: np.ndarray, code: np.ndarray, owners: list[int], count: int) -> Assignment:
+    """The user's own: ``index`` counts within the class of the row, from 0 to ``count - 1``; rows of a class without
+    prototypes are ignored. The prototypes without rows are there too."""
     own = np.full(len(code), -1)
     owner: list[int] = []
-    for label, count in counts.items():
+    for label in owners:
         member = code == label
         if index[member].min() < 0 or index[member].max() >= count:
             raise ValueError(
@@ -32,7 +33,7 @@ def by_kmeans(rows: Rows, counts: dict[int, int], weight: np.ndarray, rng: np.ra
     """k-means in standardised space, for all classes in ``counts`` at once; fewer clusters where rows coincide."""
     code = rows.labels.code
     if all(count == 1 for count in counts.values()):
-        return given(np.zeros(len(code), dtype=int), code, counts)
+        return given(np.zeros(len(code), dtype=int), code, list(counts), 1)
     norms = rows.square_norms()
     # Random draws walk the rows in the order of a random projection, in which equal rows are neighbours: the draw is
     # then the same however the rows are ordered, and whether a row stands there twice or weighs double.
@@ -45,7 +46,7 @@ def by_kmeans(rows: Rows, counts: dict[int, int], weight: np.ndarray, rng: np.ra
         own, spread = _lloyd(rows, centres, owner, weight)
         if best_spread < 0.0 or spread > best_spread * (1.0 + 1e-9):
             best, best_spread = Assignment(own, owner), spread
-    return drop_empty(best)[0]
+    return best
 
 
 def best_scoring(Z: np.ndarray, code: np.ndarray, assignment: Assignment) -> np.ndarray:

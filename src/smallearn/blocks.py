@@ -7,7 +7,7 @@ Standardising copies nothing: dense rows are scaled as they are read, sparse one
 correcting the mean by a matrix of rank one, ``G = (SᵀX - (Sᵀ1) μᵀ) / σ``.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
@@ -22,6 +22,8 @@ from smallearn import kernels
 # and with them the model, are the same bit for bit whatever the number of threads.
 BLOCK_ENTRIES = 1 << 18
 MOST_BLOCKS = 64
+# So many columns of a sparse matrix may be looked at as dense ones; more stay sparse.
+MOST_DENSE_COLUMNS = 100
 # Rows are standardised for BLAS in chunks that stay in the cache.
 CHUNK_ENTRIES = 1 << 16
 
@@ -85,8 +87,8 @@ class Rows(Protocol):
     def square_norms(self) -> np.ndarray:
         """``‖x_i‖²``."""
 
-    def restrict(self, columns: np.ndarray) -> "DenseRows":
-        """The same rows with some of the columns only, standardised, in memory."""
+    def restrict(self, columns: np.ndarray) -> "Rows":
+        """The same rows with some of the columns only (in upward order), in memory."""
 
 
 class DenseRows:
@@ -224,8 +226,13 @@ class SparseRows:
         by_row = sparse.csr_array((change, self._X.indices, self._X.indptr), shape=self._X.shape).sum(axis=1)
         return np.asarray(by_row) + float(shift @ shift) + self._constant
 
-    def restrict(self, columns: np.ndarray) -> DenseRows:
-        return _standardise(lambda chosen: self._X[:, chosen].toarray(), columns, self)
+    def restrict(self, columns: np.ndarray) -> "DenseRows | SparseRows":
+        if len(columns) <= MOST_DENSE_COLUMNS:
+            return _standardise(lambda chosen: self._X[:, chosen].toarray(), columns, self)
+        chosen = columns[columns < self._X.shape[1]]
+        constant = len(chosen) < len(columns)
+        X = self._X[:, chosen]
+        return SparseRows(X, self._mean[chosen], self._inverse[chosen], constant, self.labels, self._n_jobs)
 
     def _fold(self, W):
         V = W[:, : self._X.shape[1]] * self._inverse
@@ -297,11 +304,14 @@ def _cut(m: int, width: int) -> list[slice]:
 
 def _add(one: Callable[[slice], tuple], blocks: list[slice], n_jobs: int) -> Any:
     """Add, entry by entry, what ``one`` says of each block, always in the order of the rows."""
-    if len(blocks) == 1:
-        return one(blocks[0])
-    if n_jobs > 1:
-        with ThreadPoolExecutor(n_jobs) as pool:
-            parts = list(pool.map(one, blocks))
-    else:
-        parts = [one(block) for block in blocks]
-    return type(parts[0])(*(sum(part[1:], start=part[0]) for part in zip(*parts, strict=True)))
+    if n_jobs == 1 or len(blocks) == 1:
+        return _running_sum(map(one, blocks))
+    with ThreadPoolExecutor(n_jobs) as pool:
+        return _running_sum(pool.map(one, blocks))
+
+
+def _running_sum(parts: Iterator[Any]) -> Any:
+    total = next(parts)
+    for part in parts:
+        total = type(total)(*(a + b for a, b in zip(total, part, strict=True)))
+    return total

@@ -5,7 +5,7 @@ from functools import partial
 from typing import Any, Self
 
 import numpy as np
-from joblib import effective_n_jobs
+from numpy.exceptions import DTypePromotionError
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
@@ -13,10 +13,16 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from smallearn import __version__, assignment, search
-from smallearn.blocks import Assignment, Rows
+from smallearn.blocks import Assignment
 from smallearn.model import Prototype, SMaLLModel, Term, Training, class_dtype
 from smallearn.objective import Penalty
-from smallearn.parameters import check_assignment, check_parameters, check_positive_class, check_sample_weight
+from smallearn.parameters import (
+    check_assignment,
+    check_parameters,
+    check_positive_class,
+    check_sample_weight,
+    count_threads,
+)
 from smallearn.problem import Problem, build_problem
 from smallearn.solvers import accelerated, mirror_prox
 
@@ -28,13 +34,15 @@ class SMaLLClassifier(ClassifierMixin, BaseEstimator):
 
     With two classes it predicts by ``max_j w_j·x > 0`` (a relaxed p-term k-DNF); with more, by the greatest score over
     the prototypes of all classes. It is trained through a convex relaxation of the k-sparse problem, rounded and
-    refitted, and reports a lower bound on what any model with that budget can reach.
+    refitted. It reports a lower bound on the training objective of every model with that budget, for the final
+    assignment of rows to prototypes.
 
     Parameters
     ----------
     n_prototypes : int, default=2
-        Prototypes of the class that owns them; with more than two classes, of each class. Reduced, with a warning, to
-        the number of rows of the class.
+        Prototypes of the class that owns them, at most; with more than two classes, of each class. Reduced, with a
+        warning, to the number of rows of the class; a prototype that loses all its rows is dropped, unless a new one in
+        its place lowers the objective.
     n_nonzero : int or None, default=3
         Terms that a prototype may have, the intercept not counted. None: no limit. Capped at the number of features.
     alpha : float, default=0.01
@@ -46,6 +54,7 @@ class SMaLLClassifier(ClassifierMixin, BaseEstimator):
         class owns no prototype.
     reassign : bool or int, default=True
         Whether rows may move to the prototype that scores them best: until none moves, never, or for so many rounds.
+        False keeps the assignment as it is: a prototype without rows is then dropped, not reseeded.
     refit_support : bool, default=True
         Refit the weights on the rounded support. False: the paper's weights, from the dual point of the relaxation.
     fit_intercept : bool, default=True
@@ -61,13 +70,14 @@ class SMaLLClassifier(ClassifierMixin, BaseEstimator):
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes in the loss.
     tol : float or None, default=1e-4
-        The relative duality gap at which the solver stops. None: run `max_iter` iterations.
+        The relative duality gap at which the solver stops. None: run `max_iter` iterations, or until rounding leaves no
+        progress.
     max_iter : int, default=10000
         Iterations of the solver, for each relaxation that it solves.
     random_state : int, RandomState instance or None, default=None
         Seeds k-means.
     verbose : int, default=0
-        1: a line for each round.
+        1: a line for each relaxation that is solved.
     n_jobs : int or None, default=None
         Threads for passes over many rows. The model does not depend on it.
 
@@ -75,8 +85,7 @@ class SMaLLClassifier(ClassifierMixin, BaseEstimator):
     ----------
     classes_ : ndarray of shape (n_classes,)
     prototypes_ : ndarray of shape (p, n_features)
-        The weights in raw units. May have fewer rows than asked for: a prototype that lost all its rows is dropped
-        unless a new one in its place lowers the objective.
+        The weights in raw units, stacked in the order of `classes_`. May have fewer rows than asked for.
     intercepts_ : ndarray of shape (p,)
     support_ : ndarray of bool, shape (p, n_features)
         Where `prototypes_` is not zero: at most `n_nonzero` a row.
@@ -89,7 +98,7 @@ class SMaLLClassifier(ClassifierMixin, BaseEstimator):
     optimality_gap_ : float
         ``(objective_ - lower_bound_) / objective_``.
     duality_gap_ : float
-        The same for the relaxation: how far the solver got.
+        ``(P - D) / P`` of the relaxation, P its objective where the solver stopped and D the bound: how far it got.
     n_iter_ : int
         Iterations of the solver, over all relaxations.
     model_ : SMaLLModel
@@ -100,7 +109,9 @@ class SMaLLClassifier(ClassifierMixin, BaseEstimator):
     >>> from sklearn.datasets import load_breast_cancer
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> clf = SMaLLClassifier(n_prototypes=2, n_nonzero=3, random_state=0).fit(X, y)
-    >>> bool(clf.support_.sum(axis=1).max() <= 3)
+    >>> clf.support_.sum(axis=1)
+    array([3, 3])
+    >>> clf.score(X, y) > 0.94
     True
     """
 
@@ -146,7 +157,8 @@ class SMaLLClassifier(ClassifierMixin, BaseEstimator):
     @classmethod
     def paper_preset(cls, **overrides: Any) -> Self:
         """Train as the paper does, its formulas corrected: Mirror-Prox with Euclidean steps α = 0.01 and β = 0.001 for
-        2,000 steps from a uniform start, averaged; k-means; no intercept, refit or reassignment; λ = 0.1."""
+        2,000 steps from a uniform start, averaged; k-means; no intercept in standardised space, no refit, no
+        reassignment; λ = 0.1."""
         preset: dict[str, Any] = {
             "alpha": 0.1,
             "solver": "mirror-prox",
@@ -167,7 +179,7 @@ class SMaLLClassifier(ClassifierMixin, BaseEstimator):
     # --- training --------------------------------------------------------------------------------------------------
 
     def fit(self, X, y, sample_weight=None) -> Self:
-        """Train on ``X`` (dense or CSR, n_samples × n_features) and labels ``y``.
+        """Train on ``X`` (array, CSR matrix, pandas or polars table; n_samples × n_features) and labels ``y``.
 
         ``sample_weight``: weight 2 equals the row twice, weight 0 as if it were absent.
         """
@@ -187,9 +199,7 @@ class SMaLLClassifier(ClassifierMixin, BaseEstimator):
 
     def _problem(self, X, y, sample_weight) -> tuple[Problem, np.ndarray | None]:
         """The validated training data, and the assignment if one was given."""
-        X, y = validate_data(
-            self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], order="C", ensure_min_samples=2
-        )
+        X, y = self._validated(X, y, order="C", ensure_min_samples=2)
         check_classification_targets(y)
         weight = check_sample_weight(sample_weight, X)
         start = None
@@ -209,18 +219,19 @@ class SMaLLClassifier(ClassifierMixin, BaseEstimator):
         unlimited = isinstance(self.reassign, bool | np.bool_) and self.reassign
         rounds = MOST_ROUNDS if unlimited else int(self.reassign)
         penalty = Penalty(float(self.alpha), k, n)
-        return search.Plan(penalty, solver, bool(self.refit_support), rounds, bool(self.verbose))
+        refit, verbose = bool(self.refit_support), bool(self.verbose)
+        return search.Plan(penalty, solver, refit, rounds, verbose, problem.sample_weight)
 
     def _best_orientation(self, problem: Problem, start: np.ndarray | None, plan: search.Plan) -> search.Solution:
         """Train with the class that is to own the prototypes (-1: all do), or with the better of the two."""
         trained = []
         for owner in check_positive_class(self.positive_class, problem.classes.tolist()):
-            rows = problem.rows(1 - owner if owner >= 0 else -1, self.fit_intercept, effective_n_jobs(self.n_jobs))
-            first = self._first_assignment(problem, rows, owner, start)
+            rows = problem.rows(1 - owner if owner >= 0 else -1, self.fit_intercept, count_threads(self.n_jobs))
+            first = self._first_assignment(problem, owner, start)
             trained.append(search.train(rows, first, plan))
         return min(trained, key=lambda solution: solution.value)
 
-    def _first_assignment(self, problem: Problem, rows: Rows, owner: int, start: np.ndarray | None) -> Assignment:
+    def _first_assignment(self, problem: Problem, owner: int, start: np.ndarray | None) -> Assignment:
         counts = {}
         for label in range(len(problem.classes)) if owner < 0 else [owner]:
             members = int(np.sum(problem.code == label))
@@ -233,8 +244,9 @@ class SMaLLClassifier(ClassifierMixin, BaseEstimator):
                     stacklevel=4,
                 )
         if start is not None:
-            return assignment.given(start, problem.code, counts)
-        return assignment.by_kmeans(rows, counts, problem.sample_weight, check_random_state(self.random_state))
+            return assignment.given(start, problem.code, list(counts), int(self.n_prototypes))
+        rng = check_random_state(self.random_state)
+        return assignment.by_kmeans(problem.centred_rows(), counts, problem.sample_weight, rng)
 
     def _keep(self, problem: Problem, solution: search.Solution) -> None:
         """Set the fitted attributes."""
@@ -277,10 +289,14 @@ class SMaLLClassifier(ClassifierMixin, BaseEstimator):
 
     def _warn_if_unfinished(self, solution: search.Solution) -> None:
         if self.tol is not None and not solution.relaxed.converged:
+            if solution.relaxed.n_iter >= self.max_iter:
+                advice = "Raise max_iter, tol or alpha"
+            else:
+                advice = "Rounding left no progress: raise tol or alpha, or set standardize=True"
             warnings.warn(
                 f"The {self.solver} solver stopped after {solution.relaxed.n_iter} iterations "
                 f"(max_iter={self.max_iter}) at a relative duality gap of {self.duality_gap_:.1e}, short of "
-                f"tol={self.tol}. Raise max_iter, tol or alpha; the budget and lower_bound_ hold all the same.",
+                f"tol={self.tol}. {advice}; the budget and lower_bound_ hold all the same.",
                 ConvergenceWarning,
                 stacklevel=3,
             )
@@ -289,19 +305,25 @@ class SMaLLClassifier(ClassifierMixin, BaseEstimator):
 
     def decision_function(self, X) -> np.ndarray:
         """Two classes: positive for ``classes_[1]``. More: the score of each class, rows × classes."""
-        X = self._validated(X)
-        return self.model_.decision_function(X)
+        check_is_fitted(self, "model_")
+        return self.model_.decision_function(self._validated(X))
 
     def predict(self, X) -> np.ndarray:
         """The class of the greatest score; ties go to the first of ``classes_``."""
-        X = self._validated(X)
-        return self.model_.predict(X)
+        check_is_fitted(self, "model_")
+        return self.model_.predict(self._validated(X))
 
     def predict_proba(self, X) -> np.ndarray:
         """The softmax of the class scores. It describes the data as weighted and is not corrected for weights."""
-        X = self._validated(X)
-        return self.model_.predict_proba(X)
-
-    def _validated(self, X):
         check_is_fitted(self, "model_")
-        return validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
+        return self.model_.predict_proba(self._validated(X))
+
+    def _validated(self, X: Any, *y: Any, **checks: Any) -> Any:
+        """scikit-learn's checks of X, and of y when training, with the names and number of features."""
+        if hasattr(X, "collect") and not hasattr(X, "shape"):
+            raise ValueError(f"X is a {type(X).__name__}, a table not read yet; collect it first.")
+        numbers = [np.float64, np.float32]
+        try:
+            return validate_data(self, X, *y, reset=bool(y), accept_sparse="csr", dtype=numbers, **checks)
+        except DTypePromotionError as problem:
+            raise ValueError(f"X has columns that are not numbers: {problem}") from None

@@ -19,26 +19,29 @@ from numba.core import event
 _OPTIONS = {"nogil": True, "error_model": "numpy", "fastmath": {"reassoc", "contract", "nsz", "arcp"}}
 
 
+class _Notice(event.Listener):
+    """Tell the user once per process why the first fit is slow; a kernel read from the cache raises no event."""
+
+    pending = True
+    cached = True
+
+    def on_start(self, event):
+        if self.pending and event.data["dispatcher"].py_func.__module__ == __name__:
+            self.pending = False
+            later = "kept for later runs" if self.cached else "not kept: set NUMBA_CACHE_DIR to a folder it may write"
+            print(f"smallearn: compiling kernels on first use, some seconds ({later}).", file=sys.stderr)
+
+    def on_end(self, event):
+        pass
+
+
 def compiled(function):
     """Compile on first call and keep the result on disk, or in memory alone where no cache folder can be written."""
     try:
         return njit(cache=True, **_OPTIONS)(function)
     except RuntimeError:  # numba found no folder that it may write
+        _Notice.cached = False
         return njit(**_OPTIONS)(function)
-
-
-class _Notice(event.Listener):
-    """Tell the user once per process why the first fit is slow; a kernel read from the cache raises no event."""
-
-    def on_start(self, event):
-        if self.pending and event.data["dispatcher"].py_func.__module__ == __name__:
-            self.pending = False
-            print("smallearn: compiling its kernels, once; later runs read them from the cache.", file=sys.stderr)
-
-    def on_end(self, event):
-        pass
-
-    pending = True
 
 
 event.register("numba:compile", _Notice())

@@ -5,6 +5,7 @@ of its prototypes', and the prediction the class of the greatest score. With two
 prototypes and the other scores 0. Ties go to the first of ``classes``.
 """
 
+import errno
 import json
 import math
 import os
@@ -65,7 +66,11 @@ class Training:
 
 @dataclass(frozen=True)
 class SMaLLModel:
-    """A k-sparse p-prototype classifier: ``sign(max_j w_j·x)`` with two classes, the greatest score with more."""
+    """A k-sparse p-prototype classifier: ``sign(max_j (w_j·x + b_j))`` with two classes, the greatest score with more.
+
+    ``classes`` are the labels in order, ``class_dtype`` the numpy type of what `predict` returns, ``n_features`` the
+    width of the training data, ``prototypes`` the scores, ``training`` how the model was made (None if unknown).
+    """
 
     classes: tuple[Any, ...]
     class_dtype: str
@@ -136,6 +141,7 @@ class SMaLLModel:
         return np.column_stack([z[:, owner == label].max(axis=1) for label in range(len(self.classes))])
 
     def predict(self, X: Any) -> np.ndarray:
+        """The class of each row of an array, a sparse matrix, or a pandas or polars table, by name if it has names."""
         decision = self.decision_function(X)
         index = (decision > 0.0).astype(int) if decision.ndim == 1 else decision.argmax(axis=1)
         return self._class_array()[index]
@@ -154,6 +160,8 @@ class SMaLLModel:
         by_name = hasattr(row, "keys")
         best, winner = (0.0, 1 - self.prototypes[0].owner) if len(self.classes) == 2 else (-math.inf, -1)
         try:
+            if isinstance(row, _TEXT):
+                raise TypeError(f"{row!r} is text")
             if not by_name and len(row) != self.n_features:
                 raise ValueError(f"The row has {len(row)} values; the model was trained on {self.n_features} features.")
             for prototype in self.prototypes:
@@ -168,9 +176,11 @@ class SMaLLModel:
                     raise ValueError(f"The row has a value that is too large or not a finite number: {values}.")
                 if z > best or (z == best and prototype.owner < winner):
                     best, winner = z, prototype.owner
-        except (KeyError, IndexError, TypeError, OverflowError) as problem:
+        except KeyError as problem:
+            raise ValueError(f"The row lacks {_show(problem.args[0])}; the model uses {_list(self._used())}.") from None
+        except (IndexError, TypeError, OverflowError) as problem:
             raise ValueError(
-                f"The row must be a mapping or a sequence with a number for each of {_list(self._used())}; {problem!r}."
+                f"The row must be a mapping or a sequence with a number for each of {_list(self._used())}: {problem}."
             ) from None
         return self.classes[winner]
 
@@ -206,7 +216,7 @@ class SMaLLModel:
             of_class = f", for {_show(self.classes[prototype.owner])}" if len(self.classes) > 2 else ""
             yield f"\n  prototype {number}{of_class}"
             lines = [(f"{term.weight:+.4g}", f"× {_show(term.label, quote=False)}") for term in prototype.terms]
-            lines.append((f"{prototype.intercept:+.4g}", ""))
+            lines.append((f"{prototype.intercept:+.4g}", "(constant)"))
             width = max(len(weight) for weight, _ in lines)
             for weight, name in lines:
                 yield f"    {weight:>{width}} {name}".rstrip()
@@ -216,9 +226,10 @@ class SMaLLModel:
             return
         facts = self.training
         yield (
-            f"\nCertificate: training objective {facts.objective:.4f}; none below {facts.lower_bound:.4f} exists with "
-            f"{_count(facts.n_nonzero, 'term')} a prototype\n(gap {facts.optimality_gap:.1%}), for this assignment of "
-            "rows to prototypes. It says nothing of test accuracy."
+            f"\nCertificate: training objective {facts.objective:.4g}; no model with at most "
+            f"{_count(facts.n_nonzero, 'term')} a prototype is below {_rounded_down(facts.lower_bound)}\n"
+            f"(gap {facts.optimality_gap:.1%}), for this assignment of rows to prototypes. "
+            "It says nothing of test accuracy."
         )
 
     # --- JSON ------------------------------------------------------------------------------------------------------
@@ -260,6 +271,8 @@ class SMaLLModel:
         """Write the JSON to ``path``, whole or not at all: a crash leaves the old file or the new one."""
         text = self.to_json()
         target = Path(os.path.realpath(path))
+        if not target.parent.is_dir():
+            raise FileNotFoundError(errno.ENOENT, "No such folder", str(target.parent))
         if target.exists() and not target.is_file():
             raise ValueError(f"{target} is not a file that a model could replace.")
         draft = target.with_name(f".smallearn-{secrets.token_hex(8)}.tmp")
@@ -330,8 +343,7 @@ def _table_reader(X: Any, features: tuple[Term, ...]) -> Callable[[slice], np.nd
 def _array_reader(X: Any, features: tuple[Term, ...], n_features: int) -> Callable[[slice], np.ndarray]:
     if X.shape[1] != n_features:
         raise ValueError(f"X has shape {X.shape}; the model was trained on {n_features} features.")
-    if not hasattr(X, "toarray"):
-        X = np.asarray(X)
+    X = X.tocsr() if hasattr(X, "tocsr") else np.asarray(X)
     index = [term.feature for term in features]
 
     def read(rows: slice) -> np.ndarray:
@@ -491,6 +503,12 @@ def _show(value: Any, quote: bool = True, most: int = 60) -> str:
     if len(text) > most:
         text = text[: most - 1] + "…"
     return f"'{text}'" if quote and isinstance(value, str) else text
+
+
+def _rounded_down(value: float) -> str:
+    """Four digits, none of them too high: a bound may not be rounded up."""
+    unit = 10.0 ** (math.floor(math.log10(value)) - 3) if value > 0.0 else 1.0
+    return f"{math.floor(value / unit) * unit:.4g}"
 
 
 def _list(values: Sequence[Any]) -> str:

@@ -112,6 +112,14 @@ class Objective:
         kernels.dual_step_rows(S, slope, step, *self._roles(), out)
         return out
 
+    def free_coordinates(self, S: np.ndarray) -> np.ndarray:
+        """``S`` without the entry of the own prototype where that follows from the others (no frozen zero)."""
+        if self.rows.labels.zero_owner >= 0:
+            return S
+        free = S.copy()
+        free[np.arange(len(S)), self.assignment.own] = 0.0
+        return free
+
     def mean_product(self, A: np.ndarray, B: np.ndarray) -> float:
         """``Σ_i weight_i a_i·b_i``."""
         return float(self.rows.labels.weight @ np.einsum("ij,ij->i", A, B))

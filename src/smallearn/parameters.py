@@ -1,11 +1,13 @@
 """Checks of what the user passes to the estimator: each error says what came, what is allowed and what to do."""
 
+import os
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_array
 
+LARGEST = float(np.finfo(float).max)
 SOLVERS = ("accelerated", "mirror-prox")
 GEOMETRIES = ("entropy", "euclidean")
 SOLVER_OPTIONS = {"accelerated": (), "mirror-prox": ("geometry", "step_sizes", "average")}
@@ -58,7 +60,7 @@ def check_sample_weight(weight: Any, X: Any) -> np.ndarray:
         return np.ones(X.shape[0])
     try:
         weight = check_array(weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight")
-    except (ValueError, TypeError) as problem:
+    except (ValueError, TypeError, OverflowError) as problem:
         raise ValueError(f"sample_weight must hold one finite number for each row: {problem}") from None
     if weight.shape != (X.shape[0],):
         raise ValueError(
@@ -82,6 +84,13 @@ def check_assignment(index: Any, n_rows: int) -> np.ndarray:
     return index.astype(np.int64)
 
 
+def count_threads(n_jobs: int | None) -> int:
+    """None is one thread; -1 all processors, -2 all but one, …"""
+    if n_jobs is None or n_jobs > 0:
+        return int(n_jobs or 1)
+    return max(1, (os.cpu_count() or 1) + 1 + int(n_jobs))
+
+
 def check_class_weight(class_weight: Any, classes: list) -> np.ndarray | None:
     """One weight for each class; None for "balanced", which depends on the rows."""
     if class_weight is None:
@@ -91,10 +100,10 @@ def check_class_weight(class_weight: Any, classes: list) -> np.ndarray | None:
     if not isinstance(class_weight, dict):
         raise ValueError(f"class_weight={class_weight!r} is neither None, 'balanced' nor a dict from class to weight.")
     unknown = [label for label in class_weight if label not in classes]
-    if unknown:
+    if unknown and not all(label in class_weight for label in classes):  # a fold may lack a class that has a weight
         raise ValueError(f"class_weight names {unknown!r}, not among the classes {classes!r}.")
     for label, weight in class_weight.items():
-        if not _is_number(weight) or not 0.0 <= float(weight) < np.inf:
+        if not _is_number(weight) or not 0.0 <= weight <= LARGEST:
             raise ValueError(f"class_weight gives class {label!r} the weight {weight!r}, not a finite number from 0.")
     return np.array([float(class_weight.get(label, 1.0)) for label in classes])
 
@@ -116,9 +125,11 @@ def _check_solver(solver: Any, options: Any) -> None:
         raise ValueError(f"solver_options: geometry={geometry!r} is neither 'entropy' nor 'euclidean'.")
     _yes_or_no("solver_options: average", options.get("average", True))
     steps = options.get("step_sizes", "adaptive")
+    if isinstance(steps, np.ndarray):
+        steps = steps.tolist()
     pair = isinstance(steps, tuple | list) and len(steps) == 2 and all(map(_is_number, steps))
     if not (isinstance(steps, str) and steps == "adaptive") and not (
-        pair and all(0.0 < float(step) < np.inf for step in steps)
+        pair and all(0.0 < step <= LARGEST for step in steps)
     ):
         raise ValueError(
             f"solver_options: step_sizes={steps!r} is neither 'adaptive' nor a pair of positive numbers (α, β)."
@@ -139,7 +150,7 @@ def _whole_number(name: str, value: Any, hint: str = "") -> None:
 
 
 def _number_within(name: str, value: Any, low: float, high: float, hint: str = "") -> None:
-    if not _is_number(value) or not low <= float(value) <= high:
+    if not _is_number(value) or not low <= value <= high:
         raise ValueError(f"{name}={value!r} is not a number from {low:g} to {high:g}{hint}.")
 
 

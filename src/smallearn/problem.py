@@ -28,12 +28,19 @@ class Problem:
     mean: np.ndarray
     inverse: np.ndarray
     """The inverse of the scale; 0 for a constant column, which is thereby out of the game."""
+    centre: np.ndarray
+    """The mean of each column, also where ``mean`` is 0 because nothing is to be standardised."""
 
     def rows(self, zero_owner: int, constant: bool, n_jobs: int) -> Rows:
         """The rows as a solver sees them, where class ``zero_owner`` (-1: none) owns the prototype frozen at zero."""
         total = float(self.loss_weight.sum())
         labels = Labels(self.code, self.loss_weight / total, total, zero_owner)
         return make_rows(self.X, self.mean, self.inverse, constant, labels, n_jobs)
+
+    def centred_rows(self) -> Rows:
+        """The rows about their mean, for k-means: distances between points far from zero would drown in rounding."""
+        labels = Labels(self.code, self.sample_weight / self.sample_weight.sum(), 1.0, -1)
+        return make_rows(self.X, self.centre, self.inverse, False, labels, 1)
 
     def to_raw_units(self, W: np.ndarray, constant: bool) -> tuple[np.ndarray, np.ndarray]:
         """``w_raw = w/scale`` and ``b_raw = b - Σ w·mean/scale``: the standardisation folded into the weights."""
@@ -62,8 +69,9 @@ def build_problem(X, y, sample_weight, class_weight, standardize: bool) -> Probl
         )
     if sparse.issparse(X):
         X = _tidy(X)
-    mean, inverse = _standardisation(X, sample_weight / sample_weight.sum(), standardize)
-    return Problem(X, code.astype(np.int64), classes, sample_weight, loss_weight, mean, inverse)
+    centre, inverse = _standardisation(X, sample_weight / sample_weight.sum(), standardize)
+    mean = centre if standardize else np.zeros(X.shape[1])
+    return Problem(X, code.astype(np.int64), classes, sample_weight, loss_weight, mean, inverse, centre)
 
 
 def _class_weights(class_weight, classes, code, sample_weight) -> np.ndarray:
@@ -87,7 +95,7 @@ def _tidy(X):
 
 
 def _standardisation(X, weight, standardize) -> tuple[np.ndarray, np.ndarray]:
-    """Mean and inverse scale (population standard deviation) of each column, without a copy of X."""
+    """Mean and inverse scale (population standard deviation, or 1) of each column, without a copy of X."""
     low, high = _extent(X)
     peak = np.maximum(np.abs(low), np.abs(high))
     limit = LARGEST if standardize else LARGEST_RAW
@@ -97,11 +105,11 @@ def _standardisation(X, weight, standardize) -> tuple[np.ndarray, np.ndarray]:
             f"Column {column} has values up to {peak[column]:.3g}, beyond {limit:.0e}"
             + ("; rescale it." if standardize else ", too large to use as it is: rescale it or set standardize=True.")
         )
-    if not standardize:
-        return np.zeros(X.shape[1]), np.ones(X.shape[1])
     # Moments are taken in units of a power of two near the largest value: exact, and no square can overflow.
     unit = np.exp2(np.floor(np.log2(np.where(peak > 0.0, peak, 1.0))))
     mean, deviation = _moments(X, weight, unit)
+    if not standardize:
+        return mean * unit, np.ones(X.shape[1])
     varies = (low < high) & (deviation > 10.0 * EPSILON) & (deviation * unit > SMALLEST)
     inverse = np.where(varies, 1.0 / np.where(varies, deviation * unit, 1.0), 0.0)
     return mean * unit, inverse

@@ -65,6 +65,8 @@ def _newton(objective: Objective, support: np.ndarray, W: np.ndarray) -> tuple[n
         while decrement > 1e-10 * value and trial > value - 1e-4 * length * decrement and length > 1e-8:
             length *= 0.5
             trial, at_trial = evaluate(theta + length * step)
+        if not trial <= value * (1.0 + 1e-12):
+            break  # no step helps, however short
         theta, value, at = theta + length * step, trial, at_trial
         if decrement <= 1e-14 * value:
             break

@@ -22,6 +22,7 @@ class Plan:
     refit: bool
     rounds: int
     verbose: bool
+    sample_weight: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -139,8 +140,9 @@ def _reseed(rows: Rows, current: Solution, vacancies: np.ndarray, plan: Plan) ->
         member = np.flatnonzero(code == label)
         margin = Z[member, own[member]] - rival[member]
         # Those on the wrong side, though no more than half of the class; if there are none, the nearest quarter.
-        bar = min(0.0, float(np.median(margin))) if np.any(margin < 0.0) else float(np.quantile(margin, 0.25))
-        worst = member[margin <= bar]
+        share = 0.5 if np.any(margin < 0.0) else 0.25
+        bar = _weighted_quantile(margin, plan.sample_weight[member], share)
+        worst = member[margin <= (min(0.0, bar) if share == 0.5 else bar)]
         if len(worst) == len(member):
             continue
         place = int(np.flatnonzero(owner == label)[-1]) + 1  # prototypes stay stacked by class
@@ -153,6 +155,13 @@ def _reseed(rows: Rows, current: Solution, vacancies: np.ndarray, plan: Plan) ->
         n_iter = current.n_iter + trial.n_iter
         current = replace(trial if trial.value < current.value else current, n_iter=n_iter)
     return current
+
+
+def _weighted_quantile(values: np.ndarray, weight: np.ndarray, share: float) -> float:
+    """The least value with at least that share of the weight at or below it: a row of weight 2 counts twice."""
+    order = np.argsort(values, kind="stable")
+    reached = np.cumsum(weight[order])
+    return float(values[order][np.searchsorted(reached, share * reached[-1] * (1.0 - 1e-12))])
 
 
 def _scores(rows: Rows, W: np.ndarray) -> np.ndarray:

@@ -43,8 +43,13 @@ def solve(objective: Objective, start: np.ndarray | None, tol: float, max_iter: 
         small = objective if len(columns) == d else objective.restrict(columns)
         descend = _by_models if p * len(columns) <= MOST_UNKNOWNS else _by_passes
         enough = inner if len(columns) == d else max(inner, EARLY * (upper - lower) / upper)
-        W[:, columns], steps = descend(small, W[:, columns], enough, max_iter - n_iter)
+        W[:, columns], steps, stalled = descend(small, W[:, columns], enough, max_iter - n_iter)
         n_iter += steps
+        if (
+            stalled and descend is _by_models
+        ):  # columns of very different scale defeat the models; passes are slow but sure
+            W[:, columns], steps, _ = _by_passes(small, W[:, columns], enough, max_iter - n_iter)
+            n_iter += steps
         sums = objective.sums(W)
         upper = sums.loss + penalty.value(W)
         lower = max(lower, objective.dual(sums.conjugate, sums.gradient))
@@ -74,8 +79,9 @@ def _columns(objective: Objective, W: np.ndarray, G: np.ndarray, columns: np.nda
     return np.concatenate([np.flatnonzero(chosen), np.arange(n, d)])
 
 
-def _by_models(objective: Objective, W: np.ndarray, tol: float, max_iter: int) -> tuple[np.ndarray, int]:
-    """Proximal Newton: minimise a quadratic model of the loss with the penalty, then a line search on the truth."""
+def _by_models(objective: Objective, W: np.ndarray, tol: float, max_iter: int) -> tuple[np.ndarray, int, bool]:
+    """Proximal Newton: minimise a quadratic model of the loss with the penalty, then a line search on the truth. Says
+    at last whether it stalled."""
     p, d = W.shape
     penalty = objective.penalty
     column = np.tile(np.arange(d), (p, 1))
@@ -88,10 +94,10 @@ def _by_models(objective: Objective, W: np.ndarray, tol: float, max_iter: int) -
         upper = loss + cost
         lower = max(lower, objective.dual(conjugate, g))
         if upper - lower <= tol * upper:
-            return W, n_iter
+            return W, n_iter, False
         if n_iter % STALLED == STALLED - 1:
             if not upper - lower < 0.5 * watched:
-                return W, n_iter
+                return W, n_iter, True
             watched = upper - lower
         best, _ = kernels.model_rows(W, g.ravel(), H, float(penalty.k), penalty.n_free, penalty.alpha, 0.01, 1000)
         step = best - W
@@ -106,13 +112,13 @@ def _by_models(objective: Objective, W: np.ndarray, tol: float, max_iter: int) -
                 break
             length *= 0.5
         if not trial.loss + cost <= upper * (1.0 + 4e-16):  # nor if it is NaN
-            return W, n_iter + 1
+            return W, n_iter + 1, True
         W = new
         loss, conjugate, g, H = trial
-    return W, max_iter
+    return W, max_iter, False
 
 
-def _by_passes(objective: Objective, W: np.ndarray, tol: float, max_iter: int) -> tuple[np.ndarray, int]:
+def _by_passes(objective: Objective, W: np.ndarray, tol: float, max_iter: int) -> tuple[np.ndarray, int, bool]:
     """Accelerated proximal gradient on the loss itself: one pass for the gradient, one for the backtracking."""
     penalty = objective.penalty
     W = np.ascontiguousarray(W)
@@ -126,7 +132,7 @@ def _by_passes(objective: Objective, W: np.ndarray, tol: float, max_iter: int) -
         idle = 0 if upper - lower < least else idle + 1
         least = min(least, upper - lower)
         if n_iter and (upper - lower <= tol * upper or idle == PATIENCE):
-            return best, n_iter
+            return best, n_iter, idle == PATIENCE
         while True:
             new, _, cost = penalty.prox(point - G / L, 1.0 / L)
             step = new - point
@@ -146,4 +152,4 @@ def _by_passes(objective: Objective, W: np.ndarray, tol: float, max_iter: int) -
             momentum = following
         W = new
         L *= 0.95
-    return best, max_iter
+    return best, max_iter, False

@@ -90,7 +90,8 @@ class Euclidean:
         return objective.dual_step(T, slope, beta)
 
     def distance(self, objective, S, T, origin):
-        return 0.5 * objective.mean_product(S - origin, S - origin)
+        step = objective.free_coordinates(S - origin)
+        return 0.5 * objective.mean_product(step, step)
 
 
 GEOMETRIES: dict[str, Geometry] = {"entropy": Entropy(), "euclidean": Euclidean()}
