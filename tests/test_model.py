@@ -665,11 +665,11 @@ def test_print_shows_the_rule_the_weights_and_the_names(capsys):
         "  prototype 1\n"
         "    +2 × a\n"
         "    -1 × c\n"
-        "    -1\n"
+        "    -1 (constant)\n"
         "\n"
         "  prototype 2\n"
         "      -1 × a\n"
-        "    +0.5\n"
+        "    +0.5 (constant)\n"
     )
 
 
@@ -687,7 +687,7 @@ def test_print_of_one_prototype_speaks_of_one_score():
         "\n"
         "  prototype 1\n"
         "    +1.235e+06 × x0\n"
-        "            +0"
+        "            +0 (constant)"
     )
 
 
@@ -698,25 +698,25 @@ def test_print_of_three_classes_names_the_class_of_each_prototype_and_the_order_
         "\n"
         "  prototype 1, for 'a'\n"
         "    +1 × x0\n"
-        "    +0\n"
+        "    +0 (constant)\n"
         "\n"
         "  prototype 2, for 'b'\n"
         "    +1 × x1\n"
-        "    +0\n"
+        "    +0 (constant)\n"
         "\n"
         "  prototype 3, for 'c'\n"
-        "    +1\n"
+        "    +1 (constant)\n"
         "\n"
         "  prototype 4, for 'c'\n"
         "    -1 × x0\n"
-        "    +0"
+        "    +0 (constant)"
     )
 
 
 def test_print_shows_the_certificate_and_its_limits():
     text = str(WHOLE)
     assert text.startswith(str(replace(WHOLE, training=None)))
-    assert "training objective 0.2500; none below 0.2000 exists with 2 terms a prototype" in text
+    assert "training objective 0.25; no model with at most 2 terms a prototype is below 0.2\n" in text
     assert "gap 20.0%" in text
     assert text.endswith("It says nothing of test accuracy.")
 

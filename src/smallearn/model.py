@@ -5,6 +5,7 @@ of its prototypes', and the prediction the class of the greatest score. With two
 prototypes and the other scores 0. Ties go to the first of ``classes``.
 """
 
+import decimal
 import errno
 import json
 import math
@@ -507,8 +508,8 @@ def _show(value: Any, quote: bool = True, most: int = 60) -> str:
 
 def _rounded_down(value: float) -> str:
     """Four digits, none of them too high: a bound may not be rounded up."""
-    unit = 10.0 ** (math.floor(math.log10(value)) - 3) if value > 0.0 else 1.0
-    return f"{math.floor(value / unit) * unit:.4g}"
+    down = decimal.Context(prec=4, rounding=decimal.ROUND_FLOOR)
+    return f"{float(down.create_decimal_from_float(value)):.4g}"
 
 
 def _list(values: Sequence[Any]) -> str:

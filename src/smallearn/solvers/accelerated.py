@@ -45,10 +45,8 @@ def solve(objective: Objective, start: np.ndarray | None, tol: float, max_iter: 
         enough = inner if len(columns) == d else max(inner, EARLY * (upper - lower) / upper)
         W[:, columns], steps, stalled = descend(small, W[:, columns], enough, max_iter - n_iter)
         n_iter += steps
-        if (
-            stalled and descend is _by_models
-        ):  # columns of very different scale defeat the models; passes are slow but sure
-            W[:, columns], steps, _ = _by_passes(small, W[:, columns], enough, max_iter - n_iter)
+        if stalled and descend is _by_models:  # columns of very different scale defeat the models
+            W[:, columns], steps, _ = _by_passes(small, W[:, columns], enough, min(max_iter - n_iter, 5 * PATIENCE))
             n_iter += steps
         sums = objective.sums(W)
         upper = sums.loss + penalty.value(W)
