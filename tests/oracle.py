@@ -53,7 +53,8 @@ def k_support_square(w, k):
     for r in range(k):
         tail = sizes[k - r - 1 :].sum()
         before = np.inf if k - r - 2 < 0 else sizes[k - r - 2]
-        if before > tail / (r + 1) >= sizes[k - r - 1]:
+        level = tail / (r + 1)  # at a tie two values of r fit, and give the same
+        if before * (1.0 + 1e-12) >= level and level * (1.0 + 1e-12) >= sizes[k - r - 1]:
             values.append(float(sizes[: k - r - 1] @ sizes[: k - r - 1] + tail**2 / (r + 1)))
     assert values or not sizes.any()
     return values[0] if values else 0.0

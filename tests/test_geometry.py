@@ -8,7 +8,9 @@ from hypothesis import strategies as st
 import oracle
 from smallearn import geometry
 
-numbers = st.floats(-1e3, 1e3, allow_nan=False) | st.sampled_from([0.0, 1.0, -1.0, 0.5, 1e-17])
+# Squares and quotients of smaller numbers leave the range of floats in the oracles; extremes have tests of their own.
+moderate = st.floats(-1e3, 1e3).filter(lambda x: x == 0.0 or abs(x) > 1e-30)
+numbers = moderate | st.sampled_from([0.0, 1.0, -1.0, 0.5, 1e-17])
 vectors = st.lists(numbers, min_size=1, max_size=12).map(np.array)
 budgets = st.integers(1, 6)
 rhos = st.floats(1e-4, 1e3)

@@ -839,7 +839,7 @@ def at(place):
     return tuple(int(key) if key.isdigit() else key for key in re.findall(r"\w+", place))
 
 
-def refused(text, message):
+def check_refused(text, message):
     with pytest.raises(ValueError, match=message) as caught:
         SMaLLModel.from_json(text)
     assert type(caught.value) is ValueError
@@ -876,7 +876,7 @@ def refused(text, message):
     ],
 )
 def test_a_file_that_breaks_a_rule_is_refused_with_the_reason(place, value, message):
-    refused(json.dumps(edited(tree_of(WHOLE), at(place), value)), message)
+    check_refused(json.dumps(edited(tree_of(WHOLE), at(place), value)), message)
 
 
 @pytest.mark.parametrize(
@@ -891,9 +891,9 @@ def test_a_file_that_breaks_a_rule_is_refused_with_the_reason(place, value, mess
 def test_a_missing_or_unknown_field_is_named_with_its_place(place):
     owner, _, field = place.rpartition(".")
     where = re.escape(owner or "model")
-    refused(json.dumps(edited(tree_of(WHOLE), at(place), GONE)), rf"^{where}: missing fields \['{field}'\]")
+    check_refused(json.dumps(edited(tree_of(WHOLE), at(place), GONE)), rf"^{where}: missing fields \['{field}'\]")
     extra = (*at(place)[:-1], "extra")
-    refused(json.dumps(edited(tree_of(WHOLE), extra, 1)), rf"^{where}: .*unknown fields \['extra'\]")
+    check_refused(json.dumps(edited(tree_of(WHOLE), extra, 1)), rf"^{where}: .*unknown fields \['extra'\]")
 
 
 WRONG = {
@@ -928,7 +928,7 @@ EXPECTED = {
 @pytest.mark.parametrize("place", EXPECTED)
 def test_a_value_of_the_wrong_type_is_refused_with_its_place_and_what_was_expected(place):
     for value in WRONG[EXPECTED[place]]:
-        refused(
+        check_refused(
             json.dumps(edited(tree_of(WHOLE), at(place), value)),
             rf"^{re.escape(place)}: expected {EXPECTED[place]}.*, found ",
         )
@@ -937,7 +937,7 @@ def test_a_value_of_the_wrong_type_is_refused_with_its_place_and_what_was_expect
 @pytest.mark.parametrize("name", [3, 1.5, True, [], {}])
 def test_a_name_that_is_not_text_is_refused(name):
     place = "prototypes[0].terms[0].name"
-    refused(json.dumps(edited(tree_of(WHOLE), at(place), name)), rf"^{re.escape(place)}: expected str, found ")
+    check_refused(json.dumps(edited(tree_of(WHOLE), at(place), name)), rf"^{re.escape(place)}: expected str, found ")
 
 
 @pytest.mark.parametrize(
@@ -955,11 +955,11 @@ def test_a_name_that_is_not_text_is_refused(name):
 )
 def test_a_number_out_of_range_is_refused_with_the_range(place, value, limits):
     message = rf"^{re.escape(place)}: expected a whole number {limits}, found {value}\."
-    refused(json.dumps(edited(tree_of(WHOLE), at(place), value)), message)
+    check_refused(json.dumps(edited(tree_of(WHOLE), at(place), value)), message)
 
 
 def test_with_three_classes_each_must_own_a_prototype():
-    refused(json.dumps(edited(tree_of(THREE), at("prototypes[0].class"), 1)), "each of them owns a prototype")
+    check_refused(json.dumps(edited(tree_of(THREE), at("prototypes[0].class"), 1)), "each of them owns a prototype")
 
 
 @pytest.mark.parametrize(
@@ -970,7 +970,7 @@ def test_with_three_classes_each_must_own_a_prototype():
     ],
 )
 def test_a_class_dtype_that_holds_no_labels_is_refused(dtype):
-    refused(json.dumps(edited(tree_of(WHOLE), ("class_dtype",), dtype)), "^class_dtype: .* is not the type of")
+    check_refused(json.dumps(edited(tree_of(WHOLE), ("class_dtype",), dtype)), "^class_dtype: .* is not the type of")
 
 
 @pytest.mark.parametrize(
@@ -1002,35 +1002,35 @@ def test_a_class_dtype_that_holds_no_labels_is_refused(dtype):
 )
 def test_labels_that_do_not_fit_their_type_are_refused(classes, dtype, message):
     tree = edited(edited(tree_of(WHOLE), ("classes",), classes), ("class_dtype",), dtype)
-    refused(json.dumps(tree), message)
+    check_refused(json.dumps(tree), message)
 
 
 @pytest.mark.parametrize("dtype", ["<f8", "f4", "|O"])
 @pytest.mark.parametrize("number", ["1e999", "-1e999"])
 def test_a_label_beyond_the_range_of_a_float_is_refused_with_its_place(dtype, number):
     tree = edited(edited(tree_of(WHOLE), ("classes",), [0.0, "HERE"]), ("class_dtype",), dtype)
-    refused(json.dumps(tree).replace('"HERE"', number), rf"^classes\[1\]: {float(number)} is not a finite number")
+    check_refused(json.dumps(tree).replace('"HERE"', number), rf"^classes\[1\]: {float(number)} is not a finite number")
 
 
 @pytest.mark.parametrize("place", [place for place, kind in EXPECTED.items() if kind == "a finite number"])
 @pytest.mark.parametrize("number", ["1e999", "-1e999", "1" + "0" * 400])
 def test_a_number_beyond_the_range_of_a_float_is_refused_with_its_place(place, number):
     text = json.dumps(edited(tree_of(WHOLE), at(place), "HERE")).replace('"HERE"', number)
-    refused(text, rf"^{re.escape(place)}: expected a finite number, found ")
+    check_refused(text, rf"^{re.escape(place)}: expected a finite number, found ")
 
 
 @pytest.mark.parametrize("place", ["prototypes[0].intercept", "training.objective", "classes[1]", "n_features"])
 @pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity"])
 def test_nan_and_infinity_are_refused_by_name(place, number):
     text = json.dumps(edited(tree_of(WHOLE), at(place), "HERE")).replace('"HERE"', number)
-    refused(text, f"Not a smallearn model: {number} is not a finite number")
+    check_refused(text, f"Not a smallearn model: {number} is not a finite number")
 
 
 @pytest.mark.parametrize("field", ['"version": 1', '"class": 1', '"weight": 2.0', '"alpha": 0.01'])
 def test_a_field_that_stands_twice_is_refused(field):
     text = WHOLE.to_json()
     assert field in text
-    refused(text.replace(field, f"{field}, {field}", 1), "a field stands twice in one object")
+    check_refused(text.replace(field, f"{field}, {field}", 1), "a field stands twice in one object")
 
 
 @pytest.mark.parametrize(
@@ -1049,19 +1049,21 @@ def test_a_field_that_stands_twice_is_refused(field):
     ids=["empty", "words", "cut", "more", "BOM", "Python", "deep list", "deep object", "deep and closed"],
 )
 def test_text_that_is_not_json_is_refused(text):
-    refused(text, "Not a smallearn model: not valid JSON")
+    check_refused(text, "Not a smallearn model: not valid JSON")
 
 
 @pytest.mark.parametrize("text", ["null", "1", '"smallearn-model"', "[]", "{}", '[{"format": "smallearn-model"}]'])
 def test_json_of_another_kind_is_refused(text):
-    refused(text, "Not a smallearn model")
+    check_refused(text, "Not a smallearn model")
 
 
 @pytest.mark.parametrize("depth", [10, 500, 900])
 def test_deep_nesting_inside_a_field_is_refused_with_its_place(depth):
     tree = edited(tree_of(WHOLE), at("prototypes[0].intercept"), "HERE")
     deep = "[" * depth + "]" * depth
-    refused(json.dumps(tree).replace('"HERE"', deep), r"^prototypes\[0\].intercept: expected a finite number, found \[")
+    check_refused(
+        json.dumps(tree).replace('"HERE"', deep), r"^prototypes\[0\].intercept: expected a finite number, found \["
+    )
 
 
 def valid_or_refused(tree):
