@@ -407,12 +407,13 @@ def _read_classes(labels: list, dtype: str) -> tuple:
     if len(set(labels)) < len(labels):
         raise ValueError(f"classes: {_show(labels)} names a class twice.")
     values = np.empty(len(labels), dtype=dtype)
+    fits = kind not in "iu" or all(np.iinfo(dtype).min <= label <= np.iinfo(dtype).max for label in labels)
     try:
         with np.errstate(over="ignore"):
-            values[:] = labels
-    except OverflowError:
-        raise ValueError(f"classes: {_show(labels)} do not fit the type {dtype!r}.") from None
-    if values.tolist() != labels:
+            values[:] = labels if fits else 0
+    except OverflowError:  # a whole number beyond the range of floats
+        fits = False
+    if not fits or values.tolist() != labels:
         raise ValueError(f"classes: {_show(labels)} do not fit the type {dtype!r}.")
     return tuple(values.tolist())
 
