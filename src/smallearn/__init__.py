@@ -8,12 +8,28 @@ from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
 
-_HOMES = {"SMaLLClassifier": "estimator", "SMaLLModel": "model", "load_model": "model"}
-__all__ = ["SMaLLClassifier", "SMaLLModel", "__version__", "load_model"]
+_HOMES = {
+    "FrontierPoint": "selection",
+    "SMaLLClassifier": "estimator",
+    "SMaLLClassifierCV": "selection",
+    "SMaLLModel": "model",
+    "frontier": "selection",
+    "load_model": "model",
+}
+__all__ = [
+    "FrontierPoint",
+    "SMaLLClassifier",
+    "SMaLLClassifierCV",
+    "SMaLLModel",
+    "__version__",
+    "frontier",
+    "load_model",
+]
 
 if TYPE_CHECKING:
     from smallearn.estimator import SMaLLClassifier
     from smallearn.model import SMaLLModel, load_model
+    from smallearn.selection import FrontierPoint, SMaLLClassifierCV, frontier
 
 
 def __getattr__(name: str) -> Any:

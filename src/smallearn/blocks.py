@@ -90,6 +90,12 @@ class Rows(Protocol):
     def restrict(self, columns: np.ndarray) -> "Rows":
         """The same rows with some of the columns only (in upward order), in memory."""
 
+    def columns(self, columns: np.ndarray) -> np.ndarray:
+        """Some of the columns (in upward order), standardised, as an array."""
+
+    def screen(self, S: np.ndarray, bend: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """``Σ_i S_ij x_i`` and ``Σ_i bend_ij x_i²``, both p × d: gradient and curvature of every column at once."""
+
 
 class DenseRows:
     """Rows of a C-ordered float array: ``x = (X - mean) * inverse``, then a constant 1 if there is an intercept."""
@@ -147,6 +153,16 @@ class DenseRows:
 
     def restrict(self, columns: np.ndarray) -> "DenseRows":
         return _standardise(lambda chosen: self._X[:, chosen], columns, self)
+
+    def columns(self, columns: np.ndarray) -> np.ndarray:
+        return self.restrict(columns)._X
+
+    def screen(self, S: np.ndarray, bend: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        G, H = np.zeros((2, S.shape[1], self.n_columns))
+        for chunk, x in self._standardised():
+            G += S[chunk].T @ x
+            H += bend[chunk].T @ (x * x)
+        return G, H
 
     def _standardised(self) -> Iterable[tuple[slice, np.ndarray]]:
         if self._small is not None:
@@ -233,6 +249,17 @@ class SparseRows:
         constant = len(chosen) < len(columns)
         X = self._X[:, chosen]
         return SparseRows(X, self._mean[chosen], self._inverse[chosen], constant, self.labels, self._n_jobs)
+
+    def columns(self, columns: np.ndarray) -> np.ndarray:
+        return _standardise(lambda chosen: self._X[:, chosen].toarray(), columns, self)._X
+
+    def screen(self, S: np.ndarray, bend: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        X, mean = self._X, self._mean
+        squares = sparse.csr_array((X.data * X.data, X.indices, X.indptr), shape=X.shape)
+        total = bend.sum(axis=0)
+        H = (squares.T @ bend).T - 2.0 * mean * (X.T @ bend).T + np.outer(total, mean * mean)
+        H = np.maximum(H, 0.0) * self._inverse**2
+        return self.combine(S), np.column_stack([H, total]) if self._constant else H
 
     def _fold(self, W):
         V = W[:, : self._X.shape[1]] * self._inverse

@@ -5,31 +5,29 @@ from functools import partial
 from typing import Any, Self
 
 import numpy as np
-from numpy.exceptions import DTypePromotionError
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
 
-from smallearn import __version__, assignment, search
+from smallearn import assignment, search, starts
+from smallearn.base import SMaLLBase
 from smallearn.blocks import Assignment
-from smallearn.model import Prototype, SMaLLModel, Term, Training, class_dtype
-from smallearn.objective import Penalty
+from smallearn.budgets import Budget
 from smallearn.parameters import (
+    Features,
     check_assignment,
+    check_costs,
+    check_monotonic,
     check_parameters,
     check_positive_class,
-    check_sample_weight,
     count_threads,
 )
-from smallearn.problem import Problem, build_problem
+from smallearn.problem import Problem
 from smallearn.solvers import accelerated, mirror_prox
 
 MOST_ROUNDS = 100  # of reassignment; each lowers the objective, so that this is a stop for the unforeseen
 
 
-class SMaLLClassifier(ClassifierMixin, BaseEstimator):
+class SMaLLClassifier(SMaLLBase):
     """Sparse multiprototype linear classifier: at most `n_nonzero` terms in each of `n_prototypes` prototypes.
 
     With two classes it predicts by ``max_j w_j·x > 0`` (a relaxed p-term k-DNF); with more, by the greatest score over
@@ -49,9 +47,38 @@ class SMaLLClassifier(ClassifierMixin, BaseEstimator):
         Weight of the ridge penalty, λ in the paper, from 1e-10 to 1e10.
     solver : {"accelerated", "mirror-prox"}, default="accelerated"
         How the relaxation is solved: accelerated proximal gradient, or the paper's algorithm.
-    assignment : "kmeans" or array-like of shape (n_samples,), default="kmeans"
-        The prototype that each row starts with. An array counts within the row's class and is ignored for rows whose
-        class owns no prototype.
+    budget : {"prototype", "total", "shared"}, default="prototype"
+        What `n_nonzero` (or `max_cost`) limits: the terms of each prototype, the terms of all prototypes together, split
+        as serves best, or the different terms in use, one that several prototypes use being paid for once.
+    feature_costs, max_cost : array-like or dict from feature to cost, and float, default=None
+        What a term of each feature costs (1 if a dict leaves it out) and how much may be spent, in the place of
+        `n_nonzero`.
+    always_in : list of features or mask, default=None
+        Features, by name or position, that every prototype has as numbers, outside the budget.
+    monotonic_cst : array-like or dict from feature to -1, 0 or 1, default=None
+        As in scikit-learn: with 1, P(`classes_[1]`) never falls as the feature rises; with -1 it never rises. Two
+        classes only.
+    literals : {"raw", "thresholds", "both"}, default="raw"
+        What a term may be: a raw feature; a literal that is true or false, ``[x ≤ t]`` (``[x > 0]`` if X is sparse) or
+        ``[x is missing]``; or either. With literals X may have NaN.
+    cut_points : int or dict from feature to list, default=20
+        How many ``t`` to try for each feature, at quantiles; or which, for each feature named.
+    categorical_features : None, "from_dtype", list of features or mask, default=None
+        As in scikit-learn: the columns whose terms are ``[x = category]``. "from_dtype": a table's text columns.
+    assignment : {"kmeans", "splits", "random", "auto"} or array-like of shape (n_samples,), default="kmeans"
+        The prototype that each row starts with: by k-means; by cuts of single features; at random; or by all three. An
+        array counts within the row's class and is ignored for rows whose class owns no prototype.
+    n_init : int, default=1
+        How many starts to descend from, the best by a quick look at about four times as many.
+    local_search : bool, default=False
+        Swap terms of the model, one at a time, until no swap that promises a lower objective brings it.
+    certify : bool, default=False
+        Prove by branch and bound that no model within the budget is better at the final assignment, or find it.
+    time_limit : float or None, default=None
+        Seconds for `certify`; what is left unproven then stands in `optimality_gap_`.
+    max_points : int or None, default=None
+        Make a score card: weights that are whole numbers from -max_points to max_points ("points"), for raw features
+        per 10, 100, … of their unit, with a whole constant. Found by search from the refitted weights.
     reassign : bool or int, default=True
         Whether rows may move to the prototype that scores them best: until none moves, never, or for so many rounds.
         False keeps the assignment as it is: a prototype without rows is then dropped, not reseeded.
@@ -85,10 +112,11 @@ class SMaLLClassifier(ClassifierMixin, BaseEstimator):
     ----------
     classes_ : ndarray of shape (n_classes,)
     prototypes_ : ndarray of shape (p, n_features)
-        The weights in raw units, stacked in the order of `classes_`. May have fewer rows than asked for.
+        The weights in raw units, stacked in the order of `classes_`. May have fewer rows than asked for. There is none
+        where terms may be literals: those are in ``model_.terms``.
     intercepts_ : ndarray of shape (p,)
     support_ : ndarray of bool, shape (p, n_features)
-        Where `prototypes_` is not zero: at most `n_nonzero` a row.
+        The features that each prototype uses.
     prototype_classes_ : ndarray of shape (p,)
         The class that each prototype belongs to.
     objective_ : float
@@ -121,8 +149,21 @@ class SMaLLClassifier(ClassifierMixin, BaseEstimator):
         n_nonzero=3,
         alpha=1e-2,
         *,
+        budget="prototype",
+        feature_costs=None,
+        max_cost=None,
+        always_in=None,
+        monotonic_cst=None,
+        literals="raw",
+        cut_points=20,
+        categorical_features=None,
         solver="accelerated",
         assignment="kmeans",
+        n_init=1,
+        local_search=False,
+        certify=False,
+        time_limit=None,
+        max_points=None,
         reassign=True,
         refit_support=True,
         fit_intercept=True,
@@ -139,8 +180,21 @@ class SMaLLClassifier(ClassifierMixin, BaseEstimator):
         self.n_prototypes = n_prototypes
         self.n_nonzero = n_nonzero
         self.alpha = alpha
+        self.budget = budget
+        self.feature_costs = feature_costs
+        self.max_cost = max_cost
+        self.always_in = always_in
+        self.monotonic_cst = monotonic_cst
+        self.literals = literals
+        self.cut_points = cut_points
+        self.categorical_features = categorical_features
         self.solver = solver
         self.assignment = assignment
+        self.n_init = n_init
+        self.local_search = local_search
+        self.certify = certify
+        self.time_limit = time_limit
+        self.max_points = max_points
         self.reassign = reassign
         self.refit_support = refit_support
         self.fit_intercept = fit_intercept
@@ -171,11 +225,6 @@ class SMaLLClassifier(ClassifierMixin, BaseEstimator):
         }
         return cls(**{**preset, **overrides})
 
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
-
     # --- training --------------------------------------------------------------------------------------------------
 
     def fit(self, X, y, sample_weight=None) -> Self:
@@ -184,32 +233,35 @@ class SMaLLClassifier(ClassifierMixin, BaseEstimator):
         ``sample_weight``: weight 2 equals the row twice, weight 0 as if it were absent.
         """
         check_parameters(self.get_params(deep=False))
-        before = dict(self.__dict__)
-        try:
-            problem, start = self._problem(X, y, sample_weight)
-            plan = self._plan(problem)
-            solution = self._best_orientation(problem, start, plan)
-            self._keep(problem, solution)
-        except BaseException:  # a fit that fails leaves an earlier one as it was
-            self.__dict__.clear()
-            self.__dict__.update(before)
-            raise
+        with self._all_or_nothing():
+            problem, kept = self._read(X, y, sample_weight, self.literals)
+            start = self._given_start(kept)
+            budget = self._budget(problem)
+            solution = self._best_orientation(problem, start, budget)
+            self._keep(problem, solution, budget, self.alpha)
         self._warn_if_unfinished(solution)
         return self
 
-    def _problem(self, X, y, sample_weight) -> tuple[Problem, np.ndarray | None]:
-        """The validated training data, and the assignment if one was given."""
-        X, y = self._validated(X, y, order="C", ensure_min_samples=2)
-        check_classification_targets(y)
-        weight = check_sample_weight(sample_weight, X)
-        start = None
-        if not isinstance(self.assignment, str):
-            start = check_assignment(self.assignment, X.shape[0])[weight > 0.0]
-        return build_problem(X, y, weight, self.class_weight, self.standardize), start
+    def _given_start(self, kept: np.ndarray) -> np.ndarray | None:
+        if isinstance(self.assignment, str):
+            return None
+        return check_assignment(self.assignment, len(kept))[kept]
 
-    def _plan(self, problem: Problem) -> search.Plan:
-        n = problem.X.shape[1]
-        k = n if self.n_nonzero is None else min(int(self.n_nonzero), n)
+    def _budget(self, problem: Problem) -> Budget:
+        features = Features(problem.n_features, getattr(self, "feature_names_in_", None))
+        costs = check_costs(features, self.feature_costs)
+        n = len(problem.candidates)
+        if self.max_cost is not None:
+            limit = float(self.max_cost)
+        elif self.n_nonzero is None:
+            limit = float(n * (self.n_prototypes * len(problem.classes) if self.budget == "total" else 1))
+        else:
+            limit = float(min(int(self.n_nonzero), n) if self.budget != "total" else int(self.n_nonzero))
+        signs = check_monotonic(features, self.monotonic_cst, len(problem.classes))
+        always = tuple(features.some("always_in", self.always_in))
+        return Budget(limit, self.budget, costs, always, signs)
+
+    def _plan(self, problem: Problem, budget: Budget, owner: int) -> search.Plan:
         tol = 0.0 if self.tol is None else float(self.tol)
         if self.solver == "accelerated":
             solver = partial(accelerated.solve, tol=tol, max_iter=int(self.max_iter))
@@ -218,20 +270,26 @@ class SMaLLClassifier(ClassifierMixin, BaseEstimator):
             solver = partial(mirror_prox.solve, tol=tol, max_iter=int(self.max_iter), options=options)
         unlimited = isinstance(self.reassign, bool | np.bool_) and self.reassign
         rounds = MOST_ROUNDS if unlimited else int(self.reassign)
-        penalty = Penalty(float(self.alpha), k, n)
+        penalty = budget.penalty(float(self.alpha), problem.candidates, self.fit_intercept, owner)
         refit, verbose = bool(self.refit_support), bool(self.verbose)
-        return search.Plan(penalty, solver, refit, rounds, verbose, problem.sample_weight)
+        return search.Plan(penalty, solver, refit, rounds, verbose, problem.sample_weight, bool(self.local_search))
 
-    def _best_orientation(self, problem: Problem, start: np.ndarray | None, plan: search.Plan) -> search.Solution:
+    def _best_orientation(self, problem: Problem, start: np.ndarray | None, budget: Budget) -> search.Solution:
         """Train with the class that is to own the prototypes (-1: all do), or with the better of the two."""
         trained = []
         for owner in check_positive_class(self.positive_class, problem.classes.tolist()):
             rows = problem.rows(1 - owner if owner >= 0 else -1, self.fit_intercept, count_threads(self.n_jobs))
-            first = self._first_assignment(problem, owner, start)
-            trained.append(search.train(rows, first, plan))
-        return min(trained, key=lambda solution: solution.value)
+            plan = self._plan(problem, budget, owner)
+            for first in self._first_assignments(problem, rows, owner, start, plan):
+                solution = search.train(rows, first, plan)
+                trained.append((solution, rows, plan))
+        solution, rows, plan = min(trained, key=lambda entry: entry[0].value)
+        if self.certify:
+            tol = 1e-4 if self.tol is None else float(self.tol)
+            solution = search.prove(rows, solution, plan, tol, self.time_limit)
+        return solution
 
-    def _first_assignment(self, problem: Problem, owner: int, start: np.ndarray | None) -> Assignment:
+    def _first_assignments(self, problem, rows, owner: int, start: np.ndarray | None, plan) -> list[Assignment]:
         counts = {}
         for label in range(len(problem.classes)) if owner < 0 else [owner]:
             members = int(np.sum(problem.code == label))
@@ -244,48 +302,9 @@ class SMaLLClassifier(ClassifierMixin, BaseEstimator):
                     stacklevel=4,
                 )
         if start is not None:
-            return assignment.given(start, problem.code, list(counts), int(self.n_prototypes))
+            return [assignment.given(start, problem.code, list(counts), int(self.n_prototypes))]
         rng = check_random_state(self.random_state)
-        return assignment.by_kmeans(problem.centred_rows(), counts, problem.sample_weight, rng)
-
-    def _keep(self, problem: Problem, solution: search.Solution) -> None:
-        """Set the fitted attributes."""
-        self.classes_ = problem.classes
-        self.prototypes_, self.intercepts_ = problem.to_raw_units(solution.W, self.fit_intercept)
-        self.support_ = self.prototypes_ != 0.0
-        self.prototype_classes_ = problem.classes[solution.assignment.owner]
-        self.objective_ = solution.value
-        self.lower_bound_ = min(solution.relaxed.dual, solution.value)  # where they meet, rounding may part them
-        self.optimality_gap_ = (self.objective_ - self.lower_bound_) / self.objective_
-        self.duality_gap_ = solution.relaxed.gap
-        self.n_iter_ = solution.n_iter
-        self.model_ = self._model(problem, solution)
-
-    def _model(self, problem: Problem, solution: search.Solution) -> SMaLLModel:
-        names = getattr(self, "feature_names_in_", None)
-        prototypes = tuple(
-            Prototype(
-                int(owner),
-                float(intercept),
-                tuple(
-                    Term(int(index), float(weights[index]), None if names is None else str(names[index]))
-                    for index in np.flatnonzero(weights)
-                ),
-            )
-            for owner, intercept, weights in zip(
-                solution.assignment.owner, self.intercepts_, self.prototypes_, strict=True
-            )
-        )
-        n = problem.X.shape[1]
-        training = Training(
-            smallearn=__version__,
-            n_rows=problem.X.shape[0],
-            alpha=float(self.alpha),
-            n_nonzero=n if self.n_nonzero is None else min(int(self.n_nonzero), n),
-            objective=float(self.objective_),
-            lower_bound=float(self.lower_bound_),
-        )
-        return SMaLLModel(tuple(self.classes_.tolist()), class_dtype(self.classes_), n, prototypes, training)
+        return starts.best(problem, rows, plan.penalty, counts, self.assignment, int(self.n_init), rng)
 
     def _warn_if_unfinished(self, solution: search.Solution) -> None:
         if self.tol is not None and not solution.relaxed.converged:
@@ -300,30 +319,3 @@ class SMaLLClassifier(ClassifierMixin, BaseEstimator):
                 ConvergenceWarning,
                 stacklevel=3,
             )
-
-    # --- predictions -----------------------------------------------------------------------------------------------
-
-    def decision_function(self, X) -> np.ndarray:
-        """Two classes: positive for ``classes_[1]``. More: the score of each class, rows × classes."""
-        check_is_fitted(self, "model_")
-        return self.model_.decision_function(self._validated(X))
-
-    def predict(self, X) -> np.ndarray:
-        """The class of the greatest score; ties go to the first of ``classes_``."""
-        check_is_fitted(self, "model_")
-        return self.model_.predict(self._validated(X))
-
-    def predict_proba(self, X) -> np.ndarray:
-        """The softmax of the class scores. It describes the data as weighted and is not corrected for weights."""
-        check_is_fitted(self, "model_")
-        return self.model_.predict_proba(self._validated(X))
-
-    def _validated(self, X: Any, *y: Any, **checks: Any) -> Any:
-        """scikit-learn's checks of X, and of y when training, with the names and number of features."""
-        if hasattr(X, "collect") and not hasattr(X, "shape"):
-            raise ValueError(f"X is a {type(X).__name__}, a table not read yet; collect it first.")
-        numbers = [np.float64, np.float32]
-        try:
-            return validate_data(self, X, *y, reset=bool(y), accept_sparse="csr", dtype=numbers, **checks)
-        except DTypePromotionError as problem:
-            raise ValueError(f"X has columns that are not numbers: {problem}") from None

@@ -1,6 +1,7 @@
 """Checks of what the user passes to the estimator: each error says what came, what is allowed and what to do."""
 
 import os
+from collections.abc import Mapping
 from numbers import Integral, Real
 from typing import Any
 
@@ -10,30 +11,197 @@ from sklearn.utils.validation import check_array
 LARGEST = float(np.finfo(float).max)
 SOLVERS = ("accelerated", "mirror-prox")
 GEOMETRIES = ("entropy", "euclidean")
+LITERALS = ("raw", "thresholds", "both")
+BUDGETS = ("prototype", "total", "shared")
+STARTS = ("kmeans", "splits", "random", "auto")
+MOST_CUTS = 65_000
 SOLVER_OPTIONS = {"accelerated": (), "mirror-prox": ("geometry", "step_sizes", "average")}
 
 
 def check_parameters(parameters: dict[str, Any]) -> None:
     """All but those that only make sense together with the data."""
-    _whole_number("n_prototypes", parameters["n_prototypes"])
+    one_of("literals", parameters["literals"], LITERALS)
+    whole_number("n_prototypes", parameters["n_prototypes"])
     if parameters["n_nonzero"] is not None:
-        _whole_number("n_nonzero", parameters["n_nonzero"], "; None means every feature may be used")
-    _number_within("alpha", parameters["alpha"], 1e-10, 1e10)
+        whole_number("n_nonzero", parameters["n_nonzero"], "; None means every feature may be used")
+    number_within("alpha", parameters["alpha"], 1e-10, 1e10)
     if parameters["tol"] is not None:
-        _number_within("tol", parameters["tol"], 0.0, 1.0, "; None means to run max_iter iterations")
-    _whole_number("max_iter", parameters["max_iter"])
+        number_within("tol", parameters["tol"], 0.0, 1.0, "; None means to run max_iter iterations")
+    whole_number("max_iter", parameters["max_iter"])
     for name in ("refit_support", "fit_intercept", "standardize"):
-        _yes_or_no(name, parameters[name])
+        yes_or_no(name, parameters[name])
     if not isinstance(parameters["reassign"], bool | np.bool_ | Integral) or int(parameters["reassign"]) < 0:
         raise ValueError(f"reassign={parameters['reassign']!r} is not True, False or a number of rounds.")
-    if isinstance(parameters["assignment"], str) and parameters["assignment"] != "kmeans":
+    if isinstance(parameters["assignment"], str):
+        one_of("assignment", parameters["assignment"], STARTS, " or an array of prototype indices")
+    for name in ("local_search", "certify"):
+        yes_or_no(name, parameters[name])
+    if parameters["local_search"] and not parameters["refit_support"]:
+        raise ValueError("local_search=True compares refitted models; it needs refit_support=True.")
+    if parameters["certify"] and not parameters["refit_support"]:
+        raise ValueError("certify=True proves refitted models best; it needs refit_support=True.")
+    if parameters["time_limit"] is not None:
+        number_within("time_limit", parameters["time_limit"], 0.0, LARGEST, " (seconds); None means no limit")
+    whole_number("n_init", parameters["n_init"])
+    check_n_jobs(parameters["n_jobs"])
+    check_terms(parameters)
+    _check_solver(parameters["solver"], parameters["solver_options"])
+    plain = parameters["budget"] == "prototype" and all(
+        parameters[name] is None for name in ("max_cost", "always_in", "monotonic_cst")
+    )
+    if parameters["solver"] == "mirror-prox" and not plain:
         raise ValueError(
-            f"assignment={parameters['assignment']!r} is neither 'kmeans' nor an array of prototype indices."
+            "solver='mirror-prox' knows budget='prototype' only, without costs, always_in and monotonic_cst; use "
+            "solver='accelerated'."
         )
-    n_jobs = parameters["n_jobs"]
+
+
+def check_terms(parameters: dict[str, Any]) -> None:
+    """What a model may be made of, in `SMaLLClassifier` and `SMaLLClassifierCV` alike."""
+    one_of("budget", parameters["budget"], BUDGETS)
+    cuts = parameters["cut_points"]
+    if not isinstance(cuts, Mapping) and (not _is_whole(cuts) or not 1 <= cuts <= MOST_CUTS):
+        raise ValueError(
+            f"cut_points={cuts!r} is neither a number of cut points from 1 to {MOST_CUTS} nor a dict from feature to "
+            "a list of them."
+        )
+    if (parameters["feature_costs"] is None) != (parameters["max_cost"] is None):
+        raise ValueError("feature_costs and max_cost go together: what each feature costs, and how much in all.")
+    if parameters["max_cost"] is not None:
+        number_within("max_cost", parameters["max_cost"], 1e-300, 1e300)
+    if parameters["max_points"] is not None:
+        whole_number("max_points", parameters["max_points"], "; None means weights that are not whole numbers")
+
+
+def check_selection(parameters: dict[str, Any]) -> None:
+    """The parameters of `SMaLLClassifierCV`."""
+    whole_number("max_terms", parameters["max_terms"])
+    check_terms(parameters)
+    kinds = [parameters["literals"]] if isinstance(parameters["literals"], str) else parameters["literals"]
+    for kind in _listed("literals", kinds):
+        one_of("literals", kind, LITERALS, ", or a list of these")
+    for alpha in _listed("alphas", parameters["alphas"]):
+        number_within("alphas", alpha, 1e-10, 1e10)
+    if parameters["n_prototypes"] is not None:
+        for count in np.atleast_1d(np.asarray(parameters["n_prototypes"], dtype=object)).ravel():
+            whole_number("n_prototypes", count, " or a list of them; None means to try several")
+    for name in ("one_standard_error", "refit", "fit_intercept", "standardize"):
+        yes_or_no(name, parameters[name])
+    whole_number("n_init", parameters["n_init"])
+    check_n_jobs(parameters["n_jobs"])
+    cv = parameters["cv"]
+    if _is_number(cv) and (not _is_whole(cv) or cv < 2):
+        raise ValueError(f"cv={cv!r} is not a number of folds from 2, a splitter, an iterable of folds or None.")
+    if parameters["max_points"] is not None and not parameters["fit_intercept"]:
+        raise ValueError("max_points gives the constant points too; it needs fit_intercept=True.")
+
+
+def _listed(name: str, given: Any) -> list[Any]:
+    try:
+        values = list(given)
+    except TypeError:
+        values = []
+    if not values:
+        raise ValueError(f"{name}={given!r} is not a list with an entry at least.")
+    return values
+
+
+def check_n_jobs(n_jobs: Any) -> None:
+    """None, or a whole number other than 0."""
     if n_jobs is not None and (not _is_whole(n_jobs) or n_jobs == 0):
         raise ValueError(f"n_jobs={n_jobs!r} is not None or an integer other than 0; -1 means all processors.")
-    _check_solver(parameters["solver"], parameters["solver_options"])
+
+
+class Features:
+    """Features as a user names them, by position or by name, for parameters that speak of some of them."""
+
+    def __init__(self, n: int, names: Any = None):
+        self.n = n
+        self._place = {} if names is None else {str(name): l for l, name in enumerate(names)}
+
+    def index(self, parameter: str, key: Any) -> int:
+        """The position of one feature."""
+        if isinstance(key, str):
+            if key in self._place:
+                return self._place[key]
+            known = "X has no feature names" if not self._place else f"X has {_few(list(self._place))}"
+            raise ValueError(f"{parameter} names the feature {key!r}; {known}.")
+        if not _is_whole(key) or not -self.n <= key < self.n:
+            raise ValueError(f"{parameter} has the feature {key!r}; features are names or positions 0..{self.n - 1}.")
+        return int(key) % self.n
+
+    def values(self, parameter: str, given: Any, default: float) -> np.ndarray:
+        """One number for each feature, from a dict (the others get ``default``) or a list of all."""
+        if isinstance(given, Mapping):
+            found = np.full(self.n, default)
+            for key, value in given.items():
+                if not _is_number(value):
+                    raise ValueError(f"{parameter} gives feature {key!r} the value {value!r}, not a number.")
+                found[self.index(parameter, key)] = float(value)
+            return found
+        try:
+            found = np.asarray(given, dtype=np.float64)
+        except (TypeError, ValueError):
+            found = np.empty(0)
+        if found.shape != (self.n,):
+            raise ValueError(
+                f"{parameter}={given!r} is neither a dict from feature to number nor one number for each of the "
+                f"{self.n} features."
+            )
+        return found
+
+    def some(self, parameter: str, given: Any) -> list[int]:
+        """Positions, from a list of names or positions, or a mask."""
+        if given is None:
+            return []
+        if isinstance(given, str) or not hasattr(given, "__iter__"):
+            raise ValueError(f"{parameter}={given!r} is not a list of feature names or positions.")
+        keys = given.tolist() if isinstance(given, np.ndarray) else list(given)
+        if keys and all(isinstance(key, bool | np.bool_) for key in keys):
+            if len(keys) != self.n:
+                raise ValueError(f"{parameter} is a mask of {len(keys)} entries for {self.n} features.")
+            return [l for l, chosen in enumerate(keys) if chosen]
+        return sorted({self.index(parameter, key) for key in keys})
+
+
+def check_costs(features: Features, costs: Any) -> np.ndarray | None:
+    """A positive finite cost for each feature; 1 for those that a dict leaves out."""
+    if costs is None:
+        return None
+    found = features.values("feature_costs", costs, 1.0)
+    if not np.all((found > 0.0) & (found < 1e300)):
+        worst = found[~((found > 0.0) & (found < 1e300))][0]
+        raise ValueError(f"feature_costs has {worst!r}; costs are positive numbers (always_in: what is free of charge).")
+    return found
+
+
+def check_monotonic(features: Features, monotonic: Any, n_classes: int) -> np.ndarray | None:
+    """-1, 0 or 1 for each feature."""
+    if monotonic is None:
+        return None
+    found = features.values("monotonic_cst", monotonic, 0.0)
+    if not np.all(np.isin(found, (-1.0, 0.0, 1.0))):
+        worst = found[~np.isin(found, (-1.0, 0.0, 1.0))][0]
+        raise ValueError(f"monotonic_cst has {worst:g}; it takes 1 (rising), -1 (falling) and 0 (either).")
+    if n_classes > 2 and found.any():
+        raise ValueError(f"monotonic_cst speaks of P(classes_[1]) and needs two classes; y has {n_classes}.")
+    return found.astype(np.int8)
+
+
+def check_cut_points(features: Features, cuts: Any) -> int | dict[int, list[float]]:
+    """A number of cut points, or the finite cut points of each feature by position."""
+    if not isinstance(cuts, Mapping):
+        return int(cuts)
+    found = {}
+    for key, values in cuts.items():
+        try:
+            points = np.asarray(values, dtype=np.float64)
+        except (TypeError, ValueError):
+            points = np.array(np.nan)
+        if points.ndim != 1 or not np.isfinite(points).all() or len(points) > MOST_CUTS:
+            raise ValueError(f"cut_points gives feature {key!r} the cut points {values!r}, not a list of finite numbers.")
+        found[features.index("cut_points", key)] = points.tolist()
+    return found
 
 
 def check_positive_class(positive_class: Any, classes: list) -> list[int]:
@@ -123,7 +291,7 @@ def _check_solver(solver: Any, options: Any) -> None:
     geometry = options.get("geometry", "entropy")
     if not isinstance(geometry, str) or geometry not in GEOMETRIES:
         raise ValueError(f"solver_options: geometry={geometry!r} is neither 'entropy' nor 'euclidean'.")
-    _yes_or_no("solver_options: average", options.get("average", True))
+    yes_or_no("solver_options: average", options.get("average", True))
     steps = options.get("step_sizes", "adaptive")
     if isinstance(steps, np.ndarray):
         steps = steps.tolist()
@@ -144,16 +312,25 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, Real) and not isinstance(value, bool | np.bool_)
 
 
-def _whole_number(name: str, value: Any, hint: str = "") -> None:
+def whole_number(name: str, value: Any, hint: str = "") -> None:
     if not _is_whole(value) or value < 1:
         raise ValueError(f"{name}={value!r} is not a positive integer{hint}.")
 
 
-def _number_within(name: str, value: Any, low: float, high: float, hint: str = "") -> None:
+def number_within(name: str, value: Any, low: float, high: float, hint: str = "") -> None:
     if not _is_number(value) or not low <= value <= high:
         raise ValueError(f"{name}={value!r} is not a number from {low:g} to {high:g}{hint}.")
 
 
-def _yes_or_no(name: str, value: Any) -> None:
+def one_of(name: str, value: Any, allowed: tuple[str, ...], hint: str = "") -> None:
+    if not isinstance(value, str) or value not in allowed:
+        raise ValueError(f"{name}={value!r} is not one of {', '.join(map(repr, allowed))}{hint}.")
+
+
+def _few(names: list[str], most: int = 10) -> str:
+    return ", ".join(map(repr, names[:most])) + (", …" if len(names) > most else "")
+
+
+def yes_or_no(name: str, value: Any) -> None:
     if not isinstance(value, bool | np.bool_):
         raise ValueError(f"{name}={value!r} is not True or False.")

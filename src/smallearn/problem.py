@@ -1,26 +1,36 @@
 """Validated training data: encoded classes, weights, and the mean and scale that standardise the columns."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from smallearn.blocks import Labels, Rows, make_rows
+from smallearn.literal_rows import LiteralRows, literal_moments
+from smallearn.literals import EQUALS, Candidates, dense_candidates, only_raw, sparse_candidates
 from smallearn.parameters import check_class_weight
 
 # Beyond these a float64 can no longer hold the difference of two values, or the inverse of a scale.
 LARGEST, SMALLEST = 1e300, 1e-300
 # Without standardising, squares of the columns enter the curvature.
 LARGEST_RAW = 1e100
+MOST_CATEGORIES = 200  # that k-means looks at
 EPSILON = float(np.finfo(float).eps)
 
 
 @dataclass(frozen=True)
 class Problem:
-    """The rows that count (those of weight 0 are gone), with classes as codes 0, 1, … in the order of ``classes``."""
+    """The rows that count (those of weight 0 are gone), with classes as codes 0, 1, … in the order of ``classes``.
+
+    A solver's columns are the ``candidates``, raw features and literals, standardised by ``mean`` and ``inverse``.
+    """
 
     X: Any
+    """The features that are numbers, gaps filled by their mean; where sparse, with a second half for presence."""
+    bins: np.ndarray
+    candidates: Candidates
+    n_features: int
     code: np.ndarray
     classes: np.ndarray
     sample_weight: np.ndarray
@@ -29,29 +39,56 @@ class Problem:
     inverse: np.ndarray
     """The inverse of the scale; 0 for a constant column, which is thereby out of the game."""
     centre: np.ndarray
-    """The mean of each column, also where ``mean`` is 0 because nothing is to be standardised."""
+    """The mean of each column of X, also where ``mean`` is 0 because nothing is to be standardised."""
+    width: np.ndarray
+    """The inverse scale of each column of X."""
+
+    @property
+    def constant(self) -> np.ndarray:
+        """Which candidates do not vary."""
+        return self.inverse == 0.0
+
+    def take(self, share: np.ndarray) -> "Problem":
+        """The same problem with a share of each row's weight (m, from 0 to 1), standardised as before."""
+        index = np.flatnonzero(share > 1e-12)
+        weights = {name: getattr(self, name)[index] * share[index] for name in ("sample_weight", "loss_weight")}
+        return replace(self, X=self.X[index], bins=self.bins[index], code=self.code[index], **weights)
 
     def rows(self, zero_owner: int, constant: bool, n_jobs: int) -> Rows:
         """The rows as a solver sees them, where class ``zero_owner`` (-1: none) owns the prototype frozen at zero."""
         total = float(self.loss_weight.sum())
         labels = Labels(self.code, self.loss_weight / total, total, zero_owner)
-        return make_rows(self.X, self.mean, self.inverse, constant, labels, n_jobs)
+        if sparse.issparse(self.X) or len(self.candidates) == self.candidates.n_raw == self.X.shape[1]:
+            return make_rows(self.X, self.mean, self.inverse, constant, labels, n_jobs)
+        raw = self.X[:, : self.candidates.n_raw]
+        return LiteralRows(raw, self.bins, self.candidates, self.mean, self.inverse, constant, labels, n_jobs)
 
     def centred_rows(self) -> Rows:
-        """The rows about their mean, for k-means: distances between points far from zero would drown in rounding."""
+        """The numbers about their mean, for k-means: distances between points far from zero would drown in rounding.
+        Of a table's categories, the most even ones."""
         labels = Labels(self.code, self.sample_weight / self.sample_weight.sum(), 1.0, -1)
-        return make_rows(self.X, self.centre, self.inverse, False, labels, 1)
+        numbers = make_rows(self.X, self.centre, self.width, False, labels, 1)
+        kind = np.array(self.candidates.kind)
+        named = np.flatnonzero((kind == EQUALS) & (self.inverse > 0.0))
+        if len(named) == 0:
+            return numbers
+        named = np.sort(named[np.argsort(self.inverse[named], kind="stable")[:MOST_CATEGORIES]])
+        both = np.hstack([numbers.columns(np.arange(self.X.shape[1])), self.rows(-1, False, 1).columns(named)])
+        return make_rows(both, np.zeros(both.shape[1]), np.ones(both.shape[1]), False, labels, 1)
 
     def to_raw_units(self, W: np.ndarray, constant: bool) -> tuple[np.ndarray, np.ndarray]:
         """``w_raw = w/scale`` and ``b_raw = b - Σ w·mean/scale``: the standardisation folded into the weights."""
-        n = self.X.shape[1]
+        n = len(self.candidates)
         weights = W[:, :n] * self.inverse
         intercepts = W[:, n] if constant else np.zeros(len(W))
         return weights, intercepts - np.sum(weights * self.mean, axis=1)
 
 
-def build_problem(X, y, sample_weight, class_weight, standardize: bool) -> Problem:
-    """From validated arrays: drop rows without weight, encode the classes, weigh them, find mean and scale."""
+def build_problem(
+    X, y, sample_weight, class_weight, standardize: bool, literals: str = "raw", cut_points=0, categories=None
+) -> Problem:
+    """From validated arrays: drop rows without weight, encode the classes, weigh them, list the candidate terms, find
+    mean and scale."""
     kept = sample_weight > 0.0
     if not kept.all():
         X, y, sample_weight = X[kept], y[kept], sample_weight[kept]
@@ -67,11 +104,61 @@ def build_problem(X, y, sample_weight, class_weight, standardize: bool) -> Probl
             f"sample_weight sums to {totals[0]:g}, and times class_weight to {totals[1]:g}; both sums must be positive "
             "and finite."
         )
+    weight = sample_weight / sample_weight.sum()
+    n_features = X.shape[1]
+    numbers, bins, candidates = _candidates(X, weight, literals, cut_points, categories or {})
+    centre, width = _standardisation(numbers, weight, standardize)
+    mean, inverse = centre, width
+    if len(candidates) > candidates.n_raw and not sparse.issparse(numbers):
+        share, deviation = literal_moments(bins, weight, candidates)
+        varies = deviation > 10.0 * EPSILON
+        scale = np.where(varies, 1.0 / np.where(varies, deviation, 1.0), 0.0) if standardize else np.ones(len(share))
+        mean = np.concatenate([centre[: candidates.n_raw], share])
+        inverse = np.concatenate([width[: candidates.n_raw], scale])
+    if not standardize:
+        mean = np.zeros(len(mean))
+    code = code.astype(np.int64)
+    return Problem(
+        numbers,
+        bins,
+        candidates,
+        n_features,
+        code,
+        classes,
+        sample_weight,
+        loss_weight,
+        mean,
+        inverse,
+        centre,
+        width,
+    )
+
+
+def _candidates(X, weight, literals, cut_points, categories) -> tuple[Any, np.ndarray, Candidates]:
+    """The numbers with their gaps filled, the bins of the features with literals, and the list of candidate terms."""
+    none = np.empty((X.shape[0], 0), dtype=np.uint8)
     if sparse.issparse(X):
         X = _tidy(X)
-    centre, inverse = _standardisation(X, sample_weight / sample_weight.sum(), standardize)
-    mean = centre if standardize else np.zeros(X.shape[1])
-    return Problem(X, code.astype(np.int64), classes, sample_weight, loss_weight, mean, inverse, centre)
+        if literals == "raw":
+            return X, none, only_raw(X.shape[1])
+        present = sparse.csr_array(((X.data > 0.0).astype(X.dtype), X.indices, X.indptr), shape=X.shape)
+        raw = literals == "both"
+        joined = _tidy(sparse.hstack([X, present], format="csr")) if raw else present
+        return joined, none, sparse_candidates(X.shape[1], raw)
+    if literals == "raw" and not categories:
+        return X, none, only_raw(X.shape[1])
+    cuts = {} if literals == "raw" else cut_points
+    candidates, bins = dense_candidates(X, weight, literals != "thresholds", cuts, categories)
+    if not len(candidates):
+        raise ValueError("There is no candidate term: no column of X takes two values that a cut point parts.")
+    numbers = np.array([l for l in range(X.shape[1]) if l not in categories], dtype=np.int64)
+    filled = np.ascontiguousarray(X[:, numbers])
+    gaps = np.isnan(filled)
+    if gaps.any():
+        share = np.where(gaps, 0.0, weight[:, None])
+        mean = (np.where(gaps, 0.0, filled) * share).sum(axis=0) / np.maximum(share.sum(axis=0), 1e-300)
+        filled = np.where(gaps, mean, filled)
+    return filled, bins, candidates
 
 
 def _class_weights(class_weight, classes, code, sample_weight) -> np.ndarray:

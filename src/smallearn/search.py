@@ -8,7 +8,10 @@ import numpy as np
 from smallearn import assignment as assignments
 from smallearn import rounding
 from smallearn.blocks import Assignment, Rows
+from smallearn.certify import certify
 from smallearn.objective import Objective, Penalty, Relaxed
+from smallearn.progress import report_progress
+from smallearn.subset import LEAST_FALL, Search, State
 
 Solver = Callable[[Objective, np.ndarray | None], Relaxed]
 
@@ -23,6 +26,7 @@ class Plan:
     rounds: int
     verbose: bool
     sample_weight: np.ndarray
+    local_search: bool = False
 
 
 @dataclass(frozen=True)
@@ -35,6 +39,14 @@ class Solution:
     assignment: Assignment
     relaxed: Relaxed
     n_iter: int
+    proven: float = 0.0
+    """A lower bound that branch and bound proved, beside that of the relaxation."""
+    certified: bool = False
+
+    @property
+    def bound(self) -> float:
+        """The best lower bound known at this assignment."""
+        return max(self.relaxed.dual, self.proven)
 
 
 def train(rows: Rows, assignment: Assignment, plan: Plan) -> Solution:
@@ -58,7 +70,44 @@ def train(rows: Rows, assignment: Assignment, plan: Plan) -> Solution:
             current = following
         if settled:
             break
-    return current
+    return _swap(rows, current, plan) if plan.local_search else current
+
+
+def from_state(rows: Rows, state: State, plan: Plan) -> Solution:
+    """The solution at a state that a search over supports reached: refitted to the end, and bounded anew."""
+    d = rows.n_columns
+    filled, alive = assignments.drop_empty(state.assignment)
+    objective = Objective(rows, filled, plan.penalty)
+    support, start = state.support(d)[alive], state.weights(d)[alive]
+    W, value = rounding.refit(objective, support, start)
+    relaxed = plan.solver(objective, start)
+    return Solution(W, support, value, filled, relaxed, relaxed.n_iter)
+
+
+def prove(rows: Rows, current: Solution, plan: Plan, tol: float, time_limit: float | None) -> Solution:
+    """Prove by branch and bound that no support within the budget is better at this assignment, or find the best."""
+    objective = Objective(rows, current.assignment, plan.penalty)
+    proof = certify(objective, (current.W, current.support, current.value), tol, time_limit, report_progress(plan.verbose))
+    return replace(
+        current,
+        W=proof.W,
+        support=proof.support,
+        value=proof.value,
+        proven=proof.lower_bound,
+        certified=proof.complete,
+    )
+
+
+def _swap(rows: Rows, current: Solution, plan: Plan) -> Solution:
+    """Swap terms, and let rows move, until nothing that promises a lower objective brings it."""
+    search = Search(rows, plan.penalty, moving=plan.rounds > 0)
+    state = search.resume(current.assignment, current.support, current.W)
+    state = search.polish(state, removals=len(state.theta), tries=3)
+    if not state.value < current.value * (1.0 - LEAST_FALL):
+        return current
+    better = from_state(rows, search.tidy(state), plan)
+    _report(plan, "swaps", better)
+    return replace(better, n_iter=current.n_iter + better.n_iter) if better.value < current.value else current
 
 
 def _solve(rows: Rows, assignment: Assignment, plan: Plan, start: np.ndarray | None) -> Solution:

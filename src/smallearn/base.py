@@ -1,0 +1,211 @@
+"""What the estimators have in common: reading X and y, keeping a trained model, predicting."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from numpy.exceptions import DTypePromotionError
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d, validate_data
+
+from smallearn import __version__, points
+from smallearn.budgets import Budget
+from smallearn.literals import RAW
+from smallearn.model import Prototype, SMaLLModel, Term, Training, class_dtype
+from smallearn.parameters import Features, check_cut_points, check_sample_weight
+from smallearn.problem import Problem, build_problem
+from smallearn.search import Solution
+from smallearn.tables import read_table
+
+
+class SMaLLBase(ClassifierMixin, BaseEstimator):
+    """A classifier whose fitted state is a `SMaLLModel` and what is known of its training."""
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = self.categorical_features is None
+        tags.input_tags.allow_nan = self._allows_gaps()
+        tags.input_tags.categorical = self.categorical_features is not None
+        return tags
+
+    def _allows_gaps(self) -> bool:
+        return self.literals != "raw"
+
+    # --- reading ---------------------------------------------------------------------------------------------------
+
+    @contextmanager
+    def _all_or_nothing(self) -> Iterator[None]:
+        """A fit that fails leaves an earlier one as it was."""
+        before = dict(self.__dict__)
+        try:
+            yield
+        except BaseException:
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
+
+    def _read(self, X, y, sample_weight, literals: str, standardize: bool | None = None) -> tuple[Problem, np.ndarray]:
+        """The validated training data, and which rows count."""
+        categories: dict[int, tuple] = {}
+        if self.categorical_features is None:
+            X, y = self._validated(X, y, order="C", ensure_min_samples=2)
+        else:
+            X, y = validate_data(self, X, y, skip_check_array=True)
+            X, categories = read_table(X, self.categorical_features, getattr(self, "feature_names_in_", None))
+            y = column_or_1d(y, warn=True)
+            check_consistent_length(X, y)
+            if not self._allows_gaps() and np.isnan(X).any():
+                raise ValueError(
+                    f"Feature {int(np.isnan(X).any(axis=0).argmax())} has missing values, which literals='raw' has no "
+                    "term for; set literals='both'."
+                )
+        check_classification_targets(y)
+        if sparse.issparse(X) and not np.isfinite(X.data).all():
+            raise ValueError("X is sparse and has NaN, for which sparse columns have no term; fill the gaps first.")
+        weight = check_sample_weight(sample_weight, X)
+        features = Features(X.shape[1], getattr(self, "feature_names_in_", None))
+        cuts = check_cut_points(features, self.cut_points)
+        standardize = self.standardize if standardize is None else standardize
+        return build_problem(X, y, weight, self.class_weight, standardize, literals, cuts, categories), weight > 0.0
+
+    def _validated(self, X: Any, *y: Any, **checks: Any) -> Any:
+        """scikit-learn's checks of X, and of y when training, with the names and number of features."""
+        if hasattr(X, "collect") and not hasattr(X, "shape"):
+            raise ValueError(f"X is a {type(X).__name__}, a table not read yet; collect it first.")
+        if self.categorical_features is not None:
+            return validate_data(self, X, *y, reset=bool(y), skip_check_array=True)
+        numbers = [np.float64, np.float32]
+        checks["ensure_all_finite"] = "allow-nan" if self._allows_gaps() else True
+        try:
+            return validate_data(self, X, *y, reset=bool(y), accept_sparse="csr", dtype=numbers, **checks)
+        except DTypePromotionError as problem:
+            raise ValueError(f"X has columns that are not numbers: {problem}") from None
+
+    # --- keeping ---------------------------------------------------------------------------------------------------
+
+    def _keep(self, problem: Problem, solution: Solution, budget: Budget, alpha: float) -> None:
+        """Set the fitted attributes."""
+        found = problem.candidates
+        weights, intercepts = problem.to_raw_units(solution.W, self.fit_intercept)
+        card = None
+        if self.max_points is not None:
+            card = self._score_card(problem, solution, weights, intercepts)
+            weights, intercepts = card.scale * card.points / card.units, card.scale * card.intercepts
+        used = weights != 0.0
+        p = len(weights)
+        self.classes_ = problem.classes
+        self.intercepts_ = intercepts
+        self.support_ = np.zeros((p, problem.n_features), dtype=bool)
+        for j, l in zip(*np.nonzero(used), strict=True):
+            self.support_[j, found.feature[l]] = True
+        self._weights = weights if set(found.kind) <= {RAW} else None
+        self.prototype_classes_ = problem.classes[solution.assignment.owner]
+        self.objective_ = solution.value
+        self.lower_bound_ = min(solution.bound, solution.value)  # where they meet, rounding may part them
+        self.optimality_gap_ = (self.objective_ - self.lower_bound_) / self.objective_
+        self.duality_gap_ = solution.relaxed.gap
+        self.n_iter_ = solution.n_iter
+        self.model_ = self._model(problem, solution, weights, intercepts, card, budget, alpha)
+
+    @property
+    def prototypes_(self) -> np.ndarray:
+        """The weights in raw units, p × n_features."""
+        if "_weights" not in self.__dict__:
+            raise AttributeError(f"This {type(self).__name__} is not fitted yet and has no 'prototypes_'.")
+        if self._weights is None:
+            raise AttributeError(
+                "A model whose terms may be literals has no 'prototypes_', for one feature may have several terms: see "
+                "model_.terms, and support_ for the features in use."
+            )
+        return self._weights
+
+    def _score_card(self, problem: Problem, solution: Solution, weights, intercepts) -> points.Points:
+        labels = problem.rows(self._zero_owner(problem, solution), False, 1)
+        used = np.flatnonzero(np.any(weights != 0.0, axis=0))
+        scale = np.where(problem.inverse[used] > 0.0, problem.inverse[used], 1.0)
+        values = labels.columns(used) / scale + problem.mean[used]
+        raw = np.array([problem.candidates.kind[l] == RAW for l in used], dtype=bool)
+        values[:, ~raw] = np.rint(values[:, ~raw])
+        card = points.find_points(
+            values,
+            weights[:, used],
+            intercepts,
+            solution.assignment.own,
+            problem.code,
+            solution.assignment.owner,
+            labels.labels.zero_owner,
+            labels.labels.weight,
+            raw,
+            int(self.max_points),
+        )
+        full = np.zeros(weights.shape, dtype=np.int64)
+        full[:, used] = card.points
+        units = np.ones(weights.shape[1])
+        units[used] = card.units
+        return card._replace(points=full, units=units)
+
+    def _zero_owner(self, problem: Problem, solution: Solution) -> int:
+        return 1 - int(solution.assignment.owner[0]) if len(problem.classes) == 2 else -1
+
+    def _model(self, problem: Problem, solution: Solution, weights, intercepts, card, budget, alpha) -> SMaLLModel:
+        found = problem.candidates
+        names = getattr(self, "feature_names_in_", None)
+        place = {int(l): a for a, l in enumerate(found.feature[: found.n_raw])}
+        fills = self._allows_gaps() and not sparse.issparse(problem.X)
+
+        def term(j: int, l: int) -> Term:
+            feature, kind = int(found.feature[l]), found.kind[l]
+            unit = None if card is None or kind != RAW else float(card.units[l])
+            weight = float(weights[j, l]) if card is None else float(card.points[j, l] / card.units[l])
+            return Term(
+                feature,
+                weight,
+                None if names is None else str(names[feature]),
+                kind,
+                found.value[l],
+                float(problem.centre[place[feature]]) if fills and kind == RAW else None,
+                unit,
+            )
+
+        prototypes = tuple(
+            Prototype(
+                int(owner),
+                float(intercepts[j] if card is None else card.intercepts[j]),
+                tuple(term(j, int(l)) for l in np.flatnonzero(weights[j])),
+            )
+            for j, owner in enumerate(solution.assignment.owner)
+        )
+        training = Training(
+            smallearn=__version__,
+            n_rows=len(problem.code),
+            alpha=float(alpha),
+            n_nonzero=int(budget.limit) if budget.costs is None else None,
+            objective=float(self.objective_),
+            lower_bound=float(self.lower_bound_),
+            budget=budget.pooling,
+            max_cost=None if budget.costs is None else float(budget.limit),
+            certified=bool(solution.certified),
+        )
+        scale = 1.0 if card is None else float(card.scale)
+        classes = tuple(self.classes_.tolist())
+        return SMaLLModel(classes, class_dtype(self.classes_), problem.n_features, prototypes, training, scale)
+
+    # --- predictions -----------------------------------------------------------------------------------------------
+
+    def decision_function(self, X) -> np.ndarray:
+        """Two classes: positive for ``classes_[1]``. More: the score of each class, rows × classes."""
+        check_is_fitted(self, "model_")
+        return self.model_.decision_function(self._validated(X))
+
+    def predict(self, X) -> np.ndarray:
+        """The class of the greatest score; ties go to the first of ``classes_``."""
+        check_is_fitted(self, "model_")
+        return self.model_.predict(self._validated(X))
+
+    def predict_proba(self, X) -> np.ndarray:
+        """The softmax of the class scores. It describes the data as weighted and is not corrected for weights."""
+        check_is_fitted(self, "model_")
+        return self.model_.predict_proba(self._validated(X))

@@ -1,0 +1,54 @@
+"""Progress on a terminal: one line that is written over, on stderr, and nothing when it is not a terminal."""
+
+import sys
+import time
+from collections.abc import Callable
+
+
+class Bar:
+    """``with Bar(total, "folds", shown) as bar: bar.step()``. Shown after a second, on a terminal, unless not wanted."""
+
+    def __init__(self, total: int, what: str, shown: bool = True):
+        self.total, self.what, self.done = total, what, 0
+        self._shown = shown and sys.stderr.isatty()
+        self._begin = time.monotonic()
+        self._written = False
+
+    def __enter__(self) -> "Bar":
+        return self
+
+    def step(self, count: int = 1) -> None:
+        """So many more are done."""
+        self.done += count
+        spent = time.monotonic() - self._begin
+        if self._shown and spent > 1.0:
+            share = self.done / max(1, self.total)
+            filled = int(24 * share)
+            left = spent / share - spent
+            line = f"[{'█' * filled}{'·' * (24 - filled)}] {self.done}/{self.total} {self.what}, {left:.0f} s left"
+            print(f"\r{line:<78}", end="", file=sys.stderr, flush=True)
+            self._written = True
+
+    def __exit__(self, *problem: object) -> None:
+        if self._written:
+            print(f"\r{'':<78}\r", end="", file=sys.stderr, flush=True)
+
+
+def report_progress(verbose: bool) -> Callable[[str], None] | None:
+    """A function that shows a line of words about work under way: over itself on a terminal; as lines if asked for."""
+    terminal = sys.stderr.isatty()
+    if not terminal and not verbose:
+        return None
+    last = [0.0]
+
+    def show(line: str) -> None:
+        now = time.monotonic()
+        if now - last[0] < 0.5:
+            return
+        last[0] = now
+        if terminal:
+            print(f"\r{line:<100}", end="", file=sys.stderr, flush=True)
+        else:
+            print(line, file=sys.stderr)
+
+    return show

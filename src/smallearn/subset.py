@@ -1,0 +1,348 @@
+"""Search over supports: add a term, drop a term, swap two, move rows between prototypes, while the objective falls.
+
+A state holds a support, the weights that minimise the objective on it, and each row's own prototype. Which terms to try
+is read off the gradient and the curvature of *all* candidates, in one pass over the rows; only the few most promising
+are refitted. Everything is in standardised space. Columns of cost 0 (the constant) are part of every support.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from smallearn import assignment as assignments
+from smallearn import kernels
+from smallearn.blocks import Assignment, Rows
+from smallearn.objective import Penalty
+
+PRECISE = 1e-7  # the relative decrement at which Newton stops; the model that is kept is refitted further
+SETTLE = 6  # rounds of moving rows after each change of the support
+SHORTLIST = 12  # candidates whose gain is worked out with the weights at hand giving way
+LEAST_FALL = 1e-6  # a swap must lower the objective by this share of it
+
+
+@dataclass(frozen=True)
+class State:
+    """Entry ``e`` is the weight ``theta[e]`` of column ``column[e]`` in prototype ``prototype[e]``, in the order of the
+    prototypes. ``Z`` holds the scores (m × p), ``inverse`` the inverse Hessian on the entries."""
+
+    assignment: Assignment
+    prototype: np.ndarray
+    column: np.ndarray
+    theta: np.ndarray
+    value: float
+    Z: np.ndarray
+    inverse: np.ndarray
+
+    def weights(self, d: int) -> np.ndarray:
+        """W, p × d."""
+        W = np.zeros((len(self.assignment.owner), d))
+        W[self.prototype, self.column] = self.theta
+        return W
+
+    def support(self, d: int) -> np.ndarray:
+        """Which entries there are, p × d."""
+        support = np.zeros((len(self.assignment.owner), d), dtype=bool)
+        support[self.prototype, self.column] = True
+        return support
+
+
+class Search:
+    """The moves for one set of rows under one penalty.
+
+    ``allowed`` (d) marks the columns that may be used. ``moving=False`` keeps every row with its prototype.
+    """
+
+    def __init__(self, rows: Rows, penalty: Penalty, allowed: np.ndarray | None = None, moving: bool = True):
+        self.rows, self.penalty, self.allowed, self.moving = rows, penalty, allowed, moving
+        self.labels = rows.labels
+        self._free = penalty.cost > 0.0
+        self._shared = penalty.pooling == "shared"
+        self._signed = bool(np.any(penalty.sign))
+        self._kept: dict[int, np.ndarray] = {}  # columns that were looked at
+
+    def fixed(self) -> "Search":
+        """The same search with every row kept where it is."""
+        other = Search(self.rows, self.penalty, self.allowed, moving=False)
+        other._kept = self._kept
+        return other
+
+    def at(self, penalty: Penalty) -> "Search":
+        """The same search under another penalty."""
+        other = Search(self.rows, penalty, self.allowed, self.moving)
+        other._kept = self._kept
+        return other
+
+    # --- states ----------------------------------------------------------------------------------------------------
+
+    def start(self, assignment: Assignment) -> State:
+        """No terms yet: only what is always in."""
+        p = len(assignment.owner)
+        always = np.flatnonzero(~self._free)
+        return self._fit(assignment, np.repeat(np.arange(p), len(always)), np.tile(always, p), np.zeros(p * len(always)))
+
+    def resume(self, assignment: Assignment, support: np.ndarray, W: np.ndarray) -> State:
+        """A support found elsewhere."""
+        prototype, column = np.nonzero(support)
+        return self._fit(assignment, prototype, column, W[prototype, column])
+
+    def refit(self, state: State) -> State:
+        """The same support under this search's penalty; rows may move."""
+        return self._fit(state.assignment, state.prototype, state.column, state.theta)
+
+    def size(self, state: State) -> int:
+        """The terms that count: those not always in; shared ones once."""
+        column = state.column[self._free[state.column]]
+        return len(np.unique(column)) if self._shared else len(column)
+
+    def _fit(self, assignment: Assignment, prototype, column, theta) -> State:
+        """Newton on the entries, then rows move to their best prototype, in turn. An entry that comes out with a sign
+        that is not allowed is dropped."""
+        p, labels = len(assignment.owner), self.labels
+        order = np.argsort(prototype, kind="stable")
+        prototype, column, theta = prototype[order], column[order], theta[order]
+        used, place = np.unique(column, return_inverse=True)
+        B = self._columns(used)
+        rounds = SETTLE if self.moving and p > len(np.unique(assignment.owner)) else 0
+        while True:
+            theta = theta.copy()
+            value, inverse = kernels.newton_entries(
+                B,
+                place,
+                np.searchsorted(prototype, np.arange(p + 1)),
+                theta,
+                assignment.own,
+                labels.code,
+                labels.weight,
+                assignment.owner,
+                labels.zero_owner,
+                self.penalty.alpha,
+                PRECISE,
+                50,
+            )
+            if self._signed and (wrong := self.penalty.sign[column] * theta).min(initial=0.0) < 0.0:
+                kept = np.arange(len(theta)) != wrong.argmin()
+                prototype, column, place, theta = prototype[kept], column[kept], place[kept], theta[kept]
+                continue
+            W = np.zeros((p, len(used)))
+            W[prototype, place] = theta
+            Z = B @ W.T
+            if rounds == 0:
+                break
+            rounds -= 1
+            own = assignments.best_scoring(Z, labels.code, assignment)
+            if np.array_equal(own, assignment.own):
+                break
+            assignment = Assignment(own, assignment.owner)
+        return State(assignment, prototype, column, theta, value, Z, inverse)
+
+    def _columns(self, used: np.ndarray) -> np.ndarray:
+        missing = np.array([l for l in used if l not in self._kept], dtype=np.int64)
+        if len(missing):
+            fresh = self.rows.columns(missing)
+            for a, l in enumerate(missing):
+                self._kept[int(l)] = np.ascontiguousarray(fresh[:, a])
+        B = np.empty((len(self.labels.code), len(used)))
+        for a, l in enumerate(used):
+            B[:, a] = self._kept[int(l)]
+        B.flags.writeable = False
+        return B
+
+    # --- what to try -----------------------------------------------------------------------------------------------
+
+    def shortlist(self, state: State) -> list[tuple[float, int, int]]:
+        """The affordable additions that promise most, best first, as (gain, prototype, column).
+
+        First by the gain alone, ``g²/2(h + λ)``, over all columns; the best few then by the gain once the weights at
+        hand give way, ``g²/2(h + λ - h_S H_S⁻¹ h_S)``. Where the support is shared the prototype is -1, for all.
+        """
+        pi = self._shares(state)
+        G, H = self._slopes(state, pi)
+        gain = 0.5 * G * G / (H + self.penalty.alpha)
+        gain[~self._affordable(state)] = 0.0
+        if self._signed:
+            gain[G * self.penalty.sign > 0.0] = 0.0
+        if self._shared:
+            gain = gain.sum(axis=0, keepdims=True)
+        count = min(SHORTLIST, gain.size)
+        flat = np.argpartition(-gain.ravel(), count - 1)[:count]
+        flat = flat[gain.ravel()[flat] > 0.0]
+        J, L = np.unravel_index(flat, gain.shape)
+        if self._shared:
+            return sorted(((float(gain[0, l]), -1, int(l)) for l in L), reverse=True)
+        found: list[tuple[float, int, int]] = []
+        used, place = np.unique(state.column, return_inverse=True)
+        B = self._columns(used)
+        looked, spot = np.unique(L, return_inverse=True)
+        X = self._columns(looked)
+        for j in np.unique(J):
+            mine = np.flatnonzero(J == j)
+            bend = -pi[:, [j]] * pi * self.labels.weight[:, None]
+            bend[:, j] += pi[:, j] * self.labels.weight
+            x = X[:, spot[mine]]
+            cross = x.T @ (B[:, place] * bend[:, state.prototype])
+            h = H[j, L[mine]] + self.penalty.alpha
+            left = h - np.einsum("ce,ef,cf->c", cross, state.inverse, cross)
+            better = 0.5 * G[j, L[mine]] ** 2 / np.maximum(left, 1e-3 * h)
+            found.extend((float(g), int(j), int(l)) for g, l in zip(better, L[mine], strict=True))
+        return sorted(found, reverse=True)
+
+    def single_gains(self, state: State) -> np.ndarray:
+        """What each entry would gain alone, ``g²/2(h + λ)``, p × d."""
+        G, H = self._slopes(state, self._shares(state))
+        return np.where(self._free, 0.5 * G * G / (H + self.penalty.alpha), 0.0)
+
+    def cheapest(self, state: State) -> list[np.ndarray]:
+        """What may go, each as a list of entries, in the order of what dropping it would cost, ``w²/2[H⁻¹]``."""
+        cost = 0.5 * state.theta**2 / np.diagonal(state.inverse)
+        free = np.flatnonzero(self._free[state.column])
+        if not self._shared:
+            return [free[[e]] for e in np.argsort(cost[free], kind="stable")]
+        columns = np.unique(state.column[free])
+        total = [cost[state.column == l].sum() for l in columns]
+        return [np.flatnonzero(state.column == columns[a]) for a in np.argsort(total, kind="stable")]
+
+    def _shares(self, state: State) -> np.ndarray:
+        """``π``: the share of each prototype in the softmax of each row, 0 for those that take no part."""
+        labels, own, owner = self.labels, state.assignment.own, state.assignment.owner
+        pi = np.empty_like(state.Z)
+        kernels.residual_rows(state.Z, own, labels.code, owner, labels.zero_owner, pi)
+        member = np.flatnonzero(own >= 0)
+        pi[member, own[member]] += 1.0
+        return pi
+
+    def _slopes(self, state: State, pi: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        own, weight = state.assignment.own, self.labels.weight[:, None]
+        S = pi.copy()
+        member = np.flatnonzero(own >= 0)
+        S[member, own[member]] -= 1.0
+        return self.rows.screen(S * weight, pi * (1.0 - pi) * weight)
+
+    def _affordable(self, state: State) -> np.ndarray:
+        mask = self.penalty.affordable(state.support(self.rows.n_columns))
+        return mask & self._free if self.allowed is None else mask & self._free & self.allowed
+
+    # --- moves -----------------------------------------------------------------------------------------------------
+
+    def add(self, state: State, j: int, l: int) -> State:
+        """One more entry, or one for each prototype that lacks it if ``j`` is -1."""
+        having = state.prototype[state.column == l]
+        more = np.setdiff1d(np.arange(len(state.assignment.owner)), having) if j < 0 else np.array([j])
+        return self._fit(
+            state.assignment,
+            np.append(state.prototype, more),
+            np.append(state.column, np.full(len(more), l)),
+            np.append(state.theta, np.zeros(len(more))),
+        )
+
+    def drop(self, state: State, entries: np.ndarray) -> State:
+        """Without some entries; the others move to where the quadratic model has its minimum, then are refitted."""
+        kept = np.setdiff1d(np.arange(len(state.theta)), entries)
+        block = state.inverse[np.ix_(entries, entries)]
+        theta = state.theta - state.inverse[:, entries] @ np.linalg.solve(block, state.theta[entries])
+        return self._fit(state.assignment, state.prototype[kept], state.column[kept], theta[kept])
+
+    def grow(self, state: State) -> State | None:
+        """The most promising addition; None if there is none."""
+        for _, j, l in self.shortlist(state)[:1]:
+            return self.add(state, j, l)
+        return None
+
+    def shrink(self, state: State) -> State:
+        """Without the term that is missed least, of the two that seem so."""
+        return min((self.drop(state, entries) for entries in self.cheapest(state)[:2]), key=lambda s: s.value)
+
+    def swap(self, state: State, removals: int, tries: int = 1) -> State | None:
+        """The first exchange of a cheap term for a promising one that lowers the objective."""
+        for entries in self.cheapest(state)[:removals]:
+            without = self.drop(state, entries)
+            need = without.value - state.value
+            gone = {(int(state.prototype[e]), int(state.column[e])) for e in entries}
+            for gain, j, l in self.shortlist(without)[:tries]:
+                if (j, l) in gone or (j < 0 and l == state.column[entries[0]]) or gain < 0.5 * need:
+                    continue
+                trial = self.add(without, j, l)
+                if trial.value < state.value * (1.0 - LEAST_FALL):
+                    return trial
+        return None
+
+    def polish(self, state: State, removals: int, tries: int = 1, most: int = 50) -> State:
+        """Swap until no swap among the ``removals`` cheapest terms helps."""
+        for _ in range(most):
+            better = self.swap(state, removals, tries)
+            if better is None:
+                break
+            state = better
+        return state
+
+    def settle(self, state: State) -> State:
+        """Move rows and refit until the objective no longer falls."""
+        for _ in range(20):
+            following = self.refit(state)
+            fell = following.value < state.value * (1.0 - LEAST_FALL)
+            state = following if following.value <= state.value else state
+            if not fell:
+                break
+        return state
+
+    def tidy(self, state: State) -> State:
+        """Without prototypes that have no rows, or no terms beside another prototype of their class that has some."""
+        own, owner = state.assignment.own, state.assignment.owner
+        p = len(owner)
+        rows = np.bincount(own[own >= 0], minlength=p)
+        terms = np.bincount(state.prototype[self._free[state.column]], minlength=p)
+        useful = (rows > 0) & (terms > 0)
+        for label in np.unique(owner):  # each class keeps one at least: the one with most rows
+            mine = np.flatnonzero(owner == label)
+            if not useful[mine].any():
+                useful[mine[rows[mine].argmax()]] = True
+        if useful.all():
+            return state
+        Z = np.where(useful, state.Z, -np.inf)
+        moved = assignments.best_scoring(Z, self.labels.code, replace(state.assignment, own=own))
+        renumber = np.append(np.cumsum(useful) - 1, -1)
+        kept = useful[state.prototype]
+        assignment = Assignment(renumber[moved], owner[useful])
+        return self._fit(assignment, renumber[state.prototype[kept]], state.column[kept], state.theta[kept])
+
+    # --- paths -----------------------------------------------------------------------------------------------------
+
+    def upward(self, state: State, size: int, removals: int) -> Iterator[State]:
+        """One more term at a time, up to ``size`` or what can be paid for, polished at each step."""
+        while self.size(state) < size:
+            grown = self.grow(state)
+            if grown is None or self.size(grown) <= self.size(state):
+                return
+            state = self.polish(grown, removals) if removals else grown
+            yield state
+
+    def downward(self, state: State, removals: int) -> Iterator[State]:
+        """One term fewer at a time, down to one, polished at each step."""
+        while self.size(state) > 1:
+            state = self.tidy(self.polish(self.shrink(state), removals))
+            yield state
+
+    def descend(self, assignment: Assignment, size: int, removals: int = 4) -> State:
+        """From an assignment: grow while rows stay where they are, then let them move, and swap."""
+        still = self.fixed()
+        state = still.start(assignment)
+        for state in still.upward(state, size, 0):
+            pass
+        state = self.tidy(self.settle(state))
+        for state in self.upward(state, size, 0):
+            pass
+        return self.tidy(self.polish(state, removals))
+
+    def trace(self, assignment: Assignment, size: int, report: Callable[[State], None] | None = None) -> dict[int, State]:
+        """A model of each size, up to ``size``: upward with one prototype a class, where the start decides nothing;
+        with more, downward from the full size."""
+        found: dict[int, State] = {}
+        if len(np.unique(assignment.owner)) == len(assignment.owner):
+            for state in self.upward(self.start(assignment), size, 2):
+                found[self.size(state)] = state
+        else:
+            state = self.descend(assignment, size)
+            found[self.size(state)] = state
+            for state in self.downward(state, 2):
+                found[self.size(state)] = state
+        return found
