@@ -218,7 +218,7 @@ class SMaLLClassifier(ClassifierMixin, BaseEstimator):
             solver = partial(mirror_prox.solve, tol=tol, max_iter=int(self.max_iter), options=options)
         unlimited = isinstance(self.reassign, bool | np.bool_) and self.reassign
         rounds = MOST_ROUNDS if unlimited else int(self.reassign)
-        penalty = Penalty(float(self.alpha), k, n)
+        penalty = Penalty.count(float(self.alpha), k, n, int(bool(self.fit_intercept)))
         refit, verbose = bool(self.refit_support), bool(self.verbose)
         return search.Plan(penalty, solver, refit, rounds, verbose, problem.sample_weight)
 
