@@ -26,7 +26,7 @@ def breast_cancer(k: int, alpha: float) -> Objective:
     own = np.full(m, -1)
     own[y == 1] = KMeans(2, n_init=5, random_state=0).fit_predict(((X - mean) / scale)[y == 1])
     rows = DenseRows(X, mean, 1.0 / scale, True, Labels(y.astype(np.int64), np.full(m, 1.0 / m), float(m), 0))
-    return Objective(rows, Assignment(own, np.ones(2, dtype=np.int64)), Penalty(alpha, k, n))
+    return Objective(rows, Assignment(own, np.ones(2, dtype=np.int64)), Penalty.count(alpha, k, n, 1))
 
 
 def main() -> None:

@@ -74,6 +74,80 @@ def prox_k_support(v, k, rho):
     return v * mask / (mask + rho), mask
 
 
+def knapsack_mask(size, cost, budget, rho):
+    """``ε = clip(a size/√cost - ρ, 0, 1)``, ``a`` by bisection until ``Σ cost ε = budget``; cost 0 is always in, and a
+    cost above the budget never. With ``ρ = 0`` this is the best mask for weights of that size."""
+    mask = np.zeros(len(size))
+    mask[cost == 0.0] = 1.0
+    items = (cost > 0.0) & (cost <= budget)
+    if cost[items].sum() <= budget:
+        mask[items] = 1.0
+        return mask
+    items &= size > 0.0
+    if cost[items].sum() <= budget:
+        mask[items] = 1.0
+        return mask
+    u = size[items] / np.sqrt(cost[items])
+    low, high = 0.0, (1.0 + rho) / u.min()
+    for _ in range(2000):
+        middle = 0.5 * (low + high)
+        spent = cost[items] @ np.clip(middle * u - rho, 0.0, 1.0)
+        low, high = (middle, high) if spent < budget else (low, middle)
+    mask[items] = np.clip(high * u - rho, 0.0, 1.0)
+    return mask
+
+
+def prox_budget(V, cost, sign, pooling, budget, rho):
+    """``(W, mask)`` of the proximal step under any budget, pool by pool."""
+    V = np.where(sign * V < 0.0, 0.0, V)
+    p, d = V.shape
+    if pooling == "shared":
+        mask = np.tile(knapsack_mask(np.sqrt((V**2).sum(axis=0)), cost, budget, rho), (p, 1))
+    elif pooling == "total":
+        mask = knapsack_mask(np.abs(V).ravel(), np.tile(cost, p), budget, rho).reshape(p, d)
+    else:
+        mask = np.array([knapsack_mask(np.abs(v), cost, budget, rho) for v in V])
+    return np.where(mask > 0.0, V * mask / np.where(mask > 0.0, mask + rho, 1.0), 0.0), mask
+
+
+def supports(p, cost, pooling, budget):
+    """Every support of p × d that keeps the budget and cannot be added to, those always in included."""
+    d = len(cost)
+
+    def of(items, n):
+        return np.isin(np.arange(n), items)
+
+    price = np.tile(cost, p) if pooling == "total" else cost
+    n = len(price)
+    subsets = [
+        of(chosen, n)
+        for r in range(n + 1)
+        for chosen in itertools.combinations(range(n), r)
+        if price[list(chosen)].sum() <= budget * (1.0 + 1e-12) and set(np.flatnonzero(price == 0.0)) <= set(chosen)
+    ]
+    maximal = [a for a in subsets if not any(np.all(a <= b) and np.any(a != b) for b in subsets)]
+    if pooling == "prototype":
+        return [np.array(rows) for rows in itertools.product(maximal, repeat=p)]
+    return [np.tile(row, (p, 1)) if pooling == "shared" else row.reshape(p, d) for row in maximal]
+
+
+def best_support(X, labels, assignment, sign, alpha, candidates):
+    """The least objective over those supports, with the signs due, by bounded quasi-Newton from zero."""
+    p, d = len(assignment.owner), X.shape[1]
+    best = np.inf
+    for support in candidates:
+        bounds = [(0.0 if s > 0 else None, 0.0 if s < 0 else None) for s in np.tile(sign, p)[support.ravel()]]
+
+        def value(theta, support=support):
+            W = np.zeros((p, d))
+            W[support] = theta
+            return mean_loss(X, W, assignment, labels) + 0.5 * alpha * theta @ theta
+
+        found = optimize.minimize(value, np.zeros(support.sum()), method="L-BFGS-B", bounds=bounds)
+        best = min(best, found.fun)
+    return best
+
+
 def best_subset(X, y, k, alpha):
     """The least objective over all supports of ``k`` columns, one prototype, y in {0, 1}; the last column of X is a
     constant that is always in."""

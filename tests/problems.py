@@ -37,7 +37,7 @@ def breast_cancer(k, alpha):
     m, n = X.shape
     labels = Labels(y.astype(np.int64), np.full(m, 1.0 / m), float(m), 0)
     rows = DenseRows(X, X.mean(axis=0), 1.0 / X.std(axis=0), True, labels)
-    return Objective(rows, Assignment(own, np.ones(2, dtype=np.int64)), Penalty(alpha, k, n))
+    return Objective(rows, Assignment(own, np.ones(2, dtype=np.int64)), Penalty.count(alpha, k, n, 1))
 
 
 def random_labels(rng, m, n_classes):
@@ -63,7 +63,7 @@ def random_problem(seed, m=12, n=5, n_classes=2, k=2, alpha=0.05):
     labels, assignment = random_labels(rng, m, n_classes)
     X = rng.normal(size=(m, n)) * rng.uniform(0.1, 10.0, n) + rng.normal(size=n)
     mean, inverse = X.mean(axis=0), 1.0 / X.std(axis=0)
-    objective = Objective(DenseRows(X, mean, inverse, True, labels), assignment, Penalty(alpha, k, n))
+    objective = Objective(DenseRows(X, mean, inverse, True, labels), assignment, Penalty.count(alpha, k, n, 1))
     standard = np.column_stack([(X - mean) * inverse, np.ones(m)])
     return objective, standard, rng.normal(size=objective.shape)
 

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 import oracle
 from smallearn import geometry
+from smallearn.objective import Penalty
 
 # Squares and quotients of smaller numbers leave the range of floats in the oracles; extremes have tests of their own.
 moderate = st.floats(-1e3, 1e3).filter(lambda x: x == 0.0 or abs(x) > 1e-30)
@@ -14,6 +15,11 @@ numbers = moderate | st.sampled_from([0.0, 1.0, -1.0, 0.5, 1e-17])
 vectors = st.lists(numbers, min_size=1, max_size=12).map(np.array)
 budgets = st.integers(1, 6)
 rhos = st.floats(1e-4, 1e3)
+
+
+def count(k, n, n_always=0):
+    """The masks of one prototype that have at most ``k`` of ``n`` columns."""
+    return Penalty.count(1.0, k, n, n_always).pools(1)
 
 
 @given(vectors, st.floats(0.25, 6.0))
@@ -40,7 +46,7 @@ def test_projection_handles_entries_that_differ_by_many_orders_of_magnitude():
 
 @given(vectors, budgets, rhos)
 def test_prox_agrees_with_bisection(v, k, rho):
-    W, mask, value = geometry.prox_k_support(v[None], k, rho, len(v))
+    W, mask, value = geometry.prox(v[None], count(k, len(v)), rho)
     w, expected_mask = oracle.prox_k_support(v, k, rho)
     scale = 1.0 + np.abs(v).max()
     np.testing.assert_allclose(W[0], w, atol=1e-9 * scale)
@@ -53,14 +59,14 @@ def test_prox_is_a_minimiser(v, k, rho, seed):
     def cost(w):
         return 0.5 * np.sum((w - v) ** 2) + 0.5 * rho * oracle.k_support_square(w, k)
 
-    W, _, _ = geometry.prox_k_support(v[None], k, rho, len(v))
+    W, _, _ = geometry.prox(v[None], count(k, len(v)), rho)
     nearby = W[0] + np.random.default_rng(seed).normal(size=len(v)) * 10.0 ** -(seed % 5)
     assert cost(W[0]) <= cost(nearby) * (1.0 + 1e-9) + 1e-12
 
 
 @given(vectors, budgets)
 def test_norm_agrees_with_the_formula_and_its_mask_spends_the_budget(w, k):
-    mask, half = geometry.k_support(w[None], k, len(w))
+    mask, half = geometry.norm(w[None], count(k, len(w)))
     assert half == pytest.approx(0.5 * oracle.k_support_square(w, k), rel=1e-9, abs=1e-300)
     assert mask.sum() <= max(k, len(w) if k >= len(w) else k) * (1.0 + 1e-9)
     used = w != 0.0
@@ -69,17 +75,17 @@ def test_norm_agrees_with_the_formula_and_its_mask_spends_the_budget(w, k):
 
 @given(vectors, budgets)
 def test_norm_lies_between_the_ridge_and_the_lasso_and_equals_the_ridge_on_sparse_vectors(w, k):
-    _, half = geometry.k_support(w[None], k, len(w))
+    _, half = geometry.norm(w[None], count(k, len(w)))
     ridge, lasso = np.sum(w**2), np.abs(w).sum() ** 2
     assert ridge * (1.0 - 1e-9) <= 2.0 * half <= lasso * (1.0 + 1e-9) + 1e-300
     kept = np.where(np.argsort(np.argsort(-np.abs(w), kind="stable"), kind="stable") < k, w, 0.0)
-    _, half = geometry.k_support(kept[None], k, len(w))
+    _, half = geometry.norm(kept[None], count(k, len(w)))
     assert 2.0 * half == pytest.approx(np.sum(kept**2), rel=1e-12)
 
 
 def test_columns_always_in_are_outside_the_budget():
     V = np.array([[3.0, 2.0, 1.0, 7.0]])
-    W, mask, _ = geometry.prox_k_support(V, 1, 0.5, n_free=3)
+    W, mask, _ = geometry.prox(V, count(1, 3, 1), 0.5)
     assert mask[0, 3] == 1.0
     assert W[0, 3] == pytest.approx(7.0 / 1.5)
     np.testing.assert_allclose(W[0, :3], oracle.prox_k_support(V[0, :3], 1, 0.5)[0])
@@ -88,21 +94,21 @@ def test_columns_always_in_are_outside_the_budget():
 @pytest.mark.parametrize("scale", [1e-300, 1e-150, 1.0, 1e150])
 def test_prox_works_at_any_scale(scale):
     v = np.array([[4.0, -3.0, 2.0, 1.0, 0.0]])
-    expected, _, _ = geometry.prox_k_support(v, 2, 0.3, 5)
-    W, mask, _ = geometry.prox_k_support(v * scale, 2, 0.3, 5)
+    expected, _, _ = geometry.prox(v, count(2, 5), 0.3)
+    W, mask, _ = geometry.prox(v * scale, count(2, 5), 0.3)
     np.testing.assert_allclose(W / scale, expected, rtol=1e-12)
     assert mask.sum() == pytest.approx(2.0)
 
 
 def test_prox_of_entries_far_apart_still_spends_the_budget():
-    _, mask, _ = geometry.prox_k_support(np.array([[1.0, 1e-17, 1e-17, 1e-17]]), 2, 0.1, 4)
+    _, mask, _ = geometry.prox(np.array([[1.0, 1e-17, 1e-17, 1e-17]]), count(2, 4), 0.1)
     assert mask.sum() == pytest.approx(2.0)
 
 
 def test_norm_of_one_entry_and_a_speck_is_that_of_the_entry():
     """Where rounding puts the sum of the mask a hair below k, the walk must not fall back behind the breakpoint."""
     for entry in np.linspace(0.1, 1.0, 200):
-        mask, half = geometry.k_support(np.array([[1e-17, entry, 0.0]]), 1, 3)
+        mask, half = geometry.norm(np.array([[1e-17, entry, 0.0]]), count(1, 3))
         assert half == pytest.approx(0.5 * entry**2, rel=1e-12)
         assert mask.sum() == pytest.approx(1.0)
 
@@ -112,7 +118,10 @@ def test_sum_of_largest_is_the_sum_of_the_sorted_head(v, k):
     assert geometry.sum_of_largest(v[None], k) == pytest.approx(np.sort(v)[::-1][:k].sum(), rel=1e-12, abs=1e-9)
 
 
-def test_largest_first_breaks_ties_by_the_second_key_then_by_position():
-    V = np.array([[1.0, 0.5, 0.5, 0.5]])
-    chosen = geometry.largest_first(V, np.array([[0.0, 1.0, 3.0, 1.0]]), 3)
-    assert chosen.tolist() == [[True, True, True, False]]
+@given(st.lists(st.sampled_from([0.1, 0.2, 0.3, 1.0, 2.5]), max_size=12), st.sampled_from([0.3, 0.6, 1.0, 3.0]))
+def test_filling_takes_each_thing_that_still_fits(cost, budget):
+    left, expected = budget + 1e-12, []
+    for price in cost:
+        expected.append(price <= left)
+        left -= price * expected[-1]
+    assert geometry.fill(np.array(cost), budget).tolist() == expected

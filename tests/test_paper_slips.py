@@ -190,6 +190,6 @@ def test_12_euclidean_steps_need_a_clipped_logarithm_and_entropy_steps_none():
 
 def test_the_k_support_square_is_not_strongly_convex():
     """Along a face of the ball it is flat: for k = 1 it is ‖w‖₁², so a solver must not count on strong convexity."""
-    penalty = Penalty(1.0, 1, 2)
+    penalty = Penalty.count(1.0, 1, 2, 0)
     values = [penalty.value(np.array([[t, 1.0 - t]])) for t in (0.25, 0.5, 0.75)]
     np.testing.assert_allclose(values, 0.5)

@@ -1,5 +1,7 @@
 """From the relaxed optimum to a model that keeps the budget: round the mask, refit the weights on the support."""
 
+from itertools import pairwise
+
 import numpy as np
 from scipy import optimize
 
@@ -11,28 +13,80 @@ MAX_NEWTON = 100
 
 
 def round_support(objective: Objective, relaxed: Relaxed) -> np.ndarray:
-    """Keep the ``k`` largest entries of the mask in each prototype, and the columns that are always in (p × d)."""
-    n_free, k = objective.penalty.n_free, objective.penalty.k
-    support = np.ones(relaxed.mask.shape, dtype=bool)
-    support[:, :n_free] = geometry.largest_first(relaxed.mask[:, :n_free], np.abs(relaxed.gradient[:, :n_free]), k)
+    """The largest entries of the mask that the budget pays for, and all that are always in (p × d).
+
+    Each pool takes its items in the order of their mask, equal ones in the order of gain per cost, and passes over
+    those that no longer fit. For a count these are the k largest of each prototype.
+    """
+    pools = objective.penalty.pools(len(relaxed.mask))
+    d = relaxed.mask.shape[1]
+    per_cost = geometry.sizes(-relaxed.gradient, pools)
+    share = relaxed.mask.ravel()[pools.entry]
+    support = pools.base > 0.0
+    for pool, (first, last) in enumerate(pairwise(pools.start)):
+        order = first + np.lexsort((-per_cost[first:last], -share[first:last]))
+        chosen = order[geometry.fill(pools.cost[order], pools.budget[pool])]
+        for copy in range(pools.copies):
+            support.flat[pools.entry[chosen] + copy * d] = True
     return support
 
 
 def from_dual(objective: Objective, relaxed: Relaxed, support: np.ndarray) -> tuple[np.ndarray, float]:
     """The paper's weights on the rounded support, ``W = -G⊙ε/λ`` with G still that of the relaxation."""
-    W = np.where(support, -relaxed.gradient / objective.penalty.alpha, 0.0)
+    W = objective.penalty.clip(np.where(support, -relaxed.gradient / objective.penalty.alpha, 0.0))
     return W, objective.sparse_primal(W)
 
 
 def refit(objective: Objective, support: np.ndarray, start: np.ndarray) -> tuple[np.ndarray, float]:
-    """Minimise ``loss + λ/2 ‖W‖²`` over the weights on the support; returns W and the minimum."""
+    """Minimise ``loss + λ/2 ‖W‖²`` over the weights on the support, with the signs due; returns W and the minimum."""
     columns = np.flatnonzero(support.any(axis=0))
     small = objective if len(columns) == objective.rows.n_columns else objective.restrict(columns)
-    width = int(support.sum(axis=1).max())
-    solve = _newton if support.shape[0] * width <= MOST_UNKNOWNS else _lbfgs
     W = np.zeros(support.shape)
+    exact = _with_signs if small.penalty.sign.any() else _newton
+    solve = exact if _unknowns(support) <= MOST_UNKNOWNS else _lbfgs
     W[:, columns], value = solve(small, support[:, columns], np.where(support, start, 0.0)[:, columns])
     return W, value
+
+
+def _unknowns(support: np.ndarray) -> int:
+    """Those of Newton's method, which gives every prototype as many as the largest has."""
+    return support.shape[0] * int(support.sum(axis=1).max())
+
+
+def _with_signs(objective: Objective, support: np.ndarray, W: np.ndarray) -> tuple[np.ndarray, float]:
+    """Minimise subject to ``σ_l w_jl ≥ 0`` with an active set, as Lawson and Hanson do for least squares.
+
+    Entries are free or held at 0. From a W with the right signs, minimise over the free ones; if a sign turns wrong on
+    the way, go as far as it holds, hold the entry that met 0 there, and minimise again. If none does, free the held
+    entry by which the objective falls fastest; if there is none, W meets the optimality conditions. The objective falls
+    from one minimum to the next, so no set of free entries comes twice.
+    """
+    sign = np.broadcast_to(objective.penalty.sign, support.shape)
+    W = np.where(sign * W < 0.0, 0.0, W)
+    free = support & ((sign == 0) | (W != 0.0))
+    best, least = W, np.inf
+    for _ in range(10 * support.size):
+        if free.any():
+            target, value = _newton(objective, free, W)
+        else:
+            target, value = np.zeros(W.shape), objective.loss(np.zeros(W.shape))
+        wrong = sign * target < 0.0
+        if wrong.any():
+            reach = np.full(W.shape, np.inf)
+            reach[wrong] = W[wrong] / (W[wrong] - target[wrong])
+            free = free & (reach > reach.min())
+            W = np.where(free, W + reach.min() * (target - W), 0.0)
+            continue
+        if not value < least:  # the entry freed last brought nothing but rounding
+            break
+        W = best = target
+        least = value
+        fall = np.where(support & ~free, -sign * objective.sums(W).gradient, 0.0)
+        if fall.max() <= 1e-10:
+            break
+        free = free.copy()
+        free.flat[np.argmax(fall)] = True
+    return best, least
 
 
 def _newton(objective: Objective, support: np.ndarray, W: np.ndarray) -> tuple[np.ndarray, float]:
@@ -93,8 +147,10 @@ def _lbfgs(objective: Objective, support: np.ndarray, W: np.ndarray) -> tuple[np
         at = objective.sums(full)
         return at.loss + 0.5 * alpha * float(theta @ theta), at.gradient[support] + alpha * theta
 
+    sign = np.broadcast_to(objective.penalty.sign, support.shape)[support]
+    bounds = optimize.Bounds(np.where(sign > 0, 0.0, -np.inf), np.where(sign < 0, 0.0, np.inf)) if sign.any() else None
     options = {"maxiter": 5000, "ftol": 0.0, "gtol": 1e-9}
-    found = optimize.minimize(evaluate, W[support], jac=True, method="L-BFGS-B", options=options)
+    found = optimize.minimize(evaluate, W[support], jac=True, method="L-BFGS-B", bounds=bounds, options=options)
     refitted = np.zeros(support.shape)
     refitted[support] = found.x
     return refitted, float(found.fun)

@@ -12,7 +12,7 @@ Every loop over passes stops on the relative duality gap.
 
 import numpy as np
 
-from smallearn import kernels
+from smallearn import geometry, kernels
 from smallearn.objective import Objective, Relaxed
 
 MOST_UNKNOWNS = 300  # with more, a Hessian costs more than the passes that it saves
@@ -26,7 +26,7 @@ def solve(objective: Objective, start: np.ndarray | None, tol: float, max_iter: 
     """Minimise the relaxed objective to a relative duality gap of ``tol``, in at most ``max_iter`` iterations."""
     p, d = objective.shape
     penalty = objective.penalty
-    W = np.zeros((p, d)) if start is None else start.copy()
+    W = np.zeros((p, d)) if start is None else penalty.clip(start)
     sums = objective.sums(W)
     upper, lower = sums.loss + penalty.value(W), objective.dual(sums.conjugate, sums.gradient)
     columns = np.array([], dtype=int)
@@ -56,25 +56,14 @@ def solve(objective: Objective, start: np.ndarray | None, tol: float, max_iter: 
 
 
 def _columns(objective: Objective, W: np.ndarray, G: np.ndarray, columns: np.ndarray) -> np.ndarray:
-    """The columns to work on next: those so far, those in use, and those whose gradient is among the k largest of a
-    prototype. While none but those at work are, the bound over them is the bound over all."""
-    p, d = objective.shape
-    penalty = objective.penalty
-    n, k = penalty.n_free, penalty.k
-    if k >= n:
-        return np.arange(d)
-    chosen = np.any(W[:, :n] != 0.0, axis=0)
-    chosen[columns[columns < n]] = True
-    room = min(n, 2 * k + 2)
-    sizes = np.abs(G[:, :n])
-    largest = np.argpartition(-sizes, room - 1, axis=1)[:, :room]
-    if len(columns):
-        for j in range(p):
-            inside = np.sort(sizes[j, columns[columns < n]])[-k:]
-            chosen[largest[j][sizes[j, largest[j]] > inside[0]]] = True
-    else:
-        chosen[largest] = True
-    return np.concatenate([np.flatnonzero(chosen), np.arange(n, d)])
+    """The columns to work on next: those so far, those in use, those always in, and those whose gradient is large
+    enough for the budget to be spent on them (see `geometry.outrunners`). While none but those at work are, the bound
+    over them is the bound over all."""
+    pools = objective.penalty.pools(len(W))
+    at_work = np.zeros(W.shape[1], dtype=bool)
+    at_work[columns] = True
+    fixed = np.any((W != 0.0) | (pools.base > 0.0), axis=0)
+    return np.flatnonzero(at_work | fixed | geometry.outrunners(G, pools, at_work))
 
 
 def _by_models(objective: Objective, W: np.ndarray, tol: float, max_iter: int) -> tuple[np.ndarray, int, bool]:
@@ -82,6 +71,7 @@ def _by_models(objective: Objective, W: np.ndarray, tol: float, max_iter: int) -
     at last whether it stalled."""
     p, d = W.shape
     penalty = objective.penalty
+    pools = tuple(penalty.pools(p))
     column = np.tile(np.arange(d), (p, 1))
     W = np.ascontiguousarray(W)
     loss, conjugate, g, H = objective.curvature(W, column)
@@ -97,7 +87,7 @@ def _by_models(objective: Objective, W: np.ndarray, tol: float, max_iter: int) -
             if not upper - lower < 0.5 * watched:
                 return W, n_iter, True
             watched = upper - lower
-        best, _ = kernels.model_rows(W, g.ravel(), H, float(penalty.k), penalty.n_free, penalty.alpha, 0.01, 1000)
+        best, _ = kernels.model_rows(W, g.ravel(), H, pools, penalty.alpha, 0.01, 1000)
         step = best - W
         promised = float(np.vdot(g, step)) + penalty.value(best) - cost
         length = 1.0

@@ -15,7 +15,7 @@ from typing import Literal, NamedTuple, Protocol
 import numpy as np
 
 from smallearn import geometry
-from smallearn.objective import Objective, Relaxed
+from smallearn.objective import Objective, Penalty, Relaxed
 
 GROW, SHRINK = 1.1, 0.6
 CHECK_EVERY = 20  # steps between two looks at the gap, which cost about as much as a step
@@ -132,6 +132,7 @@ class Average:
 
 def solve(objective: Objective, start: np.ndarray | None, tol: float, max_iter: int, options: Options) -> Relaxed:
     """Run to a relative gap of ``tol``, of the average or of the last iterate, or for ``max_iter`` steps."""
+    check_budget(objective.penalty)
     space = GEOMETRIES[options.geometry]
     adaptive = isinstance(options.step_sizes, str)
     alpha, beta = space.first_steps if isinstance(options.step_sizes, str) else options.step_sizes
@@ -165,13 +166,23 @@ def solve(objective: Objective, start: np.ndarray | None, tol: float, max_iter: 
     return relaxed
 
 
+def check_budget(penalty: Penalty) -> None:
+    """The steps of the mask are projections that are written for a count in each prototype."""
+    counts = penalty.cost.ndim == 1 and np.ndim(penalty.budget) == 0 and np.isin(penalty.cost, (0.0, 1.0)).all()
+    if penalty.pooling != "prototype" or not counts or penalty.sign.any():
+        raise ValueError(
+            "solver='mirror-prox' knows budget='prototype' only, without costs and signs; use solver='accelerated'."
+        )
+
+
 def _start(objective: Objective, space: Geometry, W: np.ndarray | None) -> Saddle:
     """The uniform mask and the dual point of zero scores, or those that belong to ``W``."""
     p, d = objective.shape
     penalty = objective.penalty
     if W is None:
         mask = np.ones((p, d))
-        mask[:, : penalty.n_free] = min(1.0, penalty.k / penalty.n_free)
+        free = penalty.cost > 0.0
+        mask[:, free] = min(1.0, float(penalty.budget) / max(1, free.sum()))
         Z = np.zeros((len(objective.assignment.own), p))
     else:
         mask, Z = penalty.mask(W), objective.rows.scores(W)
@@ -195,9 +206,9 @@ def _move(objective: Objective, space: Geometry, origin: Saddle, along: Saddle, 
     """From ``origin``, with the gradient at ``along``: the mask and the dual coordinate after one step."""
     penalty = objective.penalty
     mask = origin.mask.copy()
-    free = slice(0, penalty.n_free)
+    free = penalty.cost > 0.0
     rise = (alpha * objective.rows.labels.total / (2.0 * penalty.alpha)) * along.G[:, free] ** 2
-    mask[:, free] = geometry.project_mask(origin.mask[:, free] + rise, penalty.k)
+    mask[:, free] = geometry.project_mask(origin.mask[:, free] + rise, float(penalty.budget))
     return mask, space.step(objective, origin.T, along.slope, beta)
 
 
@@ -206,7 +217,7 @@ def _holds(
 ) -> bool:
     """The extragradient inequality, divided by Ω: ``<F(ahead) - F(point), ahead - following>`` is at most the distance
     from ``point`` to ``ahead`` and on to ``following``."""
-    free = slice(0, objective.penalty.n_free)
+    free = objective.penalty.cost > 0.0
     turn = (point.G**2 - ahead.G**2)[:, free] / (2.0 * objective.penalty.alpha)
     product = float(np.vdot(turn, (ahead.mask - following.mask)[:, free]))
     product -= objective.mean_product(ahead.slope - point.slope, ahead.S - following.S)
