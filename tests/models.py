@@ -32,6 +32,26 @@ THREE = SMaLLModel(
         Prototype(2, 0.0, (Term(0, -1.0),)),
     ),
 )
+# A score card: points for literals of a number, a text, a boolean and what is missing; one point is worth 0.5.
+CARD = SMaLLModel(
+    ("no", "yes"),
+    "<U3",
+    4,
+    (
+        Prototype(
+            1,
+            -2.0,
+            (
+                Term(0, 2.0, "age", "above", 40.0),
+                Term(0, 1.0, "age", "missing"),
+                Term(1, 3.0, "colour", "equals", "red"),
+                Term(1, -1.0, "colour", "equals", "blue"),
+                Term(3, 1.0, "member", "equals", True),
+            ),
+        ),
+    ),
+    scale=0.5,
+)
 # Every kind of node that a file can have, for the tests that damage one.
 WHOLE = replace(YES, classes=(0, 1), class_dtype="<i8", training=TRAINING)
 
@@ -42,10 +62,32 @@ either = st.booleans()
 numbered = st.integers(2, 4).map(lambda count: (tuple(range(count)), "<i8"))
 
 
+positive = st.floats(0.0, exclude_min=True, allow_infinity=False)
+trainings = st.builds(
+    Training,
+    st.text(max_size=5),
+    st.integers(1),
+    positive,
+    st.integers(1),
+    objective=positive,
+    lower_bound=finite,
+    budget=st.sampled_from(["prototype", "total", "shared"]),
+    max_cost=st.none() | positive,
+    certified=st.booleans(),
+)
+categories = names | st.integers(-(2**70), 2**70) | finite | st.booleans()
+some_literals = st.one_of(
+    st.builds(Term, st.just(0), st.just(1.0), kind=st.just("raw"), mean=finite, unit=st.none() | positive),
+    st.builds(Term, st.just(0), st.just(1.0), kind=st.sampled_from(["at_most", "above"]), value=finite),
+    st.builds(Term, st.just(0), st.just(1.0), kind=st.just("equals"), value=categories),
+    st.just(Term(0, 1.0, kind="missing")),
+)
+
+
 @st.composite
-def models(draw, weights=finite, named=either, classes=numbered):
-    """Any valid model: two classes of which one owns the prototypes, or more that own one or more each; and names that
-    differ, or none."""
+def models(draw, weights=finite, named=either, classes=numbered, literals=either):
+    """Any valid model: two classes of which one owns the prototypes, or more that own one or more each; names that
+    differ, or none; and, if asked for, literals of any kind."""
     labels, dtype = draw(classes)
     if len(labels) == 2:
         owners = [draw(st.integers(0, 1))] * draw(st.integers(1, 3))
@@ -59,22 +101,22 @@ def models(draw, weights=finite, named=either, classes=numbered):
     prototypes = []
     for owner in owners:
         used = draw(st.lists(st.integers(0, n_features - 1), unique=True, max_size=n_features))
-        terms = tuple(Term(index, draw(weights), called[index]) for index in used)
-        prototypes.append(Prototype(owner, draw(weights), terms))
-    return SMaLLModel(labels, dtype, n_features, tuple(prototypes), draw(st.none() | trainings))
+        terms = [Term(index, draw(weights), called[index]) for index in used]
+        if draw(literals):
+            chosen = draw(st.lists(some_literals, max_size=4, unique_by=lambda literal: (literal.kind, literal.value)))
+            index = draw(st.integers(0, n_features - 1))
+            terms = [term for term in terms if term.feature != index]
+            terms += [replace(term, feature=index, weight=draw(weights), name=called[index]) for term in chosen]
+        prototypes.append(Prototype(owner, draw(weights), tuple(terms)))
+    scale = draw(st.just(1.0) | positive) if draw(literals) else 1.0
+    return SMaLLModel(labels, dtype, n_features, tuple(prototypes), draw(st.none() | trainings), scale)
 
 
 @st.composite
 def models_with_rows(draw):
-    model = draw(models(weights=small, named=st.just(False)))
+    model = draw(models(weights=small, named=st.just(False), literals=st.just(False)))
     row = st.lists(small, min_size=model.n_features, max_size=model.n_features)
     return model, draw(st.lists(row, min_size=1, max_size=6))
-
-
-positive = st.floats(0.0, exclude_min=True, allow_infinity=False)
-trainings = st.builds(
-    Training, st.text(max_size=5), st.integers(1), positive, st.integers(1), objective=positive, lower_bound=finite
-)
 
 
 def as_array(labels, dtype=None):
@@ -99,6 +141,19 @@ labels_of = {
 }
 
 
+def factor_by_definition(term, x):
+    missing = x is None or x != x
+    if term.kind == "raw":
+        return term.mean if missing else x
+    if term.kind == "missing":
+        return float(missing)
+    if missing:
+        return 0.0
+    if term.kind == "equals":
+        return float(isinstance(x, str) == isinstance(term.value, str) and x == term.value)
+    return float(x <= term.value if term.kind == "at_most" else x > term.value)
+
+
 def by_definition(model, row):
     """The class of a row straight from the rule, in plain Python."""
     score = [0.0 if len(model.classes) == 2 else -math.inf] * len(model.classes)
@@ -107,6 +162,6 @@ def by_definition(model, row):
     for prototype in model.prototypes:
         z = prototype.intercept
         for term in prototype.terms:
-            z += term.weight * row[term.feature]
+            z += term.weight * factor_by_definition(term, row[term.feature])
         score[prototype.owner] = max(score[prototype.owner], z)
     return model.classes[score.index(max(score))]
