@@ -66,7 +66,7 @@ class Column:
             values[self._absent] = np.nan
         try:
             with np.errstate(over="ignore"):
-                numbers = values.astype(np.float64)
+                numbers = values.astype(np.float64, copy=False)
         except (TypeError, ValueError, OverflowError) as problem:
             raise ValueError(
                 f"The features that the model uses are not all numbers ({show(self.label)}): {problem}."
@@ -79,7 +79,7 @@ class Column:
     def missing(self) -> np.ndarray:
         """Where there is no value. Objects are checked: a date is not merely unequal to every category."""
         if self.values.dtype.kind != "O":
-            return np.isnan(self.numbers)
+            return self._gaps
         for value, absent in zip(self.values, self._absent, strict=True):
             if absent or isinstance(value, str):
                 continue
@@ -90,17 +90,20 @@ class Column:
         return self._absent
 
     @cached_property
+    def _gaps(self) -> np.ndarray:
+        return np.isnan(self.numbers)
+
+    @cached_property
     def _absent(self) -> np.ndarray:
         """Where an object column has no value."""
         return np.fromiter((is_missing(value) for value in self.values), dtype=bool, count=len(self.values))
 
     def _raw(self, mean: float | None) -> np.ndarray:
-        missing = np.isnan(self.numbers)
-        if not missing.any():
+        if not self._gaps.any():
             return self.numbers
         if mean is None:
             self._refuse("NaN or infinity", "finite numbers")
-        return np.where(missing, mean, self.numbers)
+        return np.where(self._gaps, mean, self.numbers)
 
     def _equals(self, category: Category | None) -> np.ndarray:
         """By value and exactly: whole numbers beyond 2⁵³ are not the nearest float, float32 is not rounded to."""
