@@ -1,0 +1,110 @@
+"""The parts of a model: terms, prototypes, and how it was trained. Frozen data, no arithmetic on rows.
+
+A term is ``weight · b``, where ``b`` is the feature itself (kind ``raw``) or a literal, which is 1 where it holds and 0
+elsewhere. A missing value makes no literal hold but ``missing``, so that ``at_most`` and ``above`` of one threshold are
+both false there; a raw term puts the training mean in its place.
+"""
+
+from dataclasses import dataclass
+
+from smallearn.words import count, show, show_category
+
+KINDS = ("raw", "at_most", "above", "equals", "missing")
+BUDGETS = ("prototype", "total", "shared")
+Category = str | int | float | bool
+
+
+@dataclass(frozen=True)
+class Term:
+    """``weight · b`` of the feature at position ``feature``, called ``name`` if the data had names.
+
+    ========  ===========  =======================================================================================
+    kind      b            fields
+    ========  ===========  =======================================================================================
+    raw       x            ``mean`` stands in for a missing value (None: that is an error); ``unit``, of a score card:
+                           the weight is a whole number of points for each ``unit`` of x
+    at_most   [x ≤ value]  ``value`` a number
+    above     [x > value]  ``value`` a number
+    equals    [x = value]  ``value`` a category: text, a number or a boolean
+    missing   [x missing]
+    ========  ===========  =======================================================================================
+    """
+
+    feature: int
+    weight: float
+    name: str | None = None
+    kind: str = "raw"
+    value: Category | None = None
+    mean: float | None = None
+    unit: float | None = None
+
+    def __post_init__(self):
+        if self.kind not in KINDS:
+            raise ValueError(f"A term's kind is one of {', '.join(KINDS)}, not {show(self.kind)}.")
+
+    @property
+    def label(self) -> str:
+        return f"x{self.feature}" if self.name is None else self.name
+
+    @property
+    def text(self) -> str:
+        """What the weight is multiplied by, on one line: ``radius`` or ``[radius ≤ 13.2]``."""
+        label = show(self.label, quote=False)
+        if self.kind == "raw":
+            return label
+        if self.kind == "missing":
+            return f"[{label} is missing]"
+        if self.kind == "equals":
+            return f"[{label} = {show_category(self.value)}]"
+        return f"[{label} {'≤' if self.kind == 'at_most' else '>'} {self.value:.6g}]"
+
+    @property
+    def points(self) -> float:
+        """The weight per unit: a whole number in a score card."""
+        return self.weight * (self.unit or 1.0)
+
+
+@dataclass(frozen=True)
+class Prototype:
+    """A score for class number ``owner`` of the model's classes."""
+
+    owner: int
+    intercept: float
+    terms: tuple[Term, ...]
+
+
+@dataclass(frozen=True)
+class Training:
+    """How the model was made. The bound is on the training objective at the final assignment of rows to prototypes: no
+    model within the same budget has a lower one there. It says nothing of test accuracy.
+
+    ``n_nonzero`` counts terms in each prototype, terms in all or features shared by all prototypes, as ``budget`` says
+    ("prototype", "total", "shared"); ``max_cost`` is what the features may cost together (None: no limit);
+    ``certified`` whether the model was proven to be optimal within its budget.
+    """
+
+    smallearn: str
+    n_rows: int
+    alpha: float
+    n_nonzero: int | None
+    objective: float
+    lower_bound: float
+    budget: str = "prototype"
+    max_cost: float | None = None
+    certified: bool = False
+
+    @property
+    def optimality_gap(self) -> float:
+        return (self.objective - self.lower_bound) / self.objective
+
+    @property
+    def rivals(self) -> str:
+        """The models that the bound speaks of: ``no model with at most 3 terms a prototype``."""
+        limits = []
+        if self.n_nonzero is not None:
+            thing = "feature" if self.budget == "shared" else "term"
+            where = {"prototype": " a prototype", "total": " in all", "shared": ""}[self.budget]
+            limits.append(f"at most {count(self.n_nonzero, thing)}{where}")
+        if self.max_cost is not None:
+            limits.append(f"a cost of at most {self.max_cost:.6g}")
+        return f"no model with {' and '.join(limits)}" if limits else "no model"
