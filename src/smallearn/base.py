@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d, validate_data
 
-from smallearn import __version__, points
+from smallearn import __version__
 from smallearn.budgets import Budget
 from smallearn.literals import RAW
 from smallearn.model import Prototype, SMaLLModel, Term, Training, class_dtype
@@ -54,7 +54,8 @@ class SMaLLBase(ClassifierMixin, BaseEstimator):
             X, y = self._validated(X, y, order="C", ensure_min_samples=2)
         else:
             X, y = validate_data(self, X, y, skip_check_array=True)
-            X, categories = read_table(X, self.categorical_features, getattr(self, "feature_names_in_", None))
+            table = read_table(X, self.categorical_features, getattr(self, "feature_names_in_", None))
+            X, categories = table.values, table.categories
             y = column_or_1d(y, warn=True)
             check_consistent_length(X, y)
             if not self._allows_gaps() and np.isnan(X).any():
@@ -122,7 +123,9 @@ class SMaLLBase(ClassifierMixin, BaseEstimator):
             )
         return self._weights
 
-    def _score_card(self, problem: Problem, solution: Solution, weights, intercepts) -> points.Points:
+    def _score_card(self, problem: Problem, solution: Solution, weights, intercepts):
+        from smallearn import points
+
         labels = problem.rows(self._zero_owner(problem, solution), False, 1)
         used = np.flatnonzero(np.any(weights != 0.0, axis=0))
         scale = np.where(problem.inverse[used] > 0.0, problem.inverse[used], 1.0)

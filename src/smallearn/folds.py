@@ -13,7 +13,7 @@ from sklearn.model_selection import check_cv
 from smallearn.problem import Problem
 
 MANY_ROWS = 1000  # from here on one round of folds is enough
-MOST_REPEATS = 5
+MOST_REPEATS = 3
 MOST_UNITS = 10_000_000
 
 
@@ -100,6 +100,6 @@ def _deal(problem, code, rows, share, count, rng) -> list[Fold]:
         begin += len(mine)
     found = []
     for fold in range(count):
-        validate = np.bincount(rows[part == fold], weights=share[part == fold], minlength=m)
+        validate = np.minimum(np.bincount(rows[part == fold], weights=share[part == fold], minlength=m), 1.0)
         found.append(Fold(np.clip(1.0 - validate, 0.0, 1.0), validate))
     return found

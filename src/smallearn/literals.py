@@ -36,6 +36,11 @@ class Candidates:
     def __len__(self) -> int:
         return len(self.kind)
 
+    def cuts_more_than_once(self) -> bool:
+        """Whether a feature has two cut points or, being sparse, numbers beside presence: literals then say more."""
+        cut = [l for l, kind in zip(self.feature.tolist(), self.kind, strict=True) if kind == AT_MOST]
+        return len(set(cut)) < len(cut) or (ABOVE in self.kind)
+
 
 def only_raw(n: int) -> Candidates:
     """Every feature as it is, and nothing else."""

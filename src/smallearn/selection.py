@@ -1,8 +1,8 @@
 """`SMaLLClassifierCV` and `frontier`: the best model for a number of terms, chosen by cross-validation.
 
-A *family* is what cannot be had from a neighbour: which literals, how many prototypes, which class owns them. For each
-family and fold one search gives a model of every size and, by warm starts, at every λ. Families that fall behind on the
-first folds are not run on the others.
+A *family* is what cannot be had from a neighbour: which literals, how many prototypes, which class owns them, about how
+great a λ. For each family and fold one search gives a model of every size and, by warm starts, at each λ of the family.
+Families that fall behind on the first folds are not run on the others.
 """
 
 from collections.abc import Iterable, Sequence
@@ -30,17 +30,22 @@ from smallearn.solvers import accelerated
 from smallearn.subset import Search, State
 
 LOSS_SHARE = 0.2  # of the log-loss in the default score: it tells apart what accuracy on few rows cannot
-SURVIVORS = (8, 5)  # families that are left after the first fold, and after the second
+MOST_LOSS = 30.0  # of a row: one that is wrong beyond measure should not outweigh all others
+SURVIVORS = (8, 4)  # families that are left after the first folds, and after as many more
+FIRST_ROWS = 150  # held out in the first folds, at least
+NEIGHBOURS = 2  # values of λ that share a search
 BOUND_TOL, BOUND_ITER = 1e-3, 200  # how far the relaxation is solved for the certificate
 
 
 @dataclass(frozen=True)
 class Family:
-    """``owner`` is the class that owns the prototypes, by number; -1: all do."""
+    """``owner`` is the class that owns the prototypes, by number; -1: all do. ``alphas`` are neighbours: the search is
+    run at one of them."""
 
     literals: str
     n_prototypes: int
     owner: int
+    alphas: tuple[float, ...]
 
 
 class Candidate(NamedTuple):
@@ -52,8 +57,10 @@ class Candidate(NamedTuple):
 
 
 class Answers(NamedTuple):
-    """What a candidate said of the validation rows of one fold."""
+    """How well a candidate did on the rows held out in one fold: the score that is shown, the one that decides, and
+    that row by row where it is a mean over rows."""
 
+    shown: float
     score: float
     rows: np.ndarray | None
 
@@ -64,8 +71,8 @@ class Task:
 
     problem: Problem
     budget: Budget
+    least_terms: int
     max_terms: int
-    alphas: tuple[float, ...]
     fit_intercept: bool
     scoring: Any
     seed: int
@@ -103,25 +110,21 @@ def _allowed(kind: Sequence[str], literals: str, n_columns: int) -> np.ndarray:
 
 
 def trace(task: Task, problem: Problem, rows: Rows, family: Family, n_init: int) -> dict[tuple[float, int], State]:
-    """A model of every size at every λ. The first λ starts afresh; each next one from its neighbour's models."""
-    middle = task.alphas[len(task.alphas) // 2]
-    explorer = task.search(rows, family, middle)
+    """A model of every size at every λ of the family: one λ starts afresh, the others from its models."""
+    first = family.alphas[len(family.alphas) // 2]
+    explorer = task.search(rows, family, first)
     counts, rng = task.counts(family, problem.code), np.random.RandomState(task.seed)
     kind = "auto" if n_init > 1 else "kmeans"
     found: dict[tuple[float, int], State] = {}
     for start in starts.best(problem, rows, explorer.penalty, counts, kind, n_init, rng):
-        for size, state in explorer.trace(start, task.max_terms).items():
-            if (middle, size) not in found or state.value < found[middle, size].value:
-                found[middle, size] = state
-    order = sorted(task.alphas)
-    at = order.index(middle)
-    for side in (order[at + 1 :], order[:at][::-1]):
-        near = middle
-        for alpha in side:
+        for size, state in explorer.trace(start, task.least_terms, task.max_terms).items():
+            if (first, size) not in found or state.value < found[first, size].value:
+                found[first, size] = state
+    sizes = [size for _, size in found]
+    for alpha in family.alphas:
+        if alpha != first:
             neighbour = explorer.at(replace(explorer.penalty, alpha=alpha))
-            for size in [size for a, size in found if a == near]:
-                found[alpha, size] = neighbour.polish(neighbour.refit(found[near, size]), 1, most=3)
-            near = alpha
+            found.update({(alpha, size): neighbour.refit(found[first, size]) for size in sizes})
     return found
 
 
@@ -150,17 +153,21 @@ def class_scores(Z: np.ndarray, owner: np.ndarray, n_classes: int) -> np.ndarray
 
 
 def score(scoring: Any, decision: np.ndarray, held: Problem) -> Answers:
-    """The score of a fold, and row by row where it is a mean over rows."""
+    """What the candidate with these class scores is worth on the rows held out."""
     if scoring is not None and not isinstance(scoring, str):
-        return Answers(float(scoring(_Known(decision, held.classes), held.X, held.classes[held.code])), None)
+        value = float(scoring(_Known(decision, held.classes), held.X, held.classes[held.code]))
+        return Answers(value, value, None)
     if decision.shape[1] == 2:  # a tie goes to the first class
-        right = (decision[:, 1] > decision[:, 0]) == (held.code == 1)
+        margin = decision[:, 1] - decision[:, 0]
+        right, loss = (margin > 0.0) == (held.code == 1), np.logaddexp(0.0, np.where(held.code == 1, -margin, margin))
     else:
         right = decision.argmax(axis=1) == held.code
-    loss = special.logsumexp(decision, axis=1) - decision[np.arange(len(decision)), held.code]
-    each = {"accuracy": right, "neg_log_loss": -loss}.get(scoring, right - LOSS_SHARE * np.minimum(loss, 30.0))
+        loss = special.logsumexp(decision, axis=1) - decision[np.arange(len(decision)), held.code]
     weight = held.sample_weight / held.sample_weight.sum()
-    return Answers(float(weight @ each), np.asarray(each, dtype=np.float32))
+    blend = right - LOSS_SHARE * np.minimum(loss, MOST_LOSS)
+    each = {"accuracy": right.astype(float), "neg_log_loss": -loss}.get(scoring, blend)
+    shown = float(weight @ (right if scoring is None else each))
+    return Answers(shown, float(weight @ each), each.astype(np.float32))
 
 
 class _Known:
@@ -203,17 +210,31 @@ class Table:
         """Candidates that were asked of every fold."""
         return [candidate for candidate, said in self.answers.items() if all(one is not None for one in said)]
 
-    def scores(self, candidate: Candidate) -> np.ndarray:
-        """The score of each fold; NaN where it was not asked."""
-        return np.array([np.nan if one is None else one.score for one in self.answers[candidate]])
+    def shown(self, candidate: Candidate) -> np.ndarray:
+        """The score of each fold as users see it; NaN where it was not asked."""
+        return np.array([np.nan if one is None else one.shown for one in self.answers[candidate]])
 
     def mean(self, candidate: Candidate) -> float:
-        """The mean over the folds that it was asked."""
-        return float(np.nanmean(self.scores(candidate)))
+        """The deciding score, over the folds that the candidate was asked."""
+        return float(np.mean([one.score for one in self.answers[candidate] if one is not None]))
 
-    def best(self, candidates: Iterable[Candidate]) -> Candidate:
-        """The highest mean; among equals fewer prototypes, fewer terms, the greater λ."""
-        return max(candidates, key=lambda c: (round(self.mean(c), 12), -c.family.n_prototypes, -c.size, c.alpha))
+    def smooth(self, candidates: Iterable[Candidate]) -> dict[Candidate, float]:
+        """The deciding score of each, averaged with those of its neighbours, one term more or less and the next λ: a
+        good candidate among bad ones is luck more often than not."""
+        mean = {candidate: self.mean(candidate) for candidate in candidates}
+        alphas = sorted({candidate.alpha for candidate in mean})
+        by_size = {c: _average(mean, c, [c._replace(size=c.size - 1), c._replace(size=c.size + 1)]) for c in mean}
+        place = {alpha: position for position, alpha in enumerate(alphas)}
+        found = {}
+        for c in by_size:
+            near = [alphas[at] for at in (place[c.alpha] - 1, place[c.alpha] + 1) if 0 <= at < len(alphas)]
+            found[c] = _average(by_size, c, [c._replace(alpha=alpha) for alpha in near])
+        return found
+
+    @staticmethod
+    def best(scores: dict[Candidate, float]) -> Candidate:
+        """The highest score; among equals fewer prototypes, fewer terms, the greater λ."""
+        return max(scores, key=lambda c: (round(scores[c], 12), -c.family.n_prototypes, -c.size, c.alpha))
 
     def advantage(self, one: Candidate, other: Candidate) -> tuple[float, float]:
         """How much better ``one`` is than ``other``, fold by fold on the same rows, and the standard error of that."""
@@ -231,8 +252,9 @@ class Table:
         """The best with one prototype, unless another is better by more than a standard error: what is picked among
         many by a noisy score should not be the more intricate for nothing. With ``one_standard_error``, the one with
         fewest terms that is not worse than that by more than a standard error."""
-        chosen = self.best(candidates)
-        simple = [candidate for candidate in candidates if candidate.family.n_prototypes == 1]
+        scores = self.smooth(candidates)
+        chosen = self.best(scores)
+        simple = {candidate: value for candidate, value in scores.items() if candidate.family.n_prototypes == 1}
         if simple and chosen.family.n_prototypes > 1:
             plain = self.best(simple)
             mean, error = self.advantage(chosen, plain)
@@ -244,14 +266,22 @@ class Table:
                 if mean <= error or candidate == chosen:
                     near.append(candidate)
             fewest = min(candidate.size for candidate in near)
-            chosen = self.best([candidate for candidate in near if candidate.size == fewest])
+            chosen = self.best({c: scores[c] for c in near if c.size == fewest})
         return chosen
+
+
+def _average(scores: dict[Candidate, float], own: Candidate, near: list[Candidate]) -> float:
+    """The own score, twice, and those of the neighbours that there are."""
+    values = [scores[own], scores[own], *(scores[c] for c in near if c in scores)]
+    return sum(values) / len(values)
 
 
 def race(task: Task, families: list[Family], folds: list[Fold], n_jobs: int | None, verbose: int) -> Table:
     """Ask all families of the first fold, those left of the next, and the best few of all others."""
     table = Table(len(folds), len(task.problem.code))
-    stages = [[0], [1], list(range(2, len(folds)))] if len(folds) > 2 else [list(range(len(folds)))]
+    held = max(1, int(np.sum(folds[0].validate > 0.0)))
+    few = min(-(-FIRST_ROWS // held), len(folds) // 3)
+    stages = [range(few), range(few, 2 * few), range(2 * few, len(folds))] if few else [range(len(folds))]
     left = families
     with Bar(len(families) * len(folds), "fits", verbose >= 0) as bar:
         for number, stage in enumerate(stages):
@@ -269,13 +299,14 @@ def race(task: Task, families: list[Family], folds: list[Fold], n_jobs: int | No
 
 
 def _survivors(table: Table, families: list[Family], count: int) -> list[Family]:
-    """The best families so far, each by its best candidate; those with one prototype stay in any case."""
+    """The best families so far, each by its best candidate; half as many of those with one prototype in any case."""
     reached = {family: -np.inf for family in families}
     for candidate in table.answers:
         if candidate.family in reached:
             reached[candidate.family] = max(reached[candidate.family], table.mean(candidate))
     ranked = sorted(families, key=lambda family: -reached[family])
-    return [family for family in families if family.n_prototypes == 1 or family in ranked[:count]]
+    plain = [family for family in ranked if family.n_prototypes == 1]
+    return [family for family in families if family in ranked[:count] or family in plain[: count // 2]]
 
 
 # --- the estimator ---------------------------------------------------------------------------------------------------
@@ -291,7 +322,7 @@ class SMaLLClassifierCV(SMaLLBase):
     n_prototypes : int, list of int or None, default=None
         The numbers of prototypes to try, of the class that owns them (of each class if there are more than two). None:
         1, 2, 3, 4 and a third of `max_terms`, as far as each has two terms.
-    alphas : list of float, default=(0.1, 0.01, 0.001)
+    alphas : list of float, default=(0.1, 0.01, 0.001, 0.0001)
         Weights of the ridge penalty to try, λ in the paper.
     literals : str or list of str, default=("raw", "both")
         What a term may be, as in `SMaLLClassifier`; several are all tried. Unless it is "raw" alone, X may have NaN.
@@ -304,10 +335,10 @@ standardize, class_weight
         How `max_terms` is spent: split between the prototypes as serves best, equally, or on different terms, one that
         several prototypes use being paid for once.
     scoring : str, callable or None, default=None
-        A scorer of scikit-learn's. None: accuracy less a fifth of the log-loss, which tells apart models that accuracy
-        cannot.
+        A scorer of scikit-learn's. None: accuracy is shown; accuracy less a fifth of the log-loss decides, which tells
+        apart models that accuracy on few rows cannot.
     cv : int, splitter, iterable or None, default=None
-        As in scikit-learn. None: 5 stratified folds, repeated with up to 5 different cuts where rows are few.
+        As in scikit-learn. None: 5 stratified folds, repeated with up to 3 different cuts where rows are few.
     one_standard_error : bool, default=False
         Take the fewest terms that score within one standard error of the best.
     refit : bool, default=True
@@ -347,7 +378,7 @@ standardize, class_weight
         max_terms=10,
         *,
         n_prototypes=None,
-        alphas=(0.1, 0.01, 0.001),
+        alphas=(0.1, 0.01, 0.001, 0.0001),
         literals=("raw", "both"),
         cut_points=20,
         categorical_features=None,
@@ -405,15 +436,15 @@ standardize, class_weight
         """Choose and train on ``X`` (array, CSR matrix, pandas or polars table) and labels ``y``."""
         check_selection(self.get_params(deep=False))
         with self._all_or_nothing():
-            task, table = self._explore(X, y, sample_weight)
+            task, table = self._explore(X, y, sample_weight, (int(self.max_terms) + 1) // 2)
             chosen = table.choose(table.complete(), bool(self.one_standard_error))
             self._tell(task, table, chosen)
             if self.refit:
                 self._keep_model(task, chosen)
         return self
 
-    def _explore(self, X, y, sample_weight) -> tuple[Task, Table]:
-        """Read the data, make the folds and ask every family."""
+    def _explore(self, X, y, sample_weight, least_terms: int) -> tuple[Task, Table]:
+        """Read the data, make the folds and ask every family for models of ``least_terms`` or more."""
         kinds = self._kinds()
         widest = kinds[0] if len(set(kinds)) == 1 else "both"
         problem, kept = self._read(X, y, sample_weight, widest)
@@ -423,12 +454,11 @@ standardize, class_weight
         scoring = self.scoring
         if scoring is not None and scoring not in ("accuracy", "neg_log_loss"):
             scoring = check_scoring(self, scoring)
-        alphas = tuple(float(alpha) for alpha in sorted(set(self.alphas), reverse=True))
         task = Task(
             problem,
             self._budget(problem),
+            least_terms,
             int(self.max_terms),
-            alphas,
             bool(self.fit_intercept),
             scoring,
             int(rng.randint(2**31)),
@@ -440,18 +470,22 @@ standardize, class_weight
 
     def _families(self, problem: Problem) -> list[Family]:
         n_classes, terms = len(problem.classes), int(self.max_terms)
-        owners = check_positive_class(self.positive_class, problem.classes.tolist())
+        any_class = n_classes > 2 and isinstance(self.positive_class, str) and self.positive_class == "auto"
+        owners = check_positive_class(None if any_class else self.positive_class, problem.classes.tolist())
         share = terms // n_classes if n_classes > 2 else terms
         if self.n_prototypes is None:
             tried = sorted({1, *(p for p in (2, 3, 4, terms // 3) if 2 * p <= share + 1)})
         else:
             tried = sorted({int(p) for p in np.atleast_1d(self.n_prototypes)})
         kinds = list(dict.fromkeys(self._kinds()))
-        if set(problem.candidates.kind) <= {RAW}:  # nothing to cut
+        if not problem.candidates.cuts_more_than_once():  # a literal is then as good as the feature
             kinds = kinds[:1]
+        alphas = sorted({float(alpha) for alpha in self.alphas}, reverse=True)
+        near = [tuple(alphas[at : at + NEIGHBOURS]) for at in range(0, len(alphas), NEIGHBOURS)]
         return [
-            Family(kind, p, owner)
+            Family(kind, p, owner, some)
             for p in tried
+            for some in near
             for kind in kinds
             for owner in (owners[:1] if p == 1 else owners)  # one prototype for the one class is one for the other
         ]
@@ -466,9 +500,9 @@ standardize, class_weight
     def _tell(self, task: Task, table: Table, chosen: Candidate) -> None:
         """Set what is known of the selection."""
         candidates = list(table.answers)
-        scores = np.array([table.scores(candidate) for candidate in candidates])
+        scores = np.array([table.shown(candidate) for candidate in candidates])
         whole = ~np.isnan(scores).any(axis=1)
-        mean = np.array([table.mean(candidate) for candidate in candidates])
+        mean = np.nanmean(scores, axis=1)
         rank = np.full(len(candidates), np.nan)
         rank[whole] = 1 + np.searchsorted(np.sort(-mean[whole]), -mean[whole])
         params = [self._params(task, candidate) for candidate in candidates]
@@ -507,7 +541,7 @@ standardize, class_weight
         found = {}
         for candidate in chosen:
             fitting = [size for alpha, size in states if alpha == candidate.alpha and size <= candidate.size]
-            state = states[candidate.alpha, max(fitting)]
+            state = self._polished(task, rows, family, candidate, states[candidate.alpha, max(fitting)])
             budget = task.family_budget(family)
             if budget.costs is None and budget.pooling != "prototype":
                 budget = replace(budget, limit=float(candidate.size))
@@ -516,6 +550,11 @@ standardize, class_weight
             plan = search.Plan(penalty, solver, True, 0, False, task.problem.sample_weight)
             found[candidate] = search.from_state(rows, state, plan), budget
         return found
+
+    def _polished(self, task: Task, rows: Rows, family: Family, candidate: Candidate, state: State) -> State:
+        """Every term put to the test of a swap, by the budget of this candidate."""
+        searching = task.search(rows, family, candidate.alpha)
+        return searching.tidy(searching.polish(state, len(state.theta), tries=2))
 
 
 @dataclass(frozen=True)
@@ -538,7 +577,7 @@ def frontier(X, y, max_terms=16, *, sample_weight=None, **parameters) -> list[Fr
     """
     selector = SMaLLClassifierCV(max_terms, **parameters)
     check_selection(selector.get_params(deep=False))
-    task, table = selector._explore(X, y, sample_weight)
+    task, table = selector._explore(X, y, sample_weight, 1)
     chosen: dict[int, Candidate] = {}
     for size in sorted({candidate.size for candidate in table.complete()}):
         chosen[size] = table.choose([c for c in table.complete() if c.size == size], False)
@@ -547,8 +586,8 @@ def frontier(X, y, max_terms=16, *, sample_weight=None, **parameters) -> list[Fr
         mine = [candidate for candidate in chosen.values() if candidate.family == family]
         for candidate, (solution, budget) in selector._train(task, family, mine).items():
             selector._keep(task.problem, solution, budget, candidate.alpha)
-            scores = table.scores(candidate)
+            scores = table.shown(candidate)
             spread = float(scores.std(ddof=1) / np.sqrt(len(scores))) if len(scores) > 1 else 0.0
             params = selector._params(task, candidate)
-            points.append(FrontierPoint(candidate.size, table.mean(candidate), spread, params, selector.model_))
+            points.append(FrontierPoint(candidate.size, float(scores.mean()), spread, params, selector.model_))
     return sorted(points, key=lambda point: point.n_terms)

@@ -5,7 +5,7 @@ is read off the gradient and the curvature of *all* candidates, in one pass over
 are refitted. Everything is in standardised space. Columns of cost 0 (the constant) are part of every support.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -249,8 +249,8 @@ class Search:
         return None
 
     def shrink(self, state: State) -> State:
-        """Without the term that is missed least, of the two that seem so."""
-        return min((self.drop(state, entries) for entries in self.cheapest(state)[:2]), key=lambda s: s.value)
+        """Without the term that is missed least, by the quadratic model."""
+        return self.drop(state, self.cheapest(state)[0])
 
     def swap(self, state: State, removals: int, tries: int = 1) -> State | None:
         """The first exchange of a cheap term for a promising one that lowers the objective."""
@@ -316,9 +316,9 @@ class Search:
             state = self.polish(grown, removals) if removals else grown
             yield state
 
-    def downward(self, state: State, removals: int) -> Iterator[State]:
-        """One term fewer at a time, down to one, polished at each step."""
-        while self.size(state) > 1:
+    def downward(self, state: State, size: int, removals: int) -> Iterator[State]:
+        """One term fewer at a time, down to ``size``, polished at each step."""
+        while self.size(state) > size:
             state = self.tidy(self.polish(self.shrink(state), removals))
             yield state
 
@@ -333,16 +333,16 @@ class Search:
             pass
         return self.tidy(self.polish(state, removals))
 
-    def trace(self, assignment: Assignment, size: int, report: Callable[[State], None] | None = None) -> dict[int, State]:
-        """A model of each size, up to ``size``: upward with one prototype a class, where the start decides nothing;
-        with more, downward from the full size."""
+    def trace(self, assignment: Assignment, least: int, most: int) -> dict[int, State]:
+        """A model of each size up to ``most``: upward with one prototype a class, where the start decides nothing; with
+        more, downward from the full size to ``least``."""
         found: dict[int, State] = {}
         if len(np.unique(assignment.owner)) == len(assignment.owner):
-            for state in self.upward(self.start(assignment), size, 2):
+            for state in self.upward(self.start(assignment), most, 2):
                 found[self.size(state)] = state
         else:
-            state = self.descend(assignment, size)
+            state = self.descend(assignment, most)
             found[self.size(state)] = state
-            for state in self.downward(state, 2):
+            for state in self.downward(state, max(1, least), 1):
                 found[self.size(state)] = state
         return found
