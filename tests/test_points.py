@@ -11,6 +11,7 @@ from scipy.optimize import minimize_scalar
 from sklearn.datasets import load_breast_cancer
 from sklearn.linear_model import LogisticRegression
 
+from smallearn.model import Prototype, SMaLLModel, Term
 from smallearn.points import _rows, _Search, find_points
 
 
@@ -84,7 +85,7 @@ def problems(draw):
     ), (max_points)
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(problems())
 def test_points_keep_their_promises_and_are_never_worse_than_rounding(given_):
     (B, weights, intercepts, own, code, owner, zero_owner, row_weight, raw), most = given_
@@ -121,7 +122,7 @@ def test_points_are_as_good_as_the_best_of_all_on_small_problems(seed):
         for intercept in range(-6, 7):
             u = sign * (B @ np.array(points) + intercept)
             best = min(best, minimize_scalar(lambda s, u=u: np.logaddexp(0.0, -s * u).mean(), bounds=(0.01, 20.0)).fun)
-    assert found.loss <= best * 1.005
+    assert found.loss <= best * 1.001
 
 
 @pytest.mark.parametrize(("most", "excess"), [(1, 0.2), (3, 0.03), (5, 0.02), (10, 0.01)])
@@ -152,7 +153,7 @@ def test_numbers_get_units_of_a_power_of_ten(most):
 def test_separable_rows_have_a_finite_scale_and_a_penalty_lowers_it():
     B = np.array([[0.0], [0.0], [1.0], [1.0]])
     y = np.array([0, 0, 1, 1])
-    fit, problem = two_classes(B, y)
+    _, problem = two_classes(B, y)
     free = find_points(*problem, np.zeros(1, dtype=bool), 5)
     held = find_points(*problem, np.zeros(1, dtype=bool), 5, alpha=0.1)
     assert free.loss < 0.01
@@ -180,6 +181,20 @@ def test_points_have_no_common_divisor():
     assert np.gcd.reduce(np.append(found.points.ravel(), found.intercepts)) == 1
 
 
+def test_points_make_a_model_that_is_a_score_card():
+    X, y = load_breast_cancer(return_X_y=True)
+    B = np.column_stack([X[:, 7] > 0.05, X[:, 20]]).astype(float)
+    _, problem = two_classes(B, y)
+    found = find_points(*problem, np.array([False, True]), 5)
+    amounts = (found.points[0] / found.units).tolist()
+    terms = (Term(7, amounts[0], None, "above", 0.05), Term(20, amounts[1], unit=float(found.units[1])))
+    model = SMaLLModel((0, 1), "<i8", 30, (Prototype(1, float(found.intercepts[0]), terms),), scale=found.scale)
+    assert model.is_score_card
+    np.testing.assert_allclose(model.decision_function(X), scores(found, B)[:, 0], rtol=1e-9, atol=1e-9)
+    log_odds = -(2 * y - 1) * model.decision_function(X)
+    assert np.logaddexp(0.0, log_odds).mean() == pytest.approx(found.loss)
+
+
 @pytest.mark.parametrize("zero_owner", [0, -1])
 @pytest.mark.parametrize("alpha", [0.0, 0.3])
 def test_the_model_of_the_objective_has_its_slopes_and_curvatures(zero_owner, alpha):
@@ -200,7 +215,7 @@ def test_the_model_of_the_objective_has_its_slopes_and_curvatures(zero_owner, al
         return search._value(x[:d], search._sums(x[:d]), math.exp(x[d]))
 
     x = np.append(search.theta, math.log(0.3))
-    g, H = search._model()
+    g, H = search._model(search.theta, 0.3)
     steps = 1e-4 * np.eye(d + 1)
     np.testing.assert_allclose(g, [(value(x + e) - value(x - e)) / 2e-4 for e in steps], rtol=1e-5, atol=1e-7)
     numeric = [

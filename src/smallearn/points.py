@@ -18,7 +18,8 @@ import numpy as np
 
 SCALES = 24  # tried: how many points the largest weight becomes
 STARTS = 6  # roundings from which the search goes on
-TRIES = 12  # moves tried before a place counts as a minimum, the most promising first
+TRIES = 12  # moves tried at least, the most promising first
+EXACT_WORK = 20_000  # rows times moves tried, each at its best scale, before a place counts as a minimum
 MOST_MOVES = 200
 SCALE_RANGE = 20.0  # the scale stays within this factor of the one of the weights: of separable rows it has no limit
 
@@ -222,55 +223,72 @@ class _Search:
         return self.rows.loss(u, scale) + 0.5 * scale * scale * float(self.bend @ (theta * theta))
 
     def _settle(self) -> None:
-        """The best scale for these points, by Newton's method: the objective is convex in it."""
-        u = self._sums(self.theta)
-        ridge = float(self.bend @ (self.theta * self.theta))
-        value = self._value(self.theta, u, self.scale)
+        self.scale, self.objective = self._best_scale(self.theta, self._sums(self.theta), self.scale)
+
+    def _best_scale(self, theta: np.ndarray, u: np.ndarray, scale: float) -> tuple[float, float]:
+        """The best scale for these points and its objective, by Newton's method: the objective is convex in it."""
+        ridge = float(self.bend @ (theta * theta))
+        value = self._value(theta, u, scale)
         for _ in range(30):
-            pi, s = self.rows.residual(u, self.scale)
+            pi, s = self.rows.residual(u, scale)
             mean = (pi * u).sum(axis=0)
-            slope = float((s * u).sum(axis=0) @ self.rows.weight) + self.scale * ridge
+            slope = float((s * u).sum(axis=0) @ self.rows.weight) + scale * ridge
             curvature = float(((pi * u * u).sum(axis=0) - mean * mean) @ self.rows.weight) + ridge
-            step = -slope / curvature if curvature > 0.0 else -math.copysign(self.scale, slope)
+            step = -slope / curvature if curvature > 0.0 else -math.copysign(scale, slope)
+            low, high = max(self.lowest, scale / 3.0), min(self.highest, scale * 3.0)
             while True:
-                limits = (max(self.lowest, self.scale / 3.0), min(self.highest, self.scale * 3.0))
-                scale = min(max(self.scale + step, limits[0]), limits[1])
-                new = self._value(self.theta, u, scale)
-                if new <= value or abs(step) < 1e-9 * self.scale:
+                tried = min(max(scale + step, low), high)
+                new = self._value(theta, u, tried)
+                if new <= value or abs(step) < 1e-9 * scale:
                     break
                 step *= 0.25
-            moved, fell = abs(scale - self.scale), value - new
             if new > value:
                 break
-            self.scale, value = scale, new
+            moved, fell = abs(tried - scale), value - new
+            scale, value = tried, new
             if moved <= 1e-7 * scale or fell <= 1e-12 * value:
                 break
-        self.objective = value
+        return scale, value
 
     def _move(self) -> bool:
-        """Make the first of the promising moves that lowers the objective."""
-        g, H = self._model()
-        moves, gain = self._candidates(g, H)
-        for index in np.argsort(gain, kind="stable")[:TRIES]:
-            step = moves[index]
-            theta = self.theta.copy()
-            theta[step[0]] += step[2]
-            theta[step[1]] += step[3]
+        """Make the first of the promising moves that lowers the objective, first at the scale that the model foresees.
+
+        Where none does, each is tried at its own best scale, also from the same card written with twice or three times
+        the points, which has neighbours between those of the first.
+        """
+        if self._step(self.theta, self.scale, exact=False) or self._step(self.theta, self.scale, exact=True):
+            return True
+        return any(
+            self._step(self.theta * times, self.scale / times, exact=True)
+            for times in (2, 3)
+            if np.all(np.abs(self.theta * times) <= self.limit) and self.scale / times >= self.lowest
+        )
+
+    def _step(self, start: np.ndarray, begin: float, exact: bool) -> bool:
+        g, H = self._model(start, begin)
+        tries = max(TRIES, min(EXACT_WORK // len(self.rows.weight), 400)) if exact else TRIES
+        for a, b, by_a, by_b in self._candidates(start, g, H, tries):
+            theta = start.copy()
+            theta[a] += by_a
+            theta[b] += by_b
             u = self._sums(theta)
-            shift = -(g[-1] + H[-1, step[0]] * step[2] + H[-1, step[1]] * step[3]) / H[-1, -1]
-            scale = min(max(self.scale * math.exp(min(max(shift, -1.0), 1.0)), self.lowest), self.highest)
-            before = self.objective
-            if self._value(theta, u, scale) < before - 1e-10 * abs(before):
-                self.theta, self.scale = theta, scale
-                self._settle()
+            shift = -(g[-1] + H[-1, a] * by_a + H[-1, b] * by_b) / H[-1, -1]
+            scale = min(max(begin * math.exp(min(max(shift, -1.0), 1.0)), self.lowest), self.highest)
+            if exact:
+                scale, value = self._best_scale(theta, u, scale)
+            else:
+                value = self._value(theta, u, scale)
+            if value < self.objective - 1e-10 * abs(self.objective):
+                self.theta = theta
+                self.scale, self.objective = self._best_scale(theta, u, scale)
                 return True
         return False
 
-    def _model(self) -> tuple[np.ndarray, np.ndarray]:
+    def _model(self, theta: np.ndarray, scale: float) -> tuple[np.ndarray, np.ndarray]:
         """Gradient and Hessian of the objective in ``theta`` and the logarithm of the scale, which comes last."""
-        u = self._sums(self.theta)
-        pi, s = self.rows.residual(u, self.scale)
-        d, weight, scale = len(self.theta), self.rows.weight, self.scale
+        u = self._sums(theta)
+        pi, s = self.rows.residual(u, scale)
+        d, weight = len(theta), self.rows.weight
         u = np.where(self.rows.barred, 0.0, u)
         g, H = np.zeros(d + 1), np.zeros((d + 1, d + 1))
         mean = (pi * u).sum(axis=0)
@@ -286,22 +304,22 @@ class _Search:
                 H[np.ix_(places[j], places[other])] = block
                 H[np.ix_(places[other], places[j])] = block.T
         ridge = scale * scale * self.bend
-        g[:d] += ridge * self.theta
+        g[:d] += ridge * theta
         H[np.arange(d), np.arange(d)] += ridge
-        H[:d, d] += 2.0 * ridge * self.theta
+        H[:d, d] += 2.0 * ridge * theta
         H[d, :d] = H[:d, d]
         slope = scale * float((s * u).sum(axis=0) @ weight)
         square = scale * scale * float(((pi * u * u).sum(axis=0) - mean * mean) @ weight)
-        g[d] = slope + ridge @ (self.theta * self.theta)
-        H[d, d] = max(slope + square + 2.0 * float(ridge @ (self.theta * self.theta)), 1e-300)
+        g[d] = slope + ridge @ (theta * theta)
+        H[d, d] = max(slope + square + 2.0 * float(ridge @ (theta * theta)), 1e-300)
         return g, H
 
-    def _candidates(self, g: np.ndarray, H: np.ndarray) -> tuple[list[tuple[int, int, int, int]], np.ndarray]:
-        """Moves ``(a, b, δ_a, δ_b)`` and the change that the model foresees, the scale at its best for each.
+    def _candidates(self, theta, g: np.ndarray, H: np.ndarray, most: int) -> list[tuple[int, int, int, int]]:
+        """Moves ``(a, b, δ_a, δ_b)``, by the change that the model foresees with the scale at its best for each.
 
         One number by 1 or 2 (then ``b = a`` and ``δ_b = 0``), or two by 1 each.
         """
-        d = len(self.theta)
+        d = len(theta)
         first, second = np.triu_indices(d, 1)
         alone = np.arange(d)
         a = np.concatenate([np.tile(alone, 4), np.tile(first, 4)])
@@ -312,8 +330,7 @@ class _Search:
         bend = H[a, a] * by_a**2 + H[b, b] * by_b**2 + 2.0 * H[a, b] * by_a * by_b
         pull = g[d] + H[a, d] * by_a + H[b, d] * by_b
         gain = slope + 0.5 * bend - 0.5 * pull * pull / H[d, d]
-        outside = (np.abs(self.theta[a] + by_a) > self.limit[a]) | (np.abs(self.theta[b] + by_b) > self.limit[b])
-        gain[outside] = np.inf
+        outside = (np.abs(theta[a] + by_a) > self.limit[a]) | (np.abs(theta[b] + by_b) > self.limit[b])
         inside = np.flatnonzero(~outside)
-        order = inside[np.argsort(gain[inside], kind="stable")[:TRIES]]
-        return [(int(a[i]), int(b[i]), int(by_a[i]), int(by_b[i])) for i in order], gain[order]
+        order = inside[np.argsort(gain[inside], kind="stable")[:most]]
+        return [(int(a[i]), int(b[i]), int(by_a[i]), int(by_b[i])) for i in order]
