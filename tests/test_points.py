@@ -85,7 +85,7 @@ def problems(draw):
     ), (max_points)
 
 
-@settings(max_examples=30)
+@settings(max_examples=20)
 @given(problems())
 def test_points_keep_their_promises_and_are_never_worse_than_rounding(given_):
     (B, weights, intercepts, own, code, owner, zero_owner, row_weight, raw), most = given_

@@ -266,7 +266,7 @@ class _Search:
 
     def _step(self, start: np.ndarray, begin: float, exact: bool) -> bool:
         g, H = self._model(start, begin)
-        tries = max(TRIES, min(EXACT_WORK // len(self.rows.weight), 400)) if exact else TRIES
+        tries = max(TRIES, min(EXACT_WORK // len(self.rows.weight), 60)) if exact else TRIES
         for a, b, by_a, by_b in self._candidates(start, g, H, tries):
             theta = start.copy()
             theta[a] += by_a
