@@ -151,8 +151,11 @@ def _markdown(frame: pd.DataFrame) -> list[str]:
 
 
 def _plot(per_set: pd.DataFrame, methods: list[str], folder: Path) -> None:
-    import matplotlib
-
+    try:
+        import matplotlib
+    except ImportError:
+        print("No plot: matplotlib is missing (pip install 'smallearn[bench]').")
+        return
     matplotlib.use("Agg")
     from matplotlib import pyplot
 

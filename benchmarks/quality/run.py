@@ -9,6 +9,7 @@ import sys
 import warnings
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -91,15 +92,21 @@ def run(plan: Plan, path: Path, jobs: int) -> list[str]:
     tasks = plan.tasks(done)
     failures = []
     _mend(path)
-    with ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn")) as pool:
-        running = {pool.submit(cells, task): task for task in tasks}
+    pool = ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn"))
+    running = {pool.submit(cells, task): task for task in tasks}
+    try:
         for future in _progress(as_completed(running), len(tasks)):
             task = running[future]
             try:
                 _append(path, future.result())
+            except BrokenProcessPool:
+                failures.append("A process died (out of memory?); what was left of the plan was not run.")
+                break
             except Exception as error:  # whatever goes wrong in one cell, the others are still wanted
                 failures.append(f"{task.entry.name}, {task.method}, split {task.number}: {error!r}")
-                print(f"Failed: {failures[-1]}", file=sys.stderr)
+                print(f"Failed: {failures[-1]}", file=sys.stderr, flush=True)
+    finally:
+        pool.shutdown(cancel_futures=True)  # when interrupted, what waits is not begun
     return failures
 
 
