@@ -75,7 +75,8 @@ def _splits(plan: Plan, complete: list[str]) -> str:
 
 def _means(cells: pd.DataFrame, T: int, methods: list[str]) -> pd.DataFrame:
     """Mean accuracy over the splits: a row for each set, a column for each method."""
-    return _table(cells, T, methods).T.groupby(level="set", sort=False).mean().reindex(columns=methods)
+    means = _table(cells, T, methods).T.groupby(level="set", sort=False).mean().reindex(columns=methods)
+    return means.round(9)  # what is equal but for rounding is a tie
 
 
 def _table(cells: pd.DataFrame, T: int, methods: list[str]) -> pd.DataFrame:
