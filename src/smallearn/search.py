@@ -8,6 +8,7 @@ import numpy as np
 from smallearn import assignment as assignments
 from smallearn import rounding
 from smallearn.blocks import Assignment, Rows
+from smallearn.certify import certify
 from smallearn.objective import Objective, Penalty, Relaxed
 from smallearn.progress import report_progress
 from smallearn.subset import LEAST_FALL, Search, State
@@ -85,8 +86,6 @@ def from_state(rows: Rows, state: State, plan: Plan) -> Solution:
 
 def prove(rows: Rows, current: Solution, plan: Plan, tol: float, time_limit: float | None) -> Solution:
     """Prove by branch and bound that no support within the budget is better at this assignment, or find the best."""
-    from smallearn.certify import certify
-
     objective = Objective(rows, current.assignment, plan.penalty)
     proof = certify(objective, (current.W, current.support, current.value), tol, time_limit, report_progress(plan.verbose))
     return replace(
