@@ -136,6 +136,9 @@ def best_support(X, labels, assignment, sign, alpha, candidates):
     p, d = len(assignment.owner), X.shape[1]
     best = np.inf
     for support in candidates:
+        if not support.any():  # every column is too dear
+            best = min(best, mean_loss(X, np.zeros((p, d)), assignment, labels))
+            continue
         bounds = [(0.0 if s > 0 else None, 0.0 if s < 0 else None) for s in np.tile(sign, p)[support.ravel()]]
 
         def value(theta, support=support):

@@ -186,6 +186,15 @@ def test_refitting_with_signs_meets_the_optimality_conditions_and_agrees_with_bo
     assert other == pytest.approx(value, rel=1e-4, abs=1e-9)
 
 
+@pytest.mark.parametrize("sign", [0, 1])
+def test_refitting_on_no_column_at_all_gives_the_loss_of_zero_weights(sign):
+    objective, _, W = problems.random_problem(1)
+    objective = replace(objective, penalty=replace(objective.penalty, sign=np.full(6, sign, dtype=np.int8)))
+    refitted, value = rounding.refit(objective, np.zeros(W.shape, dtype=bool), W)
+    assert not refitted.any()
+    assert value == pytest.approx(objective.loss(np.zeros(W.shape)))
+
+
 def test_columns_that_are_always_in_may_stand_anywhere():
     objective, _, _ = problems.random_problem(5, m=40, n=5, k=2)
     columns = np.array([3, 0, 1, 2, 4, 5])

@@ -21,7 +21,7 @@ class Pools(NamedTuple):
     ``entry[i]`` is where item ``i`` stands in the flattened p × d matrix; with ``copies > 1`` it stands for the whole
     column below. ``root`` is √cost. Entries that are no item have the fixed mask ``base``, 1 (always in) or 0 (never).
     ``always`` lists those that are. ``sign`` (d) is that of the weights of a column, 0 for either; ``signed``: whether
-    one is due anywhere. ``choice`` is k where every pool is a choice of k out of equally many items at cost 1, else 0.
+    one is due anywhere. ``choice`` is k where all pools are alike, a choice of k out of items at cost 1, else 0.
     """
 
     sign: np.ndarray
@@ -62,21 +62,30 @@ def make_pools(pooling: str, budget: float | np.ndarray, cost: np.ndarray, sign:
     if pooling == "total":
         table = table.reshape(1, -1)
     limit = np.full(len(table), budget, dtype=float)
-    ample = limit[:, None] * (1.0 + ROUNDING)
-    fits = table <= ample
-    items = fits & (table > 0.0)
-    items &= np.where(items, table, 0.0).sum(axis=1, keepdims=True) > ample
-    base = (fits & ~items).astype(float).reshape(-1, d)
-    if copies > 1:
-        base = np.repeat(base, copies, axis=0)
-    length = items.sum(axis=1)
-    start = np.zeros(len(table) + 1, dtype=np.int64)
-    np.cumsum(length, out=start[1:])
-    price = table[items]
-    k = int(limit[0])
-    choice = bool((price == 1.0).all() and (limit == k).all() and (length == length[0]).all()) and len(price) > 0
-    always, entry = base.ravel().nonzero()[0], items.ravel().nonzero()[0]
-    return Pools(sign, entry, start, limit, price, np.sqrt(price), copies, base, always, k * choice, bool(sign.any()))
+    alike = len(table) == 1 or (cost.ndim == 1 and np.ndim(budget) == 0)
+    kinds = [_make_pool(row, float(most)) for row, most in zip(table[:1] if alike else table, limit, strict=False)]
+    pools = kinds * len(table) if alike else kinds
+    entry = np.concatenate([place + q * table.shape[1] for q, (place, _, _) in enumerate(pools)])
+    price = np.concatenate([price for _, price, _ in pools])
+    start = np.zeros(len(pools) + 1, dtype=np.int64)
+    np.cumsum([len(place) for place, _, _ in pools], out=start[1:])
+    base = np.concatenate([fixed for _, _, fixed in pools] * copies).reshape(p, d)
+    whole = alike and len(price) > 0 and limit[0].is_integer() and bool((price == 1.0).all())
+    choice = int(limit[0]) if whole else 0
+    always = base.ravel().nonzero()[0]
+    return Pools(sign, entry, start, limit, price, np.sqrt(price), copies, base, always, choice, bool(sign.any()))
+
+
+def _make_pool(cost: np.ndarray, budget: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Where the items of one pool stand, what they cost, and the mask of all that is none."""
+    ample = budget * (1.0 + ROUNDING)
+    base = (cost <= ample).astype(float)
+    place = np.flatnonzero((cost > 0.0) & (cost <= ample))
+    price = cost[place]
+    if price.sum() <= ample:
+        place, price = place[:0], price[:0]
+    base[place] = 0.0
+    return place, price, base
 
 
 def sizes(V: np.ndarray, pools: Pools) -> np.ndarray:

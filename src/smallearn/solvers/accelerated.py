@@ -20,10 +20,12 @@ PATIENCE = 200  # passes without a smaller gap after which rounding is all that 
 STALLED = 10  # models in which the gap should at least have halved
 INNER = 0.3  # the working set is solved to this share of the gap wanted: the rest of it is for the other columns …
 EARLY = 0.01  # … and to no less than this share of the gap so far, for more columns may come
+CLEARLY = 0.1  # a bound that would be enough is out of reach when the gap is this share of what it has to rise
 
 
-def solve(objective: Objective, start: np.ndarray | None, tol: float, max_iter: int) -> Relaxed:
-    """Minimise the relaxed objective to a relative duality gap of ``tol``, in at most ``max_iter`` iterations."""
+def solve(objective: Objective, start: np.ndarray | None, tol: float, max_iter: int, enough: float = np.inf) -> Relaxed:
+    """Minimise the relaxed objective to a relative duality gap of ``tol``, in at most ``max_iter`` iterations, or until
+    the lower bound reaches ``enough``, or until it is plain that it will not (see `_decided`)."""
     p, d = objective.shape
     penalty = objective.penalty
     W = np.zeros((p, d)) if start is None else penalty.clip(start)
@@ -33,7 +35,7 @@ def solve(objective: Objective, start: np.ndarray | None, tol: float, max_iter: 
     inner = INNER * tol
     n_iter = 0
     last_gap = np.inf
-    while upper - lower > tol * upper and n_iter < max_iter:
+    while upper - lower > tol * upper and n_iter < max_iter and not _decided(upper, lower, enough):
         wanted = _columns(objective, W, sums.gradient, columns)
         if len(wanted) == len(columns):  # none is missing: the rest of the gap is inside …
             if upper - lower > 0.9 * last_gap:
@@ -42,17 +44,22 @@ def solve(objective: Objective, start: np.ndarray | None, tol: float, max_iter: 
         columns, last_gap = wanted, upper - lower
         small = objective if len(columns) == d else objective.restrict(columns)
         descend = _by_models if p * len(columns) <= MOST_UNKNOWNS else _by_passes
-        enough = inner if len(columns) == d else max(inner, EARLY * (upper - lower) / upper)
-        W[:, columns], steps, stalled = descend(small, W[:, columns], enough, max_iter - n_iter)
+        close = inner if len(columns) == d else max(inner, EARLY * (upper - lower) / upper)
+        W[:, columns], steps, stalled = descend(small, W[:, columns], close, max_iter - n_iter, enough)
         n_iter += steps
         if stalled and descend is _by_models:  # columns of very different scale defeat the models
-            W[:, columns], steps, _ = _by_passes(small, W[:, columns], enough, min(max_iter - n_iter, 5 * PATIENCE))
+            W[:, columns], steps, _ = _by_passes(small, W[:, columns], close, min(max_iter - n_iter, 5 * PATIENCE))
             n_iter += steps
         sums = objective.sums(W)
         upper = sums.loss + penalty.value(W)
         lower = max(lower, objective.dual(sums.conjugate, sums.gradient))
     mask = penalty.mask(W)
     return Relaxed(W, mask, sums.gradient, upper, lower, max(1, n_iter), upper - lower <= tol * upper)
+
+
+def _decided(upper: float, lower: float, enough: float) -> bool:
+    """Whether the bound is beyond ``enough``, or the optimum so far below it that no more need be known."""
+    return lower >= enough or upper - lower < CLEARLY * (enough - upper) < np.inf
 
 
 def _columns(objective: Objective, W: np.ndarray, G: np.ndarray, columns: np.ndarray) -> np.ndarray:
@@ -66,7 +73,9 @@ def _columns(objective: Objective, W: np.ndarray, G: np.ndarray, columns: np.nda
     return np.flatnonzero(at_work | fixed | geometry.outrunners(G, pools, at_work))
 
 
-def _by_models(objective: Objective, W: np.ndarray, tol: float, max_iter: int) -> tuple[np.ndarray, int, bool]:
+def _by_models(
+    objective: Objective, W: np.ndarray, tol: float, max_iter: int, enough: float = np.inf
+) -> tuple[np.ndarray, int, bool]:
     """Proximal Newton: minimise a quadratic model of the loss with the penalty, then a line search on the truth. Says
     at last whether it stalled."""
     p, d = W.shape
@@ -81,7 +90,7 @@ def _by_models(objective: Objective, W: np.ndarray, tol: float, max_iter: int) -
     for n_iter in range(max_iter):
         upper = loss + cost
         lower = max(lower, objective.dual(conjugate, g))
-        if upper - lower <= tol * upper:
+        if upper - lower <= tol * upper or _decided(upper, lower, enough):
             return W, n_iter, False
         if n_iter % STALLED == STALLED - 1:
             if not upper - lower < 0.5 * watched:
@@ -106,7 +115,9 @@ def _by_models(objective: Objective, W: np.ndarray, tol: float, max_iter: int) -
     return W, max_iter, False
 
 
-def _by_passes(objective: Objective, W: np.ndarray, tol: float, max_iter: int) -> tuple[np.ndarray, int, bool]:
+def _by_passes(
+    objective: Objective, W: np.ndarray, tol: float, max_iter: int, enough: float = np.inf
+) -> tuple[np.ndarray, int, bool]:
     """Accelerated proximal gradient on the loss itself: one pass for the gradient, one for the backtracking."""
     penalty = objective.penalty
     W = np.ascontiguousarray(W)
@@ -119,7 +130,7 @@ def _by_passes(objective: Objective, W: np.ndarray, tol: float, max_iter: int) -
         lower = max(lower, objective.dual(conjugate, G))
         idle = 0 if upper - lower < least else idle + 1
         least = min(least, upper - lower)
-        if n_iter and (upper - lower <= tol * upper or idle == PATIENCE):
+        if n_iter and (upper - lower <= tol * upper or idle == PATIENCE or _decided(upper, lower, enough)):
             return best, n_iter, idle == PATIENCE
         while True:
             new, _, cost = penalty.prox(point - G / L, 1.0 / L)
