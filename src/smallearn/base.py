@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,14 +12,15 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d, validate_data
 
-from smallearn import __version__
 from smallearn.budgets import Budget
 from smallearn.literals import RAW
 from smallearn.model import Prototype, SMaLLModel, Term, Training, class_dtype
 from smallearn.parameters import Features, check_cut_points, check_sample_weight
+from smallearn.points import Points, find_points
 from smallearn.problem import Problem, build_problem
 from smallearn.search import Solution
 from smallearn.tables import read_table
+from smallearn.version import __version__
 
 
 class SMaLLBase(ClassifierMixin, BaseEstimator):
@@ -93,7 +95,7 @@ class SMaLLBase(ClassifierMixin, BaseEstimator):
         weights, intercepts = problem.to_raw_units(solution.W, self.fit_intercept)
         card = None
         if self.max_points is not None:
-            card = self._score_card(problem, solution, weights, intercepts)
+            card = self._score_card(problem, solution, weights, intercepts, alpha)
             weights, intercepts = card.scale * card.points / card.units, card.scale * card.intercepts
         used = weights != 0.0
         p = len(weights)
@@ -104,7 +106,7 @@ class SMaLLBase(ClassifierMixin, BaseEstimator):
             self.support_[j, found.feature[l]] = True
         self._weights = weights if set(found.kind) <= {RAW} else None
         self.prototype_classes_ = problem.classes[solution.assignment.owner]
-        self.objective_ = solution.value
+        self.objective_ = solution.value if card is None else self._objective_of(problem, solution, card, alpha)
         self.lower_bound_ = min(solution.bound, solution.value)  # where they meet, rounding may part them
         self.optimality_gap_ = (self.objective_ - self.lower_bound_) / self.objective_
         self.duality_gap_ = solution.relaxed.gap
@@ -123,35 +125,41 @@ class SMaLLBase(ClassifierMixin, BaseEstimator):
             )
         return self._weights
 
-    def _score_card(self, problem: Problem, solution: Solution, weights, intercepts):
-        from smallearn import points
-
-        labels = problem.rows(self._zero_owner(problem, solution), False, 1)
+    def _score_card(self, problem: Problem, solution: Solution, weights, intercepts, alpha: float) -> Points:
+        """Whole weights in the place of the refitted ones, on the same candidates."""
+        zero_owner = 1 - int(solution.assignment.owner[0]) if len(problem.classes) == 2 else -1
+        rows = problem.rows(zero_owner, False, 1)
         used = np.flatnonzero(np.any(weights != 0.0, axis=0))
         scale = np.where(problem.inverse[used] > 0.0, problem.inverse[used], 1.0)
-        values = labels.columns(used) / scale + problem.mean[used]
+        values = rows.columns(used) / scale + problem.mean[used]
         raw = np.array([problem.candidates.kind[l] == RAW for l in used], dtype=bool)
         values[:, ~raw] = np.rint(values[:, ~raw])
-        card = points.find_points(
+        card = find_points(
             values,
             weights[:, used],
             intercepts,
             solution.assignment.own,
             problem.code,
             solution.assignment.owner,
-            labels.labels.zero_owner,
-            labels.labels.weight,
+            zero_owner,
+            rows.labels.weight,
             raw,
             int(self.max_points),
+            alpha,
+            1.0 / scale,
         )
         full = np.zeros(weights.shape, dtype=np.int64)
         full[:, used] = card.points
         units = np.ones(weights.shape[1])
         units[used] = card.units
-        return card._replace(points=full, units=units)
+        return replace(card, points=full, units=units)
 
-    def _zero_owner(self, problem: Problem, solution: Solution) -> int:
-        return 1 - int(solution.assignment.owner[0]) if len(problem.classes) == 2 else -1
+    def _objective_of(self, problem: Problem, solution: Solution, card: Points, alpha: float) -> float:
+        """The training objective of a score card: its loss, and the penalty of its weights in standardised space."""
+        weights = card.scale * card.points / card.units
+        scale = np.where(problem.inverse > 0.0, problem.inverse, 1.0)
+        constants = card.scale * card.intercepts + weights @ problem.mean
+        return card.loss + 0.5 * alpha * float(np.sum((weights / scale) ** 2) + np.sum(constants**2))
 
     def _model(self, problem: Problem, solution: Solution, weights, intercepts, card, budget, alpha) -> SMaLLModel:
         found = problem.candidates

@@ -20,7 +20,7 @@ class Budget:
     signs: np.ndarray | None = None
 
     def penalty(self, alpha: float, candidates: Candidates, constant: bool, owner: int) -> Penalty:
-        """The penalty on the candidates, followed by the constant if there is one, for prototypes of class ``owner``."""
+        """The penalty on the candidates, then the constant if there is one, for prototypes of class ``owner``."""
         n = len(candidates)
         cost = np.ones(n) if self.costs is None else self.costs[candidates.feature]
         sign = np.zeros(n, dtype=np.int8)
@@ -28,9 +28,13 @@ class Budget:
         if self.signs is not None:
             due = self.signs[candidates.feature] * (1 if owner == 1 else -1)  # the other class's score falls as P rises
             sign = np.where((kind == RAW) | (kind == ABOVE), due, np.where(kind == AT_MOST, -due, 0)).astype(np.int8)
-            lost = np.setdiff1d(np.flatnonzero(self.signs), candidates.feature[(kind == RAW) | (kind == AT_MOST) | (kind == ABOVE)])
+            lost = np.setdiff1d(
+                np.flatnonzero(self.signs), candidates.feature[(kind == RAW) | (kind == AT_MOST) | (kind == ABOVE)]
+            )
             if len(lost):
-                raise ValueError(f"monotonic_cst has a sign for feature {lost[0]}, which has no order: it has no term to rise with.")
+                raise ValueError(
+                    f"monotonic_cst has a sign for feature {lost[0]}, which has no order: it has no term to rise with."
+                )
         for feature in self.always_in:
             mine = (kind == RAW) & (candidates.feature == feature)
             if not mine.any():

@@ -48,8 +48,8 @@ class SMaLLClassifier(SMaLLBase):
     solver : {"accelerated", "mirror-prox"}, default="accelerated"
         How the relaxation is solved: accelerated proximal gradient, or the paper's algorithm.
     budget : {"prototype", "total", "shared"}, default="prototype"
-        What `n_nonzero` (or `max_cost`) limits: the terms of each prototype, the terms of all prototypes together, split
-        as serves best, or the different terms in use, one that several prototypes use being paid for once.
+        What `n_nonzero` (or `max_cost`) limits: the terms of each prototype, those of all prototypes together, split as
+        serves best, or the different terms in use, one that several prototypes use being paid for once.
     feature_costs, max_cost : array-like or dict from feature to cost, and float, default=None
         What a term of each feature costs (1 if a dict leaves it out) and how much may be spent, in the place of
         `n_nonzero`.

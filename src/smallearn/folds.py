@@ -1,7 +1,7 @@
 """Cross-validation by weights: what each row weighs in training and in validation, fold by fold.
 
-The parts are drawn from the rows in an order that does not depend on theirs, unit of weight by unit of weight, so that a
-row of weight 2 is dealt out as two equal rows would be.
+The parts are drawn from the rows in an order that does not depend on theirs, unit of weight by unit of weight, so that
+a row of weight 2 is dealt out as two equal rows would be.
 """
 
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ MOST_UNITS = 10_000_000
 
 @dataclass(frozen=True)
 class Fold:
-    """The weight of each row in training and in validation, as shares of its own weight: 0 to 1, summing to 1 at most."""
+    """What share of each row's weight, from 0 to 1, is for training and what for validation."""
 
     train: np.ndarray
     validate: np.ndarray
@@ -48,13 +48,17 @@ def _given(problem: Problem, cv, kept: np.ndarray) -> list[Fold]:
     place = np.cumsum(kept) - 1
     y = np.zeros(len(kept), dtype=np.int64)
     y[kept] = problem.code
-    found = []
+    found: list[Fold] = []
     for parts in check_cv(cv, y, classifier=True).split(np.zeros((len(kept), 1)), y):
         train, validate = (np.isin(np.arange(len(place)), np.arange(len(kept))[part]) for part in parts)
         fold = Fold(train[kept].astype(float), validate[kept].astype(float))
         lacking = set(range(len(problem.classes))) - set(problem.code[fold.train > 0.0].tolist())
         if lacking or not fold.validate.any():
-            what = f"no row of class {problem.classes.tolist()[min(lacking)]!r} to train on" if lacking else "no row held out"
+            what = (
+                f"no row of class {problem.classes.tolist()[min(lacking)]!r} to train on"
+                if lacking
+                else "no row held out"
+            )
             raise ValueError(f"cv: fold {len(found)} has {what}.")
         found.append(fold)
     if not found:
@@ -71,7 +75,9 @@ def _units(problem: Problem) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     m = len(problem.code)
     first = np.argsort(_content(problem), kind="stable")
     first = first[np.argsort(problem.code[first], kind="stable")]
-    times = problem.sample_weight[first].astype(np.int64) if _whole(problem.sample_weight) else np.ones(m, dtype=np.int64)
+    times = (
+        problem.sample_weight[first].astype(np.int64) if _whole(problem.sample_weight) else np.ones(m, dtype=np.int64)
+    )
     rows = np.repeat(first, times)
     return problem.code[rows], rows, 1.0 / np.repeat(times, times)
 
@@ -80,13 +86,13 @@ def _content(problem: Problem) -> np.ndarray:
     """A number for each row, the same for rows that are equal and ordered by what is in them, not by where they are."""
     if sparse.issparse(problem.X):
         X = problem.X
-        keys = [
-            X.indices[a:b].tobytes() + b"|" + X.data[a:b].tobytes() for a, b in zip(X.indptr[:-1], X.indptr[1:], strict=True)
-        ]
+        edges = zip(X.indptr[:-1], X.indptr[1:], strict=True)
+        keys = [X.indices[a:b].tobytes() + b"|" + X.data[a:b].tobytes() for a, b in edges]
         return np.unique(np.array(keys, dtype=object), return_inverse=True)[1]
     content = np.hstack([problem.X, problem.bins.astype(problem.X.dtype)]) if problem.bins.size else problem.X
     content = np.ascontiguousarray(content + 0.0)  # -0.0 is 0.0
-    return np.unique(content.view(np.dtype((np.void, content.dtype.itemsize * content.shape[1]))).ravel(), return_inverse=True)[1]
+    rows = content.view(np.dtype((np.void, content.dtype.itemsize * content.shape[1]))).ravel()
+    return np.unique(rows, return_inverse=True)[1]
 
 
 def _deal(problem, code, rows, share, count, rng) -> list[Fold]:

@@ -166,9 +166,9 @@ def sparse_pass(data, indices, indptr, W, offset, own, code, weight, owner, zero
 def literal_pass(X, mean, inverse, W, bins, first, table, offset, own, code, weight, owner, zero_owner, G, hist, total):
     """As ``dense_pass`` where most columns are literals, each true on an interval of the bins of one feature.
 
-    ``bins[i, f]`` is the bin of row ``i`` in feature ``f``, whose bins begin at ``first[f]`` of ``table`` (p × bins: what
-    the literals of a feature add to the score) and of ``hist`` (p × bins: the residuals summed by bin, from which the
-    caller takes the gradient of every literal). The cost is that of one column a feature, however many cut points.
+    ``bins[i, f]`` is the bin of row ``i`` in feature ``f``, whose bins begin at ``first[f]`` of ``table`` (p × bins:
+    what the literals of a feature add to the score) and of ``hist`` (p × bins: the residuals summed by bin, from which
+    the caller takes the gradient of every literal). The cost is that of one column a feature, however many cut points.
     ``offset`` holds the constants of the scores, ``total`` sums the residuals.
     """
     m, n = X.shape
@@ -206,8 +206,9 @@ def literal_pass(X, mean, inverse, W, bins, first, table, offset, own, code, wei
 
 @compiled
 def screen_pass(X, mean, inverse, bins, first, S, bend, G, hist, H, bend_hist, total, bend_total):
-    """Gradient and curvature of every candidate term, from residuals ``S`` and curvatures ``bend`` (both m × p, weighed):
-    adds ``Σ_i S_ij x_i`` to ``G`` and ``Σ_i bend_ij x_i²`` to ``H``; for literals both by bin (see ``literal_pass``)."""
+    """Gradient and curvature of every candidate term, from residuals ``S`` and curvatures ``bend`` (both m × p, with
+    the weights in them): adds ``Σ_i S_ij x_i`` to ``G`` and ``Σ_i bend_ij x_i²`` to ``H``; for literals both by bin
+    (see ``literal_pass``)."""
     m, n = X.shape
     for i in range(m):
         for j in range(S.shape[1]):
@@ -288,7 +289,7 @@ def curvature_pass(X, mean, inverse, theta, column, own, code, weight, owner, ze
 
 @compiled
 def entries_pass(B, at, begin, theta, own, code, weight, owner, zero_owner, g, H):
-    """As ``curvature_pass`` for entries in one list: those of prototype ``j`` are ``begin[j] … begin[j + 1]``, and entry
+    """As ``curvature_pass`` for entries in one list: those of prototype ``j`` are ``begin[j] … begin[j + 1]``; entry
     ``e`` weighs column ``at[e]`` of ``B``. Fills ``g`` and the lower triangle of ``H``; returns the loss."""
     p = owner.shape[0]
     size = theta.shape[0]

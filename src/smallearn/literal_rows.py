@@ -79,7 +79,18 @@ class LiteralRows:
         hist, bend_hist = np.zeros((p, found.n_bins)), np.zeros((p, found.n_bins))
         total, bend_total = np.zeros(p), np.zeros(p)
         kernels.screen_pass(
-            self._X, self._mean[:r], self._inverse[:r], self._bins, found.first, S, bend, G, hist, H, bend_hist, total,
+            self._X,
+            self._mean[:r],
+            self._inverse[:r],
+            self._bins,
+            found.first,
+            S,
+            bend,
+            G,
+            hist,
+            H,
+            bend_hist,
+            total,
             bend_total,
         )
         mean, inverse = self._mean[r:], self._inverse[r:]

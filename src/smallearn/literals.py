@@ -1,9 +1,9 @@
 """Candidate terms: what a prototype may be made of beside the raw features.
 
-A literal is true on an interval of the *bins* of one feature. Bins come from the cut points of a number (``[x ≤ t]`` is
-true in all bins up to that of ``t``) or from the categories of a text (``[x = c]`` is true in one bin), and the last bin
-of a feature with gaps is "missing". So all literals of a feature share one column of small integers, and their sums over
-rows are sums over a histogram: the matrix of literals is never made.
+A literal is true on an interval of the *bins* of one feature. Bins come from the cut points of a number (``[x ≤ t]``
+is true in all bins up to that of ``t``) or from the categories of a text (``[x = c]`` is true in one bin), and the last
+bin of a feature with gaps is "missing". So all literals of a feature share one column of small integers, and their sums
+over rows are sums over a histogram: the matrix of literals is never made.
 """
 
 from collections.abc import Mapping, Sequence

@@ -171,7 +171,9 @@ def check_costs(features: Features, costs: Any) -> np.ndarray | None:
     found = features.values("feature_costs", costs, 1.0)
     if not np.all((found > 0.0) & (found < 1e300)):
         worst = found[~((found > 0.0) & (found < 1e300))][0]
-        raise ValueError(f"feature_costs has {worst!r}; costs are positive numbers (always_in: what is free of charge).")
+        raise ValueError(
+            f"feature_costs has {worst!r}; costs are positive numbers (always_in: what is free of charge)."
+        )
     return found
 
 
@@ -199,7 +201,9 @@ def check_cut_points(features: Features, cuts: Any) -> int | dict[int, list[floa
         except (TypeError, ValueError):
             points = np.array(np.nan)
         if points.ndim != 1 or not np.isfinite(points).all() or len(points) > MOST_CUTS:
-            raise ValueError(f"cut_points gives feature {key!r} the cut points {values!r}, not a list of finite numbers.")
+            raise ValueError(
+                f"cut_points gives feature {key!r} the cut points {values!r}, not a list of finite numbers."
+            )
         found[features.index("cut_points", key)] = points.tolist()
     return found
 

@@ -2,11 +2,10 @@
 
 import sys
 import time
-from collections.abc import Callable
 
 
 class Bar:
-    """``with Bar(total, "folds", shown) as bar: bar.step()``. Shown after a second, on a terminal, unless not wanted."""
+    """``with Bar(total, "fits", shown) as bar: bar.step()``. Shown after a second, on a terminal, unless not wanted."""
 
     def __init__(self, total: int, what: str, shown: bool = True):
         self.total, self.what, self.done = total, what, 0
@@ -34,21 +33,30 @@ class Bar:
             print(f"\r{'':<78}\r", end="", file=sys.stderr, flush=True)
 
 
-def report_progress(verbose: bool) -> Callable[[str], None] | None:
-    """A function that shows a line of words about work under way: over itself on a terminal; as lines if asked for."""
-    terminal = sys.stderr.isatty()
-    if not terminal and not verbose:
-        return None
-    last = [0.0]
+class Status:
+    """``with Status(verbose) as status: status.show("…")``: a line of words about work under way, over itself on a
+    terminal; else line by line if ``verbose``; at most twice a second."""
 
-    def show(line: str) -> None:
+    def __init__(self, verbose: bool):
+        self._terminal, self._verbose = sys.stderr.isatty(), verbose
+        self._last = time.monotonic()
+        self._written = False
+
+    def __enter__(self) -> "Status":
+        return self
+
+    def show(self, line: str) -> None:
+        """Say how far it got."""
         now = time.monotonic()
-        if now - last[0] < 0.5:
+        if now - self._last < 0.5:
             return
-        last[0] = now
-        if terminal:
-            print(f"\r{line:<100}", end="", file=sys.stderr, flush=True)
-        else:
+        self._last = now
+        if self._terminal:
+            print(f"\r{line:<78}", end="", file=sys.stderr, flush=True)
+            self._written = True
+        elif self._verbose:
             print(line, file=sys.stderr)
 
-    return show
+    def __exit__(self, *problem: object) -> None:
+        if self._written:
+            print(f"\r{'':<78}\r", end="", file=sys.stderr, flush=True)

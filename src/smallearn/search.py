@@ -10,7 +10,7 @@ from smallearn import rounding
 from smallearn.blocks import Assignment, Rows
 from smallearn.certify import certify
 from smallearn.objective import Objective, Penalty, Relaxed
-from smallearn.progress import report_progress
+from smallearn.progress import Status
 from smallearn.subset import LEAST_FALL, Search, State
 
 Solver = Callable[[Objective, np.ndarray | None], Relaxed]
@@ -87,7 +87,15 @@ def from_state(rows: Rows, state: State, plan: Plan) -> Solution:
 def prove(rows: Rows, current: Solution, plan: Plan, tol: float, time_limit: float | None) -> Solution:
     """Prove by branch and bound that no support within the budget is better at this assignment, or find the best."""
     objective = Objective(rows, current.assignment, plan.penalty)
-    proof = certify(objective, (current.W, current.support, current.value), tol, time_limit, report_progress(plan.verbose))
+    incumbent = (current.W, current.support, current.value)
+    with Status(plan.verbose) as status:
+        proof = certify(
+            objective,
+            incumbent,
+            tol,
+            time_limit,
+            lambda now: status.show(f"certify: {now.nodes} relaxations, gap {now.optimality_gap:.2%}"),
+        )
     return replace(
         current,
         W=proof.W,

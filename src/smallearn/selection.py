@@ -165,7 +165,7 @@ def score(scoring: Any, decision: np.ndarray, held: Problem) -> Answers:
         loss = special.logsumexp(decision, axis=1) - decision[np.arange(len(decision)), held.code]
     weight = held.sample_weight / held.sample_weight.sum()
     blend = right - LOSS_SHARE * np.minimum(loss, MOST_LOSS)
-    each = {"accuracy": right.astype(float), "neg_log_loss": -loss}.get(scoring, blend)
+    each = {"accuracy": right.astype(float), "neg_log_loss": -loss}[scoring] if scoring else blend
     shown = float(weight @ (right if scoring is None else each))
     return Answers(shown, float(weight @ each), each.astype(np.float32))
 
@@ -238,13 +238,13 @@ class Table:
 
     def advantage(self, one: Candidate, other: Candidate) -> tuple[float, float]:
         """How much better ``one`` is than ``other``, fold by fold on the same rows, and the standard error of that."""
-        pairs = [
-            (a, b) for a, b in zip(self.answers[one], self.answers[other], strict=True) if a is not None and b is not None
-        ]
+        both = zip(self.answers[one], self.answers[other], strict=True)
+        pairs = [(a, b) for a, b in both if a is not None and b is not None]
         by_fold = np.array([a.score - b.score for a, b in pairs])
         mean = float(by_fold.mean())
-        if all(a.rows is not None and b.rows is not None for a, b in pairs):
-            each = np.concatenate([a.rows - b.rows for a, b in pairs])
+        rows = [a.rows - b.rows for a, b in pairs if a.rows is not None and b.rows is not None]
+        if len(rows) == len(pairs):
+            each = np.concatenate(rows)
             return mean, float(each.std() / np.sqrt(min(len(each), self.n_rows)))  # a repeated row is no new evidence
         return mean, float(by_fold.std(ddof=1) / np.sqrt(len(by_fold))) if len(by_fold) > 1 else 0.0
 
@@ -300,7 +300,7 @@ def race(task: Task, families: list[Family], folds: list[Fold], n_jobs: int | No
 
 def _survivors(table: Table, families: list[Family], count: int) -> list[Family]:
     """The best families so far, each by its best candidate; half as many of those with one prototype in any case."""
-    reached = {family: -np.inf for family in families}
+    reached = dict.fromkeys(families, -np.inf)
     for candidate in table.answers:
         if candidate.family in reached:
             reached[candidate.family] = max(reached[candidate.family], table.mean(candidate))
@@ -534,7 +534,9 @@ standardize, class_weight
         self._keep(task.problem, solution, budget, chosen.alpha)
         self.n_terms_ = len(self.model_.terms)
 
-    def _train(self, task: Task, family: Family, chosen: list[Candidate]) -> dict[Candidate, tuple[search.Solution, Budget]]:
+    def _train(
+        self, task: Task, family: Family, chosen: list[Candidate]
+    ) -> dict[Candidate, tuple[search.Solution, Budget]]:
         """Candidates of one family, trained on all rows, each with the budget that its bound speaks of."""
         rows = task.rows(task.problem, family.owner)
         states = trace(task, task.problem, rows, family, int(self.n_init))

@@ -64,10 +64,8 @@ def screen(rows: Rows, penalty: Penalty, proposed: list[Assignment], n_init: int
     still = search.fixed()
     reached = []
     for start in proposed:
-        state = still.start(assignments.drop_empty(start)[0])
-        for state in still.upward(state, GLANCE * len(start.owner), 0):
-            pass
-        reached.append(search.settle(state).value)
+        first = still.start(assignments.drop_empty(start)[0])
+        reached.append(search.settle(still.grown(first, GLANCE * len(start.owner))).value)
     return [proposed[a] for a in np.argsort(reached, kind="stable")[:n_init]]
 
 
@@ -98,7 +96,7 @@ def _split(rows: Rows, problem: Problem, counts: dict[int, int], column: int) ->
     owner: list[int] = []
     for label, count in counts.items():
         member = np.flatnonzero(code == label)
-        values, place = np.unique(x[member], return_inverse=True)
+        _, place = np.unique(x[member], return_inverse=True)
         mass = np.cumsum(np.bincount(place, weights=problem.sample_weight[member]))
         group = np.minimum((count * (mass - 1e-9 * mass[-1]) / mass[-1]).astype(int), count - 1)
         own[member] = group[place] + len(owner)

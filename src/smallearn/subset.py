@@ -5,6 +5,7 @@ is read off the gradient and the curvature of *all* candidates, in one pass over
 are refitted. Everything is in standardised space. Columns of cost 0 (the constant) are part of every support.
 """
 
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -79,7 +80,9 @@ class Search:
         """No terms yet: only what is always in."""
         p = len(assignment.owner)
         always = np.flatnonzero(~self._free)
-        return self._fit(assignment, np.repeat(np.arange(p), len(always)), np.tile(always, p), np.zeros(p * len(always)))
+        return self._fit(
+            assignment, np.repeat(np.arange(p), len(always)), np.tile(always, p), np.zeros(p * len(always))
+        )
 
     def resume(self, assignment: Assignment, support: np.ndarray, W: np.ndarray) -> State:
         """A support found elsewhere."""
@@ -176,7 +179,7 @@ class Search:
         looked, spot = np.unique(L, return_inverse=True)
         X = self._columns(looked)
         for j in np.unique(J):
-            mine = np.flatnonzero(J == j)
+            mine = np.flatnonzero(j == J)
             bend = -pi[:, [j]] * pi * self.labels.weight[:, None]
             bend[:, j] += pi[:, j] * self.labels.weight
             x = X[:, spot[mine]]
@@ -316,6 +319,10 @@ class Search:
             state = self.polish(grown, removals) if removals else grown
             yield state
 
+    def grown(self, state: State, size: int) -> State:
+        """The end of the way up, without polish."""
+        return deque([state, *self.upward(state, size, 0)], maxlen=1)[0]
+
     def downward(self, state: State, size: int, removals: int) -> Iterator[State]:
         """One term fewer at a time, down to ``size``, polished at each step."""
         while self.size(state) > size:
@@ -325,13 +332,8 @@ class Search:
     def descend(self, assignment: Assignment, size: int, removals: int = 4) -> State:
         """From an assignment: grow while rows stay where they are, then let them move, and swap."""
         still = self.fixed()
-        state = still.start(assignment)
-        for state in still.upward(state, size, 0):
-            pass
-        state = self.tidy(self.settle(state))
-        for state in self.upward(state, size, 0):
-            pass
-        return self.tidy(self.polish(state, removals))
+        state = self.tidy(self.settle(still.grown(still.start(assignment), size)))
+        return self.tidy(self.polish(self.grown(state, size), removals))
 
     def trace(self, assignment: Assignment, least: int, most: int) -> dict[int, State]:
         """A model of each size up to ``most``: upward with one prototype a class, where the start decides nothing; with
@@ -341,8 +343,7 @@ class Search:
             for state in self.upward(self.start(assignment), most, 2):
                 found[self.size(state)] = state
         else:
-            state = self.descend(assignment, most)
-            found[self.size(state)] = state
-            for state in self.downward(state, max(1, least), 1):
+            full = self.descend(assignment, most)
+            for state in [full, *self.downward(full, max(1, least), 1)]:
                 found[self.size(state)] = state
         return found
