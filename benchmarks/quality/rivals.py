@@ -198,7 +198,7 @@ class L1(Searched):
 
     @staticmethod
     def _path(X, y, most) -> dict[int, tuple[np.ndarray, float]]:
-        """Number of non-zeros → coefficients and intercept, the last point where several have as many."""
+        """Number of non-zeros → coefficients and intercept, the greatest C where several have as many."""
         new_names = inspect.signature(LogisticRegression).parameters["penalty"].default != "l2"  # scikit-learn 1.8
         model = LogisticRegression(
             solver="liblinear",
@@ -208,17 +208,33 @@ class L1(Searched):
             **({"l1_ratio": 1.0} if new_names else {"penalty": "l1"}),
         )
         share = np.clip(np.mean(y), 1e-3, 1.0 - 1e-3)
-        path = {0: (np.zeros(X.shape[1]), float(np.log(share / (1.0 - share))))}
-        beyond = 0
-        for C in l1_min_c(X, y, loss="log") * np.geomspace(1.05, 1e4, 60):
+        points = {0: (0.0, np.zeros(X.shape[1]), float(np.log(share / (1.0 - share))))}
+
+        def at(C: float) -> int:
             model.set_params(C=C).fit(X, y)
             used = int(np.count_nonzero(model.coef_))
-            if used <= most:
-                path[used] = model.coef_[0].copy(), float(model.intercept_[0])
+            if used <= most and points.get(used, (0.0,))[0] < C:
+                points[used] = C, model.coef_[0].copy(), float(model.intercept_[0])
+            return used
+
+        def between(C: float, used: int, next_C: float, next_used: int, halvings: int) -> None:
+            """Look for the sizes that a step has skipped: correlated columns come in close together."""
+            if halvings and used < most and next_used > used + 1:
+                middle = float(np.sqrt(C * next_C))
+                middle_used = at(middle)
+                between(C, used, middle, middle_used, halvings - 1)
+                between(middle, middle_used, next_C, next_used, halvings - 1)
+
+        first = l1_min_c(X, y, loss="log")
+        C, used, beyond = first, 0, 0
+        for next_C in first * np.geomspace(1.05, 1e4, 60):
+            next_used = at(next_C)
+            between(C, used, next_C, next_used, halvings=4)
+            C, used = next_C, next_used
             beyond += used > most
             if beyond == 2:
                 break
-        return path
+        return {n: (coef, intercept) for n, (_, coef, intercept) in points.items()}
 
     @staticmethod
     def _refitted(X, y, coef, intercept, C):
