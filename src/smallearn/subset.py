@@ -16,10 +16,11 @@ from smallearn import kernels
 from smallearn.blocks import Assignment, Rows
 from smallearn.objective import Penalty
 
-PRECISE = 1e-7  # the relative decrement at which Newton stops; the model that is kept is refitted further
-SETTLE = 6  # rounds of moving rows after each change of the support
+PRECISE = 1e-5  # the relative decrement at which Newton stops; the model that is kept is refitted further
+ROUGH = 1e-3  # … and where the state is only to be looked at
+SETTLE = 3  # rounds of moving rows after a change of the support
 SHORTLIST = 12  # candidates whose gain is worked out with the weights at hand giving way
-LEAST_FALL = 1e-6  # a swap must lower the objective by this share of it
+LEAST_FALL = 1e-4  # a swap must lower the objective by this share of it
 
 
 @dataclass(frozen=True)
@@ -98,7 +99,7 @@ class Search:
         column = state.column[self._free[state.column]]
         return len(np.unique(column)) if self._shared else len(column)
 
-    def _fit(self, assignment: Assignment, prototype, column, theta) -> State:
+    def _fit(self, assignment: Assignment, prototype, column, theta, precise: float = PRECISE) -> State:
         """Newton on the entries, then rows move to their best prototype, in turn. An entry that comes out with a sign
         that is not allowed is dropped."""
         p, labels = len(assignment.owner), self.labels
@@ -106,7 +107,7 @@ class Search:
         prototype, column, theta = prototype[order], column[order], theta[order]
         used, place = np.unique(column, return_inverse=True)
         B = self._columns(used)
-        rounds = SETTLE if self.moving and p > len(np.unique(assignment.owner)) else 0
+        rounds = SETTLE if self.moving and p > len(np.unique(assignment.owner)) and precise < ROUGH else 0
         while True:
             theta = theta.copy()
             value, inverse = kernels.newton_entries(
@@ -120,7 +121,7 @@ class Search:
                 assignment.owner,
                 labels.zero_owner,
                 self.penalty.alpha,
-                PRECISE,
+                precise,
                 50,
             )
             if self._signed and (wrong := self.penalty.sign[column] * theta).min(initial=0.0) < 0.0:
@@ -238,12 +239,12 @@ class Search:
             np.append(state.theta, np.zeros(len(more))),
         )
 
-    def drop(self, state: State, entries: np.ndarray) -> State:
+    def drop(self, state: State, entries: np.ndarray, precise: float = PRECISE) -> State:
         """Without some entries; the others move to where the quadratic model has its minimum, then are refitted."""
         kept = np.setdiff1d(np.arange(len(state.theta)), entries)
         block = state.inverse[np.ix_(entries, entries)]
         theta = state.theta - state.inverse[:, entries] @ np.linalg.solve(block, state.theta[entries])
-        return self._fit(state.assignment, state.prototype[kept], state.column[kept], theta[kept])
+        return self._fit(state.assignment, state.prototype[kept], state.column[kept], theta[kept], precise)
 
     def grow(self, state: State) -> State | None:
         """The most promising addition; None if there is none."""
@@ -258,7 +259,7 @@ class Search:
     def swap(self, state: State, removals: int, tries: int = 1) -> State | None:
         """The first exchange of a cheap term for a promising one that lowers the objective."""
         for entries in self.cheapest(state)[:removals]:
-            without = self.drop(state, entries)
+            without = self.drop(state, entries, ROUGH)
             need = without.value - state.value
             gone = {(int(state.prototype[e]), int(state.column[e])) for e in entries}
             for gain, j, l in self.shortlist(without)[:tries]:
