@@ -21,7 +21,7 @@ class Pools(NamedTuple):
     ``entry[i]`` is where item ``i`` stands in the flattened p × d matrix; with ``copies > 1`` it stands for the whole
     column below. ``root`` is √cost. Entries that are no item have the fixed mask ``base``, 1 (always in) or 0 (never).
     ``always`` lists those that are. ``sign`` (d) is that of the weights of a column, 0 for either; ``signed``: whether
-    one is due anywhere. ``choice`` is k where all pools are alike, a choice of k out of items at cost 1, else 0.
+    one is due anywhere. ``choice`` is k where every pool is a choice of k out of equally many items at cost 1, else 0.
     """
 
     sign: np.ndarray
@@ -61,31 +61,16 @@ def make_pools(pooling: str, budget: float | np.ndarray, cost: np.ndarray, sign:
     table = np.atleast_2d(cost) if copies > 1 or p == 1 else np.broadcast_to(cost, (p, d))
     if pooling == "total":
         table = table.reshape(1, -1)
-    limit = np.full(len(table), budget, dtype=float)
-    alike = len(table) == 1 or (cost.ndim == 1 and np.ndim(budget) == 0)
-    kinds = [_make_pool(row, float(most)) for row, most in zip(table[:1] if alike else table, limit, strict=False)]
-    pools = kinds * len(table) if alike else kinds
-    entry = np.concatenate([place + q * table.shape[1] for q, (place, _, _) in enumerate(pools)])
-    price = np.concatenate([price for _, price, _ in pools])
-    start = np.zeros(len(pools) + 1, dtype=np.int64)
-    np.cumsum([len(place) for place, _, _ in pools], out=start[1:])
-    base = np.concatenate([fixed for _, _, fixed in pools] * copies).reshape(p, d)
-    whole = alike and len(price) > 0 and limit[0].is_integer() and bool((price == 1.0).all())
-    choice = int(limit[0]) if whole else 0
+    limit = np.empty(len(table))
+    limit[:] = budget
+    table = np.ascontiguousarray(table)
+    entry, price = np.empty(table.size, dtype=np.int64), np.empty(table.size)
+    start, base = np.empty(len(table) + 1, dtype=np.int64), np.empty(table.shape)
+    choice = kernels.lay_out(table, limit, limit * (1.0 + ROUNDING), entry, price, start, base)
+    entry, price = entry[: start[-1]], price[: start[-1]]
+    base = np.repeat(base, copies, axis=0) if copies > 1 else base.reshape(p, d)
     always = base.ravel().nonzero()[0]
     return Pools(sign, entry, start, limit, price, np.sqrt(price), copies, base, always, choice, bool(sign.any()))
-
-
-def _make_pool(cost: np.ndarray, budget: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Where the items of one pool stand, what they cost, and the mask of all that is none."""
-    ample = budget * (1.0 + ROUNDING)
-    base = (cost <= ample).astype(float)
-    place = np.flatnonzero((cost > 0.0) & (cost <= ample))
-    price = cost[place]
-    if price.sum() <= ample:
-        place, price = place[:0], price[:0]
-    base[place] = 0.0
-    return place, price, base
 
 
 def sizes(V: np.ndarray, pools: Pools) -> np.ndarray:

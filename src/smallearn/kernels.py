@@ -465,6 +465,38 @@ def capping_threshold(u, budget):
 
 
 @compiled
+def lay_out(table, budget, ample, entry, cost, start, base):
+    """Sort the entries of ``table``, the costs in each pool, into items and others: see `geometry.make_pools`.
+
+    Fills ``entry`` and ``cost`` of the items, ``start`` and the mask ``base`` of all that is no item; returns k if
+    every pool is a choice of k among items at cost 1, and all have the same k and as many items, else 0.
+    """
+    choice = int(budget[0]) if budget[0] == np.floor(budget[0]) else 0
+    n = 0
+    for pool in range(table.shape[0]):
+        start[pool] = n
+        total = 0.0
+        for l in range(table.shape[1]):
+            price = table[pool, l]
+            base[pool, l] = 1.0 if price <= ample[pool] else 0.0
+            if 0.0 < price <= ample[pool]:
+                total += price
+                entry[n] = pool * table.shape[1] + l
+                cost[n] = price
+                n += 1
+                if price != 1.0:
+                    choice = 0
+        if total <= ample[pool]:
+            n = start[pool]
+        for i in range(start[pool], n):
+            base[pool, entry[i] - pool * table.shape[1]] = 0.0
+        if budget[pool] != budget[0] or (pool > 0 and n - start[pool] != start[1]):
+            choice = 0
+    start[table.shape[0]] = n
+    return choice if n > 0 else 0
+
+
+@compiled
 def pool_sizes(V, pools, W, u):
     """Fill ``W`` with ``V`` where it has the sign allowed, 0 elsewhere, and ``u`` with ``size / √cost`` of each item.
 
@@ -472,34 +504,36 @@ def pool_sizes(V, pools, W, u):
     that share it, a column, whose size is its norm.
     """
     p, d = V.shape
-    sign, entry, _, _, _, root, copies, _, _, _, _ = pools
+    sign, entry, _, _, _, root, copies, _, _, _, signed = pools
     for j in range(p):
         for l in range(d):
-            W[j, l] = 0.0 if sign[l] * V[j, l] < 0.0 else V[j, l]
-    w = W.reshape(p * d)
+            W[j, l] = V[j, l]
+            if signed and sign[l] * V[j, l] < 0.0:
+                W[j, l] = 0.0
     for i in range(entry.shape[0]):
-        size = abs(w[entry[i]])
+        j, l = divmod(entry[i], d)
+        size = abs(W[j, l])
         if copies > 1:
-            for c in range(1, copies):
-                size = max(size, abs(w[entry[i] + c * d]))
+            for j in range(copies):
+                size = max(size, abs(W[j, l]))
             if size > 0.0:
                 square = 0.0
-                for c in range(copies):
-                    square += (w[entry[i] + c * d] / size) ** 2
+                for j in range(copies):
+                    square += (W[j, l] / size) ** 2
                 size *= square**0.5
         u[i] = size / root[i]
 
 
 @compiled
-def mask_slope(u, order, cost, budget, rho):
-    """The ``a`` with ``Σ cost clip(a u - rho, 0, 1) = budget``, or infinity where all positive ``u`` fit; ``order``
-    sorts ``u`` upward.
+def mask_slope(u, order, first, end, cost, budget, rho):
+    """The ``a`` with ``Σ cost clip(a u - rho, 0, 1) = budget``, or infinity where all positive ``u`` fit, over the
+    items ``order[first] … order[end - 1]``, in which ``u`` rises.
 
     An entry begins at ``a = rho / u_l`` and is full at ``(1 + rho) / u_l``: the walk of ``capping_threshold``.
     """
-    last = order.shape[0] - 1
-    positive = order.shape[0]
-    while positive > 0 and u[order[last + 1 - positive]] <= 0.0:
+    last = end - 1
+    positive = end - first
+    while positive > 0 and u[order[end - positive]] <= 0.0:
         positive -= 1
     tails = np.zeros(positive + 1)  # as in tail_sums, of cost · u
     whole = 0.0
@@ -544,12 +578,13 @@ def insertion_sort(v):
 
 
 @compiled
-def restore_order(u, order):
-    """Sort ``order`` so that ``u[order]`` rises, in place: fast for an order that was right a moment ago."""
-    for a in range(1, order.shape[0]):
+def restore_order(u, order, first, end):
+    """Sort ``order[first:end]`` so that ``u[order]`` rises, in place: fast for one that was right a moment ago."""
+    for a in range(first + 1, end):
         item = order[a]
+        size = u[item]
         b = a - 1
-        while b >= 0 and u[order[b]] > u[item]:
+        while b >= first and u[order[b]] > size:
             order[b + 1] = order[b]
             b -= 1
         order[b + 1] = item
@@ -569,18 +604,18 @@ def prox_rows(V, pools, rho, order, u, W, mask):
     for j in range(p):
         for l in range(d):
             mask[j, l] = base[j, l]
-    share = mask.reshape(p * d)
     for pool in range(budget.shape[0]):
-        first, last = start[pool], start[pool + 1]
-        if first == last:
+        first, end = start[pool], start[pool + 1]
+        if first == end:
             continue
-        restore_order(u, order[first:last])
-        a = mask_slope(u, order[first:last], cost, budget[pool], rho)
-        for i in range(first, last):
+        restore_order(u, order, first, end)
+        a = mask_slope(u, order, first, end, cost, budget[pool], rho)
+        for i in range(first, end):
             size = u[i]
-            part = min(max(a * size - rho, 0.0), 1.0) if size > 0.0 else 0.0
-            for c in range(copies):
-                share[entry[i] + c * d] = part
+            share = min(max(a * size - rho, 0.0), 1.0) if size > 0.0 else 0.0
+            row, l = divmod(entry[i], d)
+            for j in range(row, row + copies):
+                mask[j, l] = share
     value = 0.0
     for j in range(p):
         for l in range(d):

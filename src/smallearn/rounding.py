@@ -23,11 +23,13 @@ def round_support(objective: Objective, relaxed: Relaxed) -> np.ndarray:
     per_cost = geometry.sizes(-relaxed.gradient, pools)
     share = relaxed.mask.ravel()[pools.entry]
     support = pools.base > 0.0
+    flat = support.reshape(-1)
     for pool, (first, last) in enumerate(pairwise(pools.start)):
         order = first + np.lexsort((-per_cost[first:last], -share[first:last]))
-        chosen = order[geometry.fill(pools.cost[order], pools.budget[pool])]
+        fits = slice(pools.choice) if pools.choice else geometry.fill(pools.cost[order], pools.budget[pool])
+        chosen = pools.entry[order[fits]]
         for copy in range(pools.copies):
-            support.flat[pools.entry[chosen] + copy * d] = True
+            flat[chosen + copy * d] = True
     return support
 
 

@@ -69,8 +69,9 @@ def _columns(objective: Objective, W: np.ndarray, G: np.ndarray, columns: np.nda
     pools = objective.penalty.pools(len(W))
     at_work = np.zeros(W.shape[1], dtype=bool)
     at_work[columns] = True
-    fixed = np.any((W != 0.0) | (pools.base > 0.0), axis=0)
-    return np.flatnonzero(at_work | fixed | geometry.outrunners(G, pools, at_work))
+    wanted = geometry.outrunners(G, pools, at_work) | at_work | (W != 0.0).any(axis=0)
+    wanted[pools.always % W.shape[1]] = True
+    return np.flatnonzero(wanted)
 
 
 def _by_models(
