@@ -31,8 +31,9 @@ from smallearn.subset import Search, State
 
 LOSS_SHARE = 0.2  # of the log-loss in the default score: it tells apart what accuracy on few rows cannot
 MOST_LOSS = 30.0  # of a row: one that is wrong beyond measure should not outweigh all others
-SURVIVORS = (8, 4)  # families that are left after the first folds, and after as many more
+SURVIVORS = (8, 4)  # families that are left after a quick look at the first folds, and after asking these in earnest
 FIRST_ROWS = 150  # held out in the first folds, at least
+FOLD_STARTS = 3  # descended from in each fold
 NEIGHBOURS = 2  # values of λ that share a search
 BOUND_TOL, BOUND_ITER = 1e-3, 200  # how far the relaxation is solved for the certificate
 
@@ -109,18 +110,18 @@ def _allowed(kind: Sequence[str], literals: str, n_columns: int) -> np.ndarray:
 # --- one family on some rows -----------------------------------------------------------------------------------------
 
 
-def trace(task: Task, problem: Problem, rows: Rows, family: Family, n_init: int) -> dict[tuple[float, int], State]:
+def trace(
+    task: Task, problem: Problem, rows: Rows, family: Family, n_init: int, thorough: bool = False
+) -> dict[tuple[float, int], State]:
     """A model of every size at every λ of the family: one λ starts afresh, the others from its models."""
     first = family.alphas[len(family.alphas) // 2]
     explorer = task.search(rows, family, first)
     counts, rng = task.counts(family, problem.code), np.random.RandomState(task.seed)
-    kind = "auto" if n_init > 1 else "kmeans"
-    found: dict[tuple[float, int], State] = {}
-    for start in starts.best(problem, rows, explorer.penalty, counts, kind, n_init, rng):
-        for size, state in explorer.trace(start, task.least_terms, task.max_terms).items():
-            if (first, size) not in found or state.value < found[first, size].value:
-                found[first, size] = state
-    sizes = [size for _, size in found]
+    kind, pool = ("auto", starts.POOL) if thorough else ("kmeans", 1)
+    begun = starts.best(problem, rows, explorer.penalty, counts, kind, n_init, rng, pool)
+    path = explorer.trace(begun, task.least_terms, task.max_terms)
+    found = {(first, size): state for size, state in path.items()}
+    sizes = list(path)
     for alpha in family.alphas:
         if alpha != first:
             neighbour = explorer.at(replace(explorer.penalty, alpha=alpha))
@@ -128,10 +129,10 @@ def trace(task: Task, problem: Problem, rows: Rows, family: Family, n_init: int)
     return found
 
 
-def answer(task: Task, family: Family, fold: Fold) -> dict[Candidate, Answers]:
+def answer(task: Task, family: Family, fold: Fold, n_starts: int) -> dict[Candidate, Answers]:
     """Train a family on a fold and score its models on the rows held out."""
     train, held = task.problem.take(fold.train), task.problem.take(fold.validate)
-    states = trace(task, train, task.rows(train, family.owner), family, 1)
+    states = trace(task, train, task.rows(train, family.owner), family, n_starts)
     rows = task.rows(held, family.owner)
     used = np.unique(np.concatenate([state.column for state in states.values()])) if states else np.empty(0, dtype=int)
     columns = rows.columns(used)
@@ -277,24 +278,33 @@ def _average(scores: dict[Candidate, float], own: Candidate, near: list[Candidat
 
 
 def race(task: Task, families: list[Family], folds: list[Fold], n_jobs: int | None, verbose: int) -> Table:
-    """Ask all families of the first fold, those left of the next, and the best few of all others."""
-    table = Table(len(folds), len(task.problem.code))
+    """A quick look at all families on the first folds; those left are asked in earnest of the first folds, and the best
+    few of all others."""
     held = max(1, int(np.sum(folds[0].validate > 0.0)))
-    few = min(-(-FIRST_ROWS // held), len(folds) // 3)
-    stages = [range(few), range(few, 2 * few), range(2 * few, len(folds))] if few else [range(len(folds))]
+    few = min(-(-FIRST_ROWS // held), len(folds) // 2)
+    look, table = Table(len(folds), len(task.problem.code)), Table(len(folds), len(task.problem.code))
     left = families
-    with Bar(len(families) * len(folds), "fits", verbose >= 0) as bar:
-        for number, stage in enumerate(stages):
-            jobs = [(family, fold) for fold in stage for family in left]
+    with Bar(len(families) * few, "fits", verbose >= 0) as bar:
+
+        def ask(asked: Table, numbers: range, n_starts: int) -> None:
+            jobs = [(family, fold) for fold in numbers for family in left]
+            bar.total = bar.done + len(jobs)
             results = Parallel(n_jobs=n_jobs, return_as="generator")(
-                delayed(answer)(task, family, folds[fold]) for family, fold in jobs
+                delayed(answer)(task, family, folds[fold], n_starts) for family, fold in jobs
             )
             for (_, fold), found in zip(jobs, results, strict=True):
-                table.enter(fold, found)
+                asked.enter(fold, found)
                 bar.step()
-            if number < len(stages) - 1:
-                left = _survivors(table, left, SURVIVORS[number])
-                bar.total = bar.done + len(left) * sum(map(len, stages[number + 1 :]))
+
+        if len(families) > SURVIVORS[0] and few:
+            ask(look, range(few), 1)
+            left = _survivors(look, left, SURVIVORS[0])
+        if len(left) > SURVIVORS[1] and few:
+            ask(table, range(few), FOLD_STARTS)
+            left = _survivors(table, left, SURVIVORS[1])
+            ask(table, range(few, len(folds)), FOLD_STARTS)
+        else:
+            ask(table, range(len(folds)), FOLD_STARTS)
     return table
 
 
@@ -539,7 +549,7 @@ standardize, class_weight
     ) -> dict[Candidate, tuple[search.Solution, Budget]]:
         """Candidates of one family, trained on all rows, each with the budget that its bound speaks of."""
         rows = task.rows(task.problem, family.owner)
-        states = trace(task, task.problem, rows, family, int(self.n_init))
+        states = trace(task, task.problem, rows, family, int(self.n_init), thorough=True)
         found = {}
         for candidate in chosen:
             fitting = [size for alpha, size in states if alpha == candidate.alpha and size <= candidate.size]

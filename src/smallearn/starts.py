@@ -24,8 +24,10 @@ def best(
     kind: str,
     n_init: int,
     rng: np.random.RandomState,
+    pool: int = POOL,
 ) -> list[Assignment]:
-    """The ``n_init`` best starts of ``kind`` ("kmeans", "splits", "random" or "auto": all of them).
+    """The ``n_init`` best starts of ``kind`` ("kmeans", "splits", "random" or "auto": all of them), of ``pool`` times
+    as many.
 
     ``counts`` has the number of prototypes for each class that owns any. One prototype a class leaves no choice.
     """
@@ -33,14 +35,14 @@ def best(
         return [assignments.given(np.zeros(len(problem.code), dtype=int), problem.code, list(counts), 1)]
     if kind == "kmeans" and n_init == 1:
         return [assignments.by_kmeans(problem.centred_rows(), counts, problem.sample_weight, rng)]
-    proposed = propose(problem, rows, penalty, counts, kind, n_init, rng)
+    proposed = propose(problem, rows, penalty, counts, kind, pool * n_init, rng)
     return screen(rows, penalty, proposed, n_init)
 
 
-def propose(problem, rows, penalty, counts, kind, n_init, rng) -> list[Assignment]:
-    """Different starts, about ``POOL`` for each one wanted."""
+def propose(problem, rows, penalty, counts, kind, count, rng) -> list[Assignment]:
+    """Different starts, about ``count`` of them."""
     kinds = ("kmeans", "splits", "random") if kind == "auto" else (kind,)
-    each = max(1, -(-POOL * n_init // len(kinds)))
+    each = -(-count // len(kinds))
     found: list[Assignment] = []
     if "kmeans" in kinds:
         centred = problem.centred_rows()

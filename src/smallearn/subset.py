@@ -336,15 +336,15 @@ class Search:
         state = self.tidy(self.settle(still.grown(still.start(assignment), size)))
         return self.tidy(self.polish(self.grown(state, size), removals))
 
-    def trace(self, assignment: Assignment, least: int, most: int) -> dict[int, State]:
+    def trace(self, starts: list[Assignment], least: int, most: int) -> dict[int, State]:
         """A model of each size up to ``most``: upward with one prototype a class, where the start decides nothing; with
-        more, downward from the full size to ``least``."""
+        more, downward to ``least`` from the best of full size."""
         found: dict[int, State] = {}
-        if len(np.unique(assignment.owner)) == len(assignment.owner):
-            for state in self.upward(self.start(assignment), most, 2):
+        if len(np.unique(starts[0].owner)) == len(starts[0].owner):
+            for state in self.upward(self.start(starts[0]), most, 2):
                 found[self.size(state)] = state
         else:
-            full = self.descend(assignment, most)
+            full = min((self.descend(start, most) for start in starts), key=lambda state: state.value)
             for state in [full, *self.downward(full, max(1, least), 1)]:
                 found[self.size(state)] = state
         return found
