@@ -1,10 +1,16 @@
-"""``python -m benchmarks``: run them all, or those named (solvers, fits, startup)."""
+"""``python -m benchmarks``: run them all, or those named (solvers, fits, certificates, selection, startup)."""
 
 import sys
 
-from benchmarks import fits, solvers, startup
+from benchmarks import certificates, fits, selection, solvers, startup
 
-PARTS = {"solvers": solvers.main, "fits": fits.main, "startup": startup.main}
+PARTS = {
+    "solvers": solvers.main,
+    "fits": fits.main,
+    "certificates": certificates.main,
+    "selection": selection.main,
+    "startup": startup.main,
+}
 
 
 def main(names: list[str]) -> None:

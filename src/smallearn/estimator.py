@@ -129,6 +129,8 @@ class SMaLLClassifier(SMaLLBase):
         ``(P - D) / P`` of the relaxation, P its objective where the solver stopped and D the bound: how far it got.
     n_iter_ : int
         Iterations of the solver, over all relaxations.
+    n_relaxations_ : int
+        Relaxations that `certify` solved.
     model_ : SMaLLModel
         The model on its own: predicts with numpy alone, prints itself, saves to JSON.
 
@@ -239,6 +241,7 @@ class SMaLLClassifier(SMaLLBase):
             budget = self._budget(problem)
             solution = self._best_orientation(problem, start, budget)
             self._keep(problem, solution, budget, self.alpha)
+            self.n_relaxations_ = solution.n_relaxations
         self._warn_if_unfinished(solution)
         return self
 

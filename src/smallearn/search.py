@@ -42,6 +42,8 @@ class Solution:
     proven: float = 0.0
     """A lower bound that branch and bound proved, beside that of the relaxation."""
     certified: bool = False
+    n_relaxations: int = 0
+    """Solved by branch and bound."""
 
     @property
     def bound(self) -> float:
@@ -103,6 +105,7 @@ def prove(rows: Rows, current: Solution, plan: Plan, tol: float, time_limit: flo
         value=proof.value,
         proven=proof.lower_bound,
         certified=proof.complete,
+        n_relaxations=proof.nodes,
     )
 
 

@@ -34,6 +34,7 @@ MOST_LOSS = 30.0  # of a row: one that is wrong beyond measure should not outwei
 SURVIVORS = (8, 4)  # families that are left after a quick look at the first folds, and after asking these in earnest
 FIRST_ROWS = 150  # held out in the first folds, at least
 FOLD_STARTS = 3  # descended from in each fold
+ROWS_EACH = 10  # of a class, for each of its prototypes, unless the user says how many to try
 NEIGHBOURS = 2  # values of λ that share a search
 BOUND_TOL, BOUND_ITER = 1e-3, 200  # how far the relaxation is solved for the certificate
 
@@ -331,7 +332,7 @@ class SMaLLClassifierCV(SMaLLBase):
         Terms that the model may have over all prototypes, constants not counted.
     n_prototypes : int, list of int or None, default=None
         The numbers of prototypes to try, of the class that owns them (of each class if there are more than two). None:
-        1, 2, 3, 4 and a third of `max_terms`, as far as each has two terms.
+        1, 2, 3, 4 and a third of `max_terms`, as far as each has two terms and ten rows.
     alphas : list of float, default=(0.1, 0.01, 0.001, 0.0001)
         Weights of the ridge penalty to try, λ in the paper.
     literals : str or list of str, default=("raw", "both")
@@ -484,7 +485,8 @@ standardize, class_weight
         owners = check_positive_class(None if any_class else self.positive_class, problem.classes.tolist())
         share = terms // n_classes if n_classes > 2 else terms
         if self.n_prototypes is None:
-            tried = sorted({1, *(p for p in (2, 3, 4, terms // 3) if 2 * p <= share + 1)})
+            rows = int(np.bincount(problem.code).min()) // ROWS_EACH
+            tried = sorted({1, *(p for p in (2, 3, 4, terms // 3) if 2 <= 2 * p <= share + 1 and p <= rows)})
         else:
             tried = sorted({int(p) for p in np.atleast_1d(self.n_prototypes)})
         kinds = list(dict.fromkeys(self._kinds()))
