@@ -31,7 +31,7 @@ def make_folds(problem: Problem, cv, kept: np.ndarray, rng: np.random.RandomStat
     if cv is not None and not isinstance(cv, int | np.integer):
         return _given(problem, cv, kept)
     weight = problem.sample_weight
-    counted = weight if _whole(weight) else np.ones(len(weight))
+    counted = weight if whole(weight) else np.ones(len(weight))
     by_class = np.bincount(problem.code, weights=counted)
     fewest = int(by_class.min())
     if fewest < 2:
@@ -66,7 +66,8 @@ def _given(problem: Problem, cv, kept: np.ndarray) -> list[Fold]:
     return found
 
 
-def _whole(weight: np.ndarray) -> bool:
+def whole(weight: np.ndarray) -> bool:
+    """Whether weights count rows: a row of weight 2 is then two rows."""
     return bool(np.all(weight == np.floor(weight)) and weight.sum() <= MOST_UNITS)
 
 
@@ -76,7 +77,7 @@ def _units(problem: Problem) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     first = np.argsort(_content(problem), kind="stable")
     first = first[np.argsort(problem.code[first], kind="stable")]
     times = (
-        problem.sample_weight[first].astype(np.int64) if _whole(problem.sample_weight) else np.ones(m, dtype=np.int64)
+        problem.sample_weight[first].astype(np.int64) if whole(problem.sample_weight) else np.ones(m, dtype=np.int64)
     )
     rows = np.repeat(first, times)
     return problem.code[rows], rows, 1.0 / np.repeat(times, times)
