@@ -31,7 +31,7 @@ def make_folds(problem: Problem, cv, kept: np.ndarray, rng: np.random.RandomStat
     if cv is not None and not isinstance(cv, int | np.integer):
         return _given(problem, cv, kept)
     weight = problem.sample_weight
-    counted = weight if _whole(weight) else np.ones(len(weight))
+    counted = weight if whole(weight) else np.ones(len(weight))
     by_class = np.bincount(problem.code, weights=counted)
     fewest = int(by_class.min())
     if fewest < 2:
@@ -66,7 +66,8 @@ def _given(problem: Problem, cv, kept: np.ndarray) -> list[Fold]:
     return found
 
 
-def _whole(weight: np.ndarray) -> bool:
+def whole(weight: np.ndarray) -> bool:
+    """Whether weights count rows: a row of weight 2 is then two rows."""
     return bool(np.all(weight == np.floor(weight)) and weight.sum() <= MOST_UNITS)
 
 
@@ -76,23 +77,36 @@ def _units(problem: Problem) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     first = np.argsort(_content(problem), kind="stable")
     first = first[np.argsort(problem.code[first], kind="stable")]
     times = (
-        problem.sample_weight[first].astype(np.int64) if _whole(problem.sample_weight) else np.ones(m, dtype=np.int64)
+        problem.sample_weight[first].astype(np.int64) if whole(problem.sample_weight) else np.ones(m, dtype=np.int64)
     )
     rows = np.repeat(first, times)
     return problem.code[rows], rows, 1.0 / np.repeat(times, times)
 
 
 def _content(problem: Problem) -> np.ndarray:
-    """A number for each row, the same for rows that are equal and ordered by what is in them, not by where they are."""
-    if sparse.issparse(problem.X):
-        X = problem.X
-        edges = zip(X.indptr[:-1], X.indptr[1:], strict=True)
-        keys = [X.indices[a:b].tobytes() + b"|" + X.data[a:b].tobytes() for a, b in edges]
-        return np.unique(np.array(keys, dtype=object), return_inverse=True)[1]
-    content = np.hstack([problem.X, problem.bins.astype(problem.X.dtype)]) if problem.bins.size else problem.X
-    content = np.ascontiguousarray(content + 0.0)  # -0.0 is 0.0
-    rows = content.view(np.dtype((np.void, content.dtype.itemsize * content.shape[1]))).ravel()
-    return np.unique(rows, return_inverse=True)[1]
+    """A number for each row that depends on what is in it, not on where it stands or how it is stored: the sum of a
+    hash of each entry other than 0 and its column. Whole numbers that wrap around add up the same in any order."""
+    X = problem.X
+    if sparse.issparse(X):
+        hashed = np.where(X.data != 0.0, _hash(X.data, X.indices), np.uint64(0))
+        reached = np.concatenate([np.zeros(1, dtype=np.uint64), np.cumsum(hashed, dtype=np.uint64)])
+        return reached[X.indptr[1:]] - reached[X.indptr[:-1]]
+    total = np.zeros(X.shape[0], dtype=np.uint64)
+    for place, x in enumerate([*X.T, *problem.bins.T]):
+        total += np.where(x != 0.0, _hash(x, np.array([place])), np.uint64(0))
+    return total
+
+
+def _hash(value: np.ndarray, column: np.ndarray) -> np.ndarray:
+    return _mix(value.astype(np.float64).view(np.uint64) ^ _mix(column.astype(np.uint64)))
+
+
+def _mix(bits: np.ndarray) -> np.ndarray:
+    """The finaliser of SplitMix64: every bit of the input sways every bit of the output."""
+    bits = bits + np.uint64(0x9E3779B97F4A7C15)
+    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return bits ^ (bits >> np.uint64(31))
 
 
 def _deal(problem, code, rows, share, count, rng) -> list[Fold]:

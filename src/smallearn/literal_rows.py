@@ -174,10 +174,13 @@ def _intervals(hist: np.ndarray, found: Candidates) -> np.ndarray:
 
 
 def literal_moments(bins: np.ndarray, weight: np.ndarray, found: Candidates) -> tuple[np.ndarray, np.ndarray]:
-    """Mean and standard deviation of every literal; ``weight`` sums to 1."""
-    hist = np.zeros((1, found.n_bins))
+    """Mean and standard deviation of every literal; ``weight`` sums to 1. Where a literal is the same on all rows, as a
+    user's cut point beyond the data makes it, the deviation is 0 and no rounding."""
+    mass, count = np.zeros((2, 1, found.n_bins))
     for f in range(bins.shape[1]):
-        counts = np.bincount(bins[:, f], weights=weight)
-        hist[0, found.first[f] : found.first[f] + len(counts)] = counts
-    mean = np.clip(_intervals(hist, found)[0], 0.0, 1.0)
+        here = slice(found.first[f], found.first[f] + int(bins[:, f].max()) + 1)
+        mass[0, here] = np.bincount(bins[:, f], weights=weight)
+        count[0, here] = np.bincount(bins[:, f])
+    mean, rows = np.clip(_intervals(mass, found)[0], 0.0, 1.0), _intervals(count, found)[0]
+    mean = np.where(rows == 0.0, 0.0, np.where(rows == len(weight), 1.0, mean))
     return mean, np.sqrt(mean * (1.0 - mean))

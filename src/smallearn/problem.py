@@ -106,7 +106,7 @@ def build_problem(
         )
     weight = sample_weight / sample_weight.sum()
     n_features = X.shape[1]
-    numbers, bins, candidates = _candidates(X, weight, literals, cut_points, categories or {})
+    numbers, bins, candidates = _candidates(X, sample_weight, literals, cut_points, categories or {})
     centre, width = _standardisation(numbers, weight, standardize)
     mean, inverse = centre, width
     if len(candidates) > candidates.n_raw and not sparse.issparse(numbers):
@@ -155,10 +155,18 @@ def _candidates(X, weight, literals, cut_points, categories) -> tuple[Any, np.nd
     filled = np.ascontiguousarray(X[:, numbers])
     gaps = np.isnan(filled)
     if gaps.any():
-        share = np.where(gaps, 0.0, weight[:, None])
-        mean = (np.where(gaps, 0.0, filled) * share).sum(axis=0) / np.maximum(share.sum(axis=0), 1e-300)
-        filled = np.where(gaps, mean, filled)
+        filled = filled.copy()
+        for l in np.flatnonzero(gaps.any(axis=0)):
+            filled[gaps[:, l], l] = _ordered_mean(filled[~gaps[:, l], l], weight[~gaps[:, l]])
     return filled, bins, candidates
+
+
+def _ordered_mean(x: np.ndarray, weight: np.ndarray) -> float:
+    """Summed value by value, in upward order: what fills a gap is then the same bit for bit whatever the order of the
+    rows, and whether a row stands there twice or weighs double."""
+    values, place = np.unique(x, return_inverse=True)
+    mass = np.bincount(place, weights=weight)
+    return float(np.sum(values * (mass / mass.sum()))) if len(x) else 0.0
 
 
 def _class_weights(class_weight, classes, code, sample_weight) -> np.ndarray:

@@ -20,7 +20,7 @@ from smallearn import search, starts
 from smallearn.base import SMaLLBase
 from smallearn.blocks import Rows
 from smallearn.budgets import Budget
-from smallearn.folds import Fold, make_folds
+from smallearn.folds import Fold, make_folds, whole
 from smallearn.literals import ABOVE, AT_MOST, RAW
 from smallearn.model import SMaLLModel
 from smallearn.parameters import Features, check_costs, check_monotonic, check_positive_class, check_selection
@@ -60,11 +60,13 @@ class Candidate(NamedTuple):
 
 class Answers(NamedTuple):
     """How well a candidate did on the rows held out in one fold: the score that is shown, the one that decides, and
-    that row by row where it is a mean over rows."""
+    that row by row, with the rows' weights, where it is a mean over ``n_rows`` rows."""
 
     shown: float
     score: float
-    rows: np.ndarray | None
+    rows: np.ndarray | None = None
+    weight: np.ndarray | None = None
+    n_rows: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -137,13 +139,19 @@ def answer(task: Task, family: Family, fold: Fold, n_starts: int) -> dict[Candid
     rows = task.rows(held, family.owner)
     used = np.unique(np.concatenate([state.column for state in states.values()])) if states else np.empty(0, dtype=int)
     columns = rows.columns(used)
+    n_rows = _count(task.problem, held)
     found = {}
     for (alpha, size), state in states.items():
         W = np.zeros((len(state.assignment.owner), len(used)))
         W[state.prototype, np.searchsorted(used, state.column)] = state.theta
         decision = class_scores(columns @ W.T, state.assignment.owner, len(task.problem.classes))
-        found[Candidate(family, alpha, size)] = score(task.scoring, decision, held)
+        found[Candidate(family, alpha, size)] = score(task.scoring, decision, held, n_rows)
     return found
+
+
+def _count(problem: Problem, part: Problem) -> float:
+    """How many rows there are in a part of a problem: a row of weight 2 is two, where weights count rows."""
+    return float(part.sample_weight.sum()) if whole(problem.sample_weight) else float(len(part.code))
 
 
 def class_scores(Z: np.ndarray, owner: np.ndarray, n_classes: int) -> np.ndarray:
@@ -154,22 +162,24 @@ def class_scores(Z: np.ndarray, owner: np.ndarray, n_classes: int) -> np.ndarray
     return found
 
 
-def score(scoring: Any, decision: np.ndarray, held: Problem) -> Answers:
-    """What the candidate with these class scores is worth on the rows held out."""
+def score(scoring: Any, decision: np.ndarray, held: Problem, n_rows: float) -> Answers:
+    """What the candidate with these class scores is worth on the rows held out, ``n_rows`` by their weight."""
     if scoring is not None and not isinstance(scoring, str):
         value = float(scoring(_Known(decision, held.classes), held.X, held.classes[held.code]))
-        return Answers(value, value, None)
+        return Answers(value, value)
     if decision.shape[1] == 2:  # a tie goes to the first class
         margin = decision[:, 1] - decision[:, 0]
         right, loss = (margin > 0.0) == (held.code == 1), np.logaddexp(0.0, np.where(held.code == 1, -margin, margin))
     else:
         right = decision.argmax(axis=1) == held.code
         loss = special.logsumexp(decision, axis=1) - decision[np.arange(len(decision)), held.code]
-    weight = held.sample_weight / held.sample_weight.sum()
+    by_class = held.loss_weight if held.loss_weight.any() else held.sample_weight  # all may be of a class of weight 0
+    shown, deciding = held.sample_weight / held.sample_weight.sum(), by_class / by_class.sum()
     blend = right - LOSS_SHARE * np.minimum(loss, MOST_LOSS)
-    each = {"accuracy": right.astype(float), "neg_log_loss": -loss}[scoring] if scoring else blend
-    shown = float(weight @ (right if scoring is None else each))
-    return Answers(shown, float(weight @ each), each.astype(np.float32))
+    if scoring is None:  # what decides follows class_weight, as training does
+        return Answers(float(shown @ right), float(deciding @ blend), blend.astype(np.float32), deciding, n_rows)
+    each = right.astype(float) if scoring == "accuracy" else -loss
+    return Answers(float(shown @ each), float(shown @ each), each.astype(np.float32), shown, n_rows)
 
 
 class _Known:
@@ -199,7 +209,7 @@ class _Known:
 class Table:
     """The answers of every candidate to every fold that it was asked."""
 
-    def __init__(self, n_folds: int, n_rows: int):
+    def __init__(self, n_folds: int, n_rows: float):
         self.n_folds, self.n_rows = n_folds, n_rows
         self.answers: dict[Candidate, list[Answers | None]] = {}
 
@@ -244,10 +254,12 @@ class Table:
         pairs = [(a, b) for a, b in both if a is not None and b is not None]
         by_fold = np.array([a.score - b.score for a, b in pairs])
         mean = float(by_fold.mean())
-        rows = [a.rows - b.rows for a, b in pairs if a.rows is not None and b.rows is not None]
+        rows = [(a.rows - b.rows, a.weight) for a, b in pairs if a.rows is not None and b.rows is not None]
         if len(rows) == len(pairs):
-            each = np.concatenate(rows)
-            return mean, float(each.std() / np.sqrt(min(len(each), self.n_rows)))  # a repeated row is no new evidence
+            each, weight = (np.concatenate(part) for part in zip(*rows, strict=True))
+            variance = float(np.average((each - np.average(each, weights=weight)) ** 2, weights=weight))
+            n_rows = min(sum(a.n_rows for a, _ in pairs), self.n_rows)  # a repeated row is no new evidence
+            return mean, float(np.sqrt(variance / n_rows))
         return mean, float(by_fold.std(ddof=1) / np.sqrt(len(by_fold))) if len(by_fold) > 1 else 0.0
 
     def choose(self, candidates: list[Candidate], one_standard_error: bool) -> Candidate:
@@ -281,9 +293,10 @@ def _average(scores: dict[Candidate, float], own: Candidate, near: list[Candidat
 def race(task: Task, families: list[Family], folds: list[Fold], n_jobs: int | None, verbose: int) -> Table:
     """A quick look at all families on the first folds; those left are asked in earnest of the first folds, and the best
     few of all others."""
-    held = max(1, int(np.sum(folds[0].validate > 0.0)))
+    n_rows = _count(task.problem, task.problem)
+    held = max(1, int(_count(task.problem, task.problem.take(folds[0].validate))))
     few = min(-(-FIRST_ROWS // held), len(folds) // 2)
-    look, table = Table(len(folds), len(task.problem.code)), Table(len(folds), len(task.problem.code))
+    look, table = Table(len(folds), n_rows), Table(len(folds), n_rows)
     left = families
     with Bar(len(families) * few, "fits", verbose >= 0) as bar:
 
