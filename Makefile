@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help demo test lint format bench bench-quality clean
+.PHONY: help demo test lint format bench bench-quality bench-concepts clean
 
 help:
 	@echo "make demo    train on the breast cancer data and print the model"
@@ -12,6 +12,7 @@ help:
 	@echo "make lint    ruff, mypy, import-linter"
 	@echo "make bench   time it against its rivals"
 	@echo "make bench-quality DATA=folder   compare accuracy at 3 to 16 terms with its rivals"
+	@echo "make bench-concepts   are true concepts (tic-tac-toe, hidden DNFs) learned exactly?"
 	@echo "make format  let ruff rewrite the code"
 	@echo "make clean   remove the environment and caches"
 
@@ -38,6 +39,10 @@ bench: $(VENV)/.bench
 bench-quality: $(VENV)/.bench
 	@test -n "$(DATA)" || { echo "Which data? make bench-quality DATA=folder (MANIFEST.csv and the files it lists)"; exit 1; }
 	$(BIN)/python -m benchmarks.quality "$(DATA)" $(ARGS)
+
+# More in ARGS: make bench-concepts ARGS="--jobs 2 --seeds 3 --data folder"
+bench-concepts: $(VENV)/.bench
+	$(BIN)/python -m benchmarks.concepts $(ARGS)
 
 clean:
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .coverage .hypothesis

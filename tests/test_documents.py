@@ -11,6 +11,16 @@ def code_blocks(name, language):
     return re.findall(rf"```{language}\n(.*?)```", (ROOT / name).read_text(encoding="utf-8"), flags=re.DOTALL)
 
 
+def test_the_python_in_the_page_on_models_runs(capsys):
+    names: dict = {}
+    for block in code_blocks("docs/models.md", "python"):
+        exec(block, names)  # the page's own code
+    assert len(names["best"].model_.terms) <= 4
+    assert names["proven"].optimality_gap_ <= 1e-4
+    assert names["card"].model_.is_score_card
+    assert len(re.findall(r"^\d [0-9.]+% ±", capsys.readouterr().out, flags=re.MULTILINE)) == 4
+
+
 def test_the_python_in_the_readme_runs_as_printed(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     blocks = code_blocks("README.md", "python")
