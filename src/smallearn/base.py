@@ -150,6 +150,8 @@ class SMaLLBase(ClassifierMixin, BaseEstimator):
         )
         full = np.zeros(weights.shape, dtype=np.int64)
         full[:, used] = card.points
+        if self.monotonic_cst is not None:
+            full[full * weights < 0.0] = 0  # no sign that was not allowed
         units = np.ones(weights.shape[1])
         units[used] = card.units
         return replace(card, points=full, units=units)

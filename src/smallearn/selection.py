@@ -11,10 +11,10 @@ from functools import partial
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from joblib import Parallel, delayed
 from scipy import special
 from sklearn.metrics import check_scoring
 from sklearn.utils import check_random_state
+from sklearn.utils.parallel import Parallel, delayed
 
 from smallearn import search, starts
 from smallearn.base import SMaLLBase
@@ -303,12 +303,13 @@ def race(task: Task, families: list[Family], folds: list[Fold], n_jobs: int | No
         def ask(asked: Table, numbers: range, n_starts: int) -> None:
             jobs = [(family, fold) for fold in numbers for family in left]
             bar.total = bar.done + len(jobs)
-            results = Parallel(n_jobs=n_jobs, return_as="generator")(
-                delayed(answer)(task, family, folds[fold], n_starts) for family, fold in jobs
-            )
-            for (_, fold), found in zip(jobs, results, strict=True):
-                asked.enter(fold, found)
-                bar.step()
+            step = len(left) if n_jobs not in (None, 1) else 1  # fits at a time, between two steps of the bar
+            for at in range(0, len(jobs), step):
+                some = jobs[at : at + step]
+                work = (delayed(answer)(task, family, folds[fold], n_starts) for family, fold in some)
+                for (_, fold), found in zip(some, Parallel(n_jobs=n_jobs)(work), strict=True):
+                    asked.enter(fold, found)
+                bar.step(len(some))
 
         if len(families) > SURVIVORS[0] and few:
             ask(look, range(few), 1)
