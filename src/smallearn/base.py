@@ -22,6 +22,11 @@ from smallearn.search import Solution
 from smallearn.tables import read_table
 from smallearn.version import __version__
 
+FITTED = (
+    *("classes_", "intercepts_", "support_", "prototype_classes_", "objective_", "lower_bound_", "optimality_gap_"),
+    *("duality_gap_", "n_iter_", "n_terms_", "model_", "_weights"),
+)
+
 
 class SMaLLBase(ClassifierMixin, BaseEstimator):
     """A classifier whose fitted state is a `SMaLLModel` and what is known of its training."""
@@ -112,6 +117,11 @@ class SMaLLBase(ClassifierMixin, BaseEstimator):
         self.duality_gap_ = solution.relaxed.gap
         self.n_iter_ = solution.n_iter
         self.model_ = self._model(problem, solution, weights, intercepts, card, budget, alpha)
+
+    def _forget(self) -> None:
+        """Take back what `_keep` set in an earlier fit."""
+        for name in FITTED:
+            self.__dict__.pop(name, None)
 
     @property
     def prototypes_(self) -> np.ndarray:

@@ -165,7 +165,7 @@ def class_scores(Z: np.ndarray, owner: np.ndarray, n_classes: int) -> np.ndarray
 def score(scoring: Any, decision: np.ndarray, held: Problem, n_rows: float) -> Answers:
     """What the candidate with these class scores is worth on the rows held out, ``n_rows`` by their weight."""
     if scoring is not None and not isinstance(scoring, str):
-        value = float(scoring(_Known(decision, held.classes), held.X, held.classes[held.code]))
+        value = float(scoring(_Known(decision, held.classes), held.X, held.classes[held.code], held.sample_weight))
         return Answers(value, value)
     if decision.shape[1] == 2:  # a tie goes to the first class
         margin = decision[:, 1] - decision[:, 0]
@@ -180,6 +180,17 @@ def score(scoring: Any, decision: np.ndarray, held: Problem, n_rows: float) -> A
         return Answers(float(shown @ right), float(deciding @ blend), blend.astype(np.float32), deciding, n_rows)
     each = right.astype(float) if scoring == "accuracy" else -loss
     return Answers(float(shown @ each), float(shown @ each), each.astype(np.float32), shown, n_rows)
+
+
+@dataclass(frozen=True)
+class Scorer:
+    """A scorer of scikit-learn's. Those that it has by name take weights; of a user's own function nothing is known."""
+
+    function: Any
+    weighs: bool
+
+    def __call__(self, estimator: "_Known", X, y: np.ndarray, weight: np.ndarray) -> float:
+        return self.function(estimator, X, y, sample_weight=weight) if self.weighs else self.function(estimator, X, y)
 
 
 class _Known:
@@ -360,8 +371,9 @@ standardize, class_weight
         How `max_terms` is spent: split between the prototypes as serves best, equally, or on different terms, one that
         several prototypes use being paid for once.
     scoring : str, callable or None, default=None
-        A scorer of scikit-learn's. None: accuracy is shown; accuracy less a fifth of the log-loss decides, which tells
-        apart models that accuracy on few rows cannot.
+        A scorer of scikit-learn's; a function of one's own is not told of `sample_weight`. None: accuracy is shown;
+        accuracy less a fifth of the log-loss decides, which tells apart models that accuracy on few rows cannot, with
+        the rows weighed by `class_weight` too.
     cv : int, splitter, iterable or None, default=None
         As in scikit-learn. None: 5 stratified folds, repeated with up to 3 different cuts where rows are few.
     one_standard_error : bool, default=False
@@ -464,6 +476,7 @@ standardize, class_weight
             task, table = self._explore(X, y, sample_weight, (int(self.max_terms) + 1) // 2)
             chosen = table.choose(table.complete(), bool(self.one_standard_error))
             self._tell(task, table, chosen)
+            self._forget()
             if self.refit:
                 self._keep_model(task, chosen)
         return self
@@ -478,7 +491,7 @@ standardize, class_weight
         families = self._families(problem)
         scoring = self.scoring
         if scoring is not None and scoring not in ("accuracy", "neg_log_loss"):
-            scoring = check_scoring(self, scoring)
+            scoring = Scorer(check_scoring(self, scoring), isinstance(scoring, str))
         task = Task(
             problem,
             self._budget(problem),
