@@ -167,11 +167,14 @@ class SMaLLBase(ClassifierMixin, BaseEstimator):
         return replace(card, points=full, units=units)
 
     def _objective_of(self, problem: Problem, solution: Solution, card: Points, alpha: float) -> float:
-        """The training objective of a score card: its loss, and the penalty of its weights in standardised space."""
+        """The training objective of a score card, at the assignment that the bound speaks of: the search for points may
+        have moved rows, and below that bound."""
+        zero_owner = 1 - int(solution.assignment.owner[0]) if len(problem.classes) == 2 else -1
         weights = card.scale * card.points / card.units
         scale = np.where(problem.inverse > 0.0, problem.inverse, 1.0)
-        constants = card.scale * card.intercepts + weights @ problem.mean
-        return card.loss + 0.5 * alpha * float(np.sum((weights / scale) ** 2) + np.sum(constants**2))
+        W = np.column_stack([weights / scale, card.scale * card.intercepts + weights @ problem.mean])
+        loss = problem.rows(zero_owner, True, 1).sums(W, solution.assignment, gradient=False).loss
+        return loss + 0.5 * alpha * float(np.sum(W * W))
 
     def _model(self, problem: Problem, solution: Solution, weights, intercepts, card, budget, alpha) -> SMaLLModel:
         found = problem.candidates

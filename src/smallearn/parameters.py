@@ -71,6 +71,8 @@ def check_terms(parameters: dict[str, Any]) -> None:
         number_within("max_cost", parameters["max_cost"], 1e-300, 1e300)
     if parameters["max_points"] is not None:
         whole_number("max_points", parameters["max_points"], "; None means weights that are not whole numbers")
+        if not parameters["fit_intercept"]:
+            raise ValueError("max_points gives the constant points too; it needs fit_intercept=True.")
 
 
 def check_selection(parameters: dict[str, Any]) -> None:
@@ -83,17 +85,15 @@ def check_selection(parameters: dict[str, Any]) -> None:
     for alpha in _listed("alphas", parameters["alphas"]):
         number_within("alphas", alpha, 1e-10, 1e10)
     if parameters["n_prototypes"] is not None:
-        for count in np.atleast_1d(np.asarray(parameters["n_prototypes"], dtype=object)).ravel():
+        for count in _listed("n_prototypes", np.atleast_1d(np.asarray(parameters["n_prototypes"], dtype=object))):
             whole_number("n_prototypes", count, " or a list of them; None means to try several")
     for name in ("one_standard_error", "refit", "fit_intercept", "standardize"):
         yes_or_no(name, parameters[name])
     whole_number("n_init", parameters["n_init"])
     check_n_jobs(parameters["n_jobs"])
     cv = parameters["cv"]
-    if _is_number(cv) and (not _is_whole(cv) or cv < 2):
+    if isinstance(cv, bool | np.bool_) or (_is_number(cv) and (not _is_whole(cv) or cv < 2)):
         raise ValueError(f"cv={cv!r} is not a number of folds from 2, a splitter, an iterable of folds or None.")
-    if parameters["max_points"] is not None and not parameters["fit_intercept"]:
-        raise ValueError("max_points gives the constant points too; it needs fit_intercept=True.")
 
 
 def _listed(name: str, given: Any) -> list[Any]:
@@ -170,7 +170,7 @@ def check_costs(features: Features, costs: Any) -> np.ndarray | None:
         return None
     found = features.values("feature_costs", costs, 1.0)
     if not np.all((found > 0.0) & (found < 1e300)):
-        worst = found[~((found > 0.0) & (found < 1e300))][0]
+        worst = float(found[~((found > 0.0) & (found < 1e300))][0])
         raise ValueError(
             f"feature_costs has {worst!r}; costs are positive numbers (always_in: what is free of charge)."
         )
