@@ -499,7 +499,7 @@ standardize, class_weight
         owners = check_positive_class(None if any_class else self.positive_class, problem.classes.tolist())
         share = terms // n_classes if n_classes > 2 else terms
         if self.n_prototypes is None:
-            tried = sorted({1, *(p for p in (2, 3, 4, terms // 3) if 2 * p <= share + 1)})
+            tried = sorted({1, *(p for p in (2, 3, 4, terms // 3) if 1 < p <= (share + 1) // 2)})
         else:
             tried = sorted({int(p) for p in np.atleast_1d(self.n_prototypes)})
         kinds = list(dict.fromkeys(self._kinds()))
