@@ -80,14 +80,19 @@ def test_the_model_never_has_more_terms_than_promised(request, data, max_terms, 
     clf = quick(max_terms, budget=budget, alphas=[0.01]).fit(X, y)
     terms = [(t.feature, t.kind, t.value) for p in clf.model_.prototypes for t in p.terms]
     assert clf.n_terms_ == len(terms)
-    if budget == "shared":
-        assert len(set(terms)) <= max_terms
-    elif budget == "total" or len(clf.classes_) == 2 or max_terms >= 3:
-        assert len(terms) <= max_terms
-    assert (clf.cv_results_["n_terms"] <= max_terms).all() or budget == "prototype"
+    assert len(set(terms) if budget == "shared" else terms) <= max_terms
+    assert (clf.cv_results_["n_terms"] <= max_terms).all()
     assert clf.lower_bound_ <= clf.objective_
     assert clf.support_.shape == (len(clf.model_.prototypes), X.shape[1])
     assert clf.score(X, y) > {"cancer": 0.8, "iris": 0.6}[data]
+
+
+@pytest.mark.parametrize("max_terms", [1, 2, 3, 7])
+def test_by_default_each_prototype_that_is_tried_has_about_two_terms(cancer, max_terms):
+    clf = quick(max_terms, n_prototypes=None, alphas=[0.01], literals="raw", cv=2).fit(*cancer)
+    expected = {1: {1}, 2: {1}, 3: {1, 2}, 7: {1, 2, 3, 4}}[max_terms]
+    assert set(clf.cv_results_["n_prototypes"].tolist()) == expected
+    assert clf.n_terms_ <= max_terms
 
 
 def test_a_hidden_rule_is_found_and_terms_that_do_nothing_are_not():

@@ -157,6 +157,7 @@ class SMaLLBase(ClassifierMixin, BaseEstimator):
             int(self.max_points),
             alpha,
             1.0 / scale,
+            problem.mean[used],
         )
         full = np.zeros(weights.shape, dtype=np.int64)
         full[:, used] = card.points
@@ -167,8 +168,7 @@ class SMaLLBase(ClassifierMixin, BaseEstimator):
         return replace(card, points=full, units=units)
 
     def _objective_of(self, problem: Problem, solution: Solution, card: Points, alpha: float) -> float:
-        """The training objective of a score card, at the assignment that the bound speaks of: the search for points may
-        have moved rows, and below that bound."""
+        """The training objective of a score card, at the assignment that the bound speaks of."""
         zero_owner = 1 - int(solution.assignment.owner[0]) if len(problem.classes) == 2 else -1
         weights = card.scale * card.points / card.units
         scale = np.where(problem.inverse > 0.0, problem.inverse, 1.0)
@@ -213,7 +213,7 @@ class SMaLLBase(ClassifierMixin, BaseEstimator):
             lower_bound=float(self.lower_bound_),
             budget=budget.pooling,
             max_cost=None if budget.costs is None else float(budget.limit),
-            certified=bool(solution.certified),
+            certified=bool(solution.certified) and card is None,
         )
         scale = 1.0 if card is None else float(card.scale)
         classes = tuple(self.classes_.tolist())

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from smallearn.literals import ABOVE, AT_MOST, RAW, Candidates
+from smallearn.literals import ABOVE, AT_MOST, EQUALS, RAW, Candidates
 from smallearn.objective import Penalty, Pooling
 
 
@@ -28,13 +28,10 @@ class Budget:
         if self.signs is not None:
             due = self.signs[candidates.feature] * (1 if owner == 1 else -1)  # the other class's score falls as P rises
             sign = np.where((kind == RAW) | (kind == ABOVE), due, np.where(kind == AT_MOST, -due, 0)).astype(np.int8)
-            lost = np.setdiff1d(
-                np.flatnonzero(self.signs), candidates.feature[(kind == RAW) | (kind == AT_MOST) | (kind == ABOVE)]
-            )
-            if len(lost):
-                raise ValueError(
-                    f"monotonic_cst has a sign for feature {lost[0]}, which has no order: it has no term to rise with."
-                )
+            named = np.unique(candidates.feature[kind == EQUALS])
+            if self.signs[named].any():
+                which = named[self.signs[named] != 0][0]
+                raise ValueError(f"monotonic_cst has a sign for feature {which}, whose categories have no order.")
         for feature in self.always_in:
             mine = (kind == RAW) & (candidates.feature == feature)
             if not mine.any():
@@ -43,6 +40,8 @@ class Budget:
                     "'both' and a feature that is not categorical."
                 )
             cost[mine] = 0.0
+        if self.costs is not None and not np.any(cost <= self.limit):
+            raise ValueError(f"max_cost={self.limit:g}, but the cheapest term costs {cost.min():g}: no term fits.")
         return Penalty(
             alpha,
             float(self.limit),

@@ -126,6 +126,8 @@ class _Search:
 
     def visit(self, state: np.ndarray, start: np.ndarray, inherited: float = 0.0) -> None:
         """Relax a node, round it for a better model, and close it or leave it open."""
+        if np.any(self.spent(state) > self.pools.budget * (1.0 + geometry.ROUNDING)):
+            return  # what is in costs more than there is: no support is here
         penalty = self.penalty(state)
         objective = replace(self.objective, penalty=penalty)
         self.nodes += 1
@@ -148,13 +150,16 @@ class _Search:
             return
         heapq.heappush(self.open, (bound, next(self.ticket), _Node(state, relaxed.W, bound, split)))
 
+    def spent(self, state: np.ndarray) -> np.ndarray:
+        """What is in, by cost, for each pool."""
+        return np.bincount(self.pool_of, self.pools.cost * (state == IN), len(self.pools.budget))
+
     def penalty(self, state: np.ndarray) -> Penalty:
         """The penalty of a node: what is in costs nothing more, what is out more than there is."""
         pools = self.pools
         price = np.where(state == FREE, pools.cost, np.where(state == IN, 0.0, inf))
         cost = self.table.copy()
-        spent = np.bincount(self.pool_of, pools.cost * (state == IN), len(pools.budget))
-        budget = np.maximum(pools.budget - spent, 0.0)
+        budget = np.maximum(pools.budget - self.spent(state), 0.0)
         if pools.copies > 1:
             cost[:, self.items] = price
             cost = cost[0]

@@ -42,7 +42,7 @@ class SMaLLClassifier(SMaLLBase):
         warning, to the number of rows of the class; a prototype that loses all its rows is dropped, unless a new one in
         its place lowers the objective.
     n_nonzero : int or None, default=3
-        Terms that a prototype may have, the intercept not counted. None: no limit. Capped at the number of features.
+        Terms that a prototype may have, the intercept not counted. None: no limit. Capped at the number of candidates.
     alpha : float, default=0.01
         Weight of the ridge penalty, λ in the paper, from 1e-10 to 1e10.
     solver : {"accelerated", "mirror-prox"}, default="accelerated"
@@ -54,7 +54,8 @@ class SMaLLClassifier(SMaLLBase):
         What a term of each feature costs (1 if a dict leaves it out) and how much may be spent, in the place of
         `n_nonzero`.
     always_in : list of features or mask, default=None
-        Features, by name or position, that every prototype has as numbers, outside the budget.
+        Features, by name or position, that every prototype has as numbers, outside the budget. A weight is 0 all the
+        same where the column is constant or a sign forbids more.
     monotonic_cst : array-like or dict from feature to -1, 0 or 1, default=None
         As in scikit-learn: with 1, P(`classes_[1]`) never falls as the feature rises; with -1 it never rises. Two
         classes only.
@@ -73,7 +74,8 @@ class SMaLLClassifier(SMaLLBase):
     local_search : bool, default=False
         Swap terms of the model, one at a time, until no swap that promises a lower objective brings it.
     certify : bool, default=False
-        Prove by branch and bound that no model within the budget is better at the final assignment, or find it.
+        Prove by branch and bound that no model within the budget is better at the final assignment, or find it. With
+        `max_points`, before weights become points.
     time_limit : float or None, default=None
         Seconds for `certify`; what is left unproven then stands in `optimality_gap_`.
     max_points : int or None, default=None
@@ -102,7 +104,7 @@ class SMaLLClassifier(SMaLLBase):
     max_iter : int, default=10000
         Iterations of the solver, for each relaxation that it solves.
     random_state : int, RandomState instance or None, default=None
-        Seeds k-means.
+        Seeds k-means and the other starts.
     verbose : int, default=0
         1: a line for each relaxation that is solved.
     n_jobs : int or None, default=None
@@ -254,12 +256,13 @@ class SMaLLClassifier(SMaLLBase):
         features = Features(problem.n_features, getattr(self, "feature_names_in_", None))
         costs = check_costs(features, self.feature_costs)
         n = len(problem.candidates)
+        most = int(self.n_prototypes) * (len(problem.classes) if len(problem.classes) > 2 else 1)
         if self.max_cost is not None:
             limit = float(self.max_cost)
         elif self.n_nonzero is None:
-            limit = float(n * (self.n_prototypes * len(problem.classes) if self.budget == "total" else 1))
+            limit = float(n * (most if self.budget == "total" else 1))
         else:
-            limit = float(min(int(self.n_nonzero), n) if self.budget != "total" else int(self.n_nonzero))
+            limit = float(min(int(self.n_nonzero), n * (most if self.budget == "total" else 1)))
         signs = check_monotonic(features, self.monotonic_cst, len(problem.classes))
         always = tuple(features.some("always_in", self.always_in))
         return Budget(limit, self.budget, costs, always, signs)

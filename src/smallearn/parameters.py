@@ -204,7 +204,10 @@ def check_cut_points(features: Features, cuts: Any) -> int | dict[int, list[floa
             raise ValueError(
                 f"cut_points gives feature {key!r} the cut points {values!r}, not a list of finite numbers."
             )
-        found[features.index("cut_points", key)] = points.tolist()
+        place = features.index("cut_points", key)
+        if place in found:
+            raise ValueError(f"cut_points has feature {key!r} twice, by two names.")
+        found[place] = points.tolist()
     return found
 
 

@@ -49,12 +49,6 @@ class _Rows:
     own: np.ndarray  # the place of the row's own prototype
     barred: np.ndarray  # p × m: the other prototypes of its class, which take no part
 
-    def with_best_own(self, u: np.ndarray) -> "_Rows":
-        """Every row given the prototype of its class that scores it best; the loss can only fall."""
-        rivals = self.owner[:, None] != self.code[None, :]
-        best = np.where(rivals, -np.inf, u).argmax(axis=0)
-        return _placed(self, np.where(rivals.all(axis=0), self.own, best))
-
     def scores(self, u: np.ndarray, scale: float) -> np.ndarray:
         z = np.zeros((len(u) + self.has_zero, u.shape[1]))
         z[: len(u)] = scale * u
@@ -95,24 +89,25 @@ def find_points(
     max_points: int,
     alpha: float = 0.0,
     spread: np.ndarray | None = None,
+    mean: np.ndarray | None = None,
 ) -> Points:
     """The score card nearest in objective to real-valued ``weights`` (p × t) and ``intercepts`` (p), in raw units.
 
     ``B`` (m × t) holds the terms' values, nothing missing: 0 or 1 for literals, numbers where ``raw``. ``own``,
     ``code``, ``owner``, ``zero_owner`` are as in `kernels`; ``row_weight`` sums to 1. No prototype gets a term whose
     weight is zero, and |points| ≤ ``max_points``; a term may get 0 points where that is better. ``spread`` (t) is the
-    standard deviation of each term, for the penalty ``alpha``; None: that of ``B``.
+    standard deviation of each term and ``mean`` its mean, for the penalty ``alpha``; None: those of ``B``.
     """
     rows = _rows(B, own, code, owner, zero_owner, row_weight, merge=not raw.any())
+    mean = row_weight @ B if mean is None else mean
     if spread is None:
-        centred = B - row_weight @ B
-        spread = np.sqrt(row_weight @ (centred * centred))
+        spread = np.sqrt(row_weight @ (B - mean) ** 2)
     found: dict[bytes, _Search] = {}
     for scale in _scales(weights, intercepts, raw, spread, max_points):
         units = _units(weights, raw, scale, max_points)
         for keep in (False, True):  # plain rounding, and rounding in which no term is lost
             points = _rounded(weights * units / scale, max_points, keep)
-            start = _Search(rows, weights != 0.0, units, max_points, alpha, spread, points, intercepts, scale)
+            start = _Search(rows, weights != 0.0, units, max_points, alpha, spread, mean, points, intercepts, scale)
             found.setdefault(start.key, start)
     ranked = sorted(found.values(), key=lambda search: search.objective)
     of_units: dict[bytes, _Search] = {}  # other units cannot be reached from a start, so the best start of each goes on
@@ -178,7 +173,7 @@ class _Search:
     """A score card that is being improved. Its unknowns are the whole numbers ``theta``, those of prototype ``j`` on
     the rows ``A_j = b_l / unit_l`` (one for each term, then a constant; by m), and the scale."""
 
-    def __init__(self, rows: _Rows, support, units, max_points, alpha, spread, points, intercepts, scale):
+    def __init__(self, rows: _Rows, support, units, max_points, alpha, spread, mean, points, intercepts, scale):
         self.rows, self.support, self.units, self.alpha = rows, support, units, alpha
         self.lowest, self.highest = scale / SCALE_RANGE, scale * SCALE_RANGE
         self.scale = float(scale)
@@ -189,21 +184,19 @@ class _Search:
         self.home = np.concatenate([np.full(len(chosen), j) for j, chosen in enumerate(columns)])
         self.column = np.concatenate(columns)
         self.limit = np.where(self.column < t, float(max_points), np.inf)
-        self.bend = np.append(alpha * (spread / units) ** 2, 0.0)[self.column]  # of the penalty, at scale 1
+        # The penalty at scale 1 is ½ θᵀ ridge θ: of each weight, and of the constant about the means of the terms.
+        about = np.append(mean / units, 1.0)[self.column]
+        self.ridge = alpha * np.where(self.home[:, None] == self.home, np.outer(about, about), 0.0)
+        self.ridge[np.diag_indices(len(about))] += np.append(alpha * (spread / units) ** 2, 0.0)[self.column]
         self.theta = np.column_stack([points, np.rint(intercepts / scale)])[self.home, self.column]
         self.key = np.concatenate([units, self.theta]).tobytes()
-        self.rows = rows.with_best_own(self._sums(self.theta))
         self._settle()
 
     def run(self) -> None:
-        """Improve until no move that looks promising helps, and no row changes its own prototype."""
+        """Improve until no move that looks promising helps. Rows keep their prototype: the bound is for these."""
         for _ in range(MOST_MOVES):
             if not self._move():
                 return
-            placed = self.rows.with_best_own(self._sums(self.theta))
-            if not np.array_equal(placed.own, self.rows.own):
-                self.rows = placed
-                self._settle()
 
     def result(self) -> Points:
         theta, scale = self.theta, self.scale
@@ -220,14 +213,14 @@ class _Search:
         return np.array([theta[self.home == j] @ A for j, A in enumerate(self.A)])
 
     def _value(self, theta: np.ndarray, u: np.ndarray, scale: float) -> float:
-        return self.rows.loss(u, scale) + 0.5 * scale * scale * float(self.bend @ (theta * theta))
+        return self.rows.loss(u, scale) + 0.5 * scale * scale * float(theta @ self.ridge @ theta)
 
     def _settle(self) -> None:
         self.scale, self.objective = self._best_scale(self.theta, self._sums(self.theta), self.scale)
 
     def _best_scale(self, theta: np.ndarray, u: np.ndarray, scale: float) -> tuple[float, float]:
         """The best scale for these points and its objective, by Newton's method: the objective is convex in it."""
-        ridge = float(self.bend @ (theta * theta))
+        ridge = float(theta @ self.ridge @ theta)
         value = self._value(theta, u, scale)
         for _ in range(30):
             pi, s = self.rows.residual(u, scale)
@@ -303,15 +296,15 @@ class _Search:
                 block = scale * scale * np.einsum("ai,bi->ab", A * share, self.A[other])
                 H[np.ix_(places[j], places[other])] = block
                 H[np.ix_(places[other], places[j])] = block.T
-        ridge = scale * scale * self.bend
-        g[:d] += ridge * theta
-        H[np.arange(d), np.arange(d)] += ridge
-        H[:d, d] += 2.0 * ridge * theta
+        pull = scale * scale * (self.ridge @ theta)
+        g[:d] += pull
+        H[:d, :d] += scale * scale * self.ridge
+        H[:d, d] += 2.0 * pull
         H[d, :d] = H[:d, d]
         slope = scale * float((s * u).sum(axis=0) @ weight)
         square = scale * scale * float(((pi * u * u).sum(axis=0) - mean * mean) @ weight)
-        g[d] = slope + ridge @ (theta * theta)
-        H[d, d] = max(slope + square + 2.0 * float(ridge @ (theta * theta)), 1e-300)
+        g[d] = slope + pull @ theta
+        H[d, d] = max(slope + square + 2.0 * float(pull @ theta), 1e-300)
         return g, H
 
     def _candidates(self, theta, g: np.ndarray, H: np.ndarray, most: int) -> list[tuple[int, int, int, int]]:

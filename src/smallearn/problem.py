@@ -112,7 +112,7 @@ def build_problem(
     if len(candidates) > candidates.n_raw and not sparse.issparse(numbers):
         share, deviation = literal_moments(bins, weight, candidates)
         varies = deviation > 10.0 * EPSILON
-        scale = np.where(varies, 1.0 / np.where(varies, deviation, 1.0), 0.0) if standardize else np.ones(len(share))
+        scale = np.where(varies, 1.0 / np.where(varies, deviation, 1.0), 0.0) if standardize else varies.astype(float)
         mean = np.concatenate([centre[: candidates.n_raw], share])
         inverse = np.concatenate([width[: candidates.n_raw], scale])
     if not standardize:

@@ -81,6 +81,7 @@ def from_state(rows: Rows, state: State, plan: Plan) -> Solution:
     filled, alive = assignments.drop_empty(state.assignment)
     objective = Objective(rows, filled, plan.penalty)
     support, start = state.support(d)[alive], state.weights(d)[alive]
+    support[:, plan.penalty.cost == 0.0] = True  # always in, though a sign may have held its weight at 0
     W, value = rounding.refit(objective, support, start)
     relaxed = plan.solver(objective, start)
     return Solution(W, support, value, filled, relaxed, relaxed.n_iter)

@@ -354,7 +354,7 @@ class SMaLLClassifierCV(SMaLLBase):
     Parameters
     ----------
     max_terms : int, default=10
-        Terms that the model may have over all prototypes, constants not counted.
+        Terms that the model may have over all prototypes, besides constants and what is always in. With `max_cost` too.
     n_prototypes : int, list of int or None, default=None
         The numbers of prototypes to try, of the class that owns them (of each class if there are more than two). None:
         1, 2, 3, 4 and a third of `max_terms`, as far as each has two terms and ten rows.
@@ -364,7 +364,7 @@ class SMaLLClassifierCV(SMaLLBase):
         What a term may be, as in `SMaLLClassifier`; several are all tried. Unless it is "raw" alone, X may have NaN.
     cut_points, categorical_features, feature_costs, max_cost, always_in, monotonic_cst, max_points, fit_intercept, \
 standardize, class_weight
-        As in `SMaLLClassifier`.
+        As in `SMaLLClassifier`. Folds judge weights before they become points.
     positive_class : label, None or "auto", default="auto"
         With two classes, the one that owns the prototypes. "auto": both are tried. None: the greater label.
     budget : {"total", "prototype", "shared"}, default="total"
@@ -467,7 +467,9 @@ standardize, class_weight
         return self._kinds() != ["raw"]
 
     def _kinds(self) -> list[str]:
-        return [self.literals] if isinstance(self.literals, str) else list(self.literals)
+        if isinstance(self.literals, str) or not isinstance(self.literals, Iterable):
+            return [self.literals]
+        return list(self.literals)
 
     def fit(self, X, y, sample_weight=None) -> Self:
         """Choose and train on ``X`` (array, CSR matrix, pandas or polars table) and labels ``y``."""
@@ -503,7 +505,10 @@ standardize, class_weight
         )
         table = race(task, families, folds, self.n_jobs, int(self.verbose))
         if not table.complete():
-            raise ValueError("No model could be made of these columns: none tells the classes apart.")
+            raise ValueError(
+                "No candidate could be trained on every fold: within the budget and the signs asked for, no column "
+                "tells the classes apart in each of them."
+            )
         return task, table
 
     def _families(self, problem: Problem) -> list[Family]:
@@ -513,7 +518,7 @@ standardize, class_weight
         share = terms // n_classes if n_classes > 2 else terms
         if self.n_prototypes is None:
             rows = int(np.bincount(problem.code).min()) // ROWS_EACH
-            tried = sorted({1, *(p for p in (2, 3, 4, terms // 3) if 2 <= 2 * p <= share + 1 and p <= rows)})
+            tried = sorted({1, *(p for p in (2, 3, 4, terms // 3) if 1 < p <= min((share + 1) // 2, rows))})
         else:
             tried = sorted({int(p) for p in np.atleast_1d(self.n_prototypes)})
         kinds = list(dict.fromkeys(self._kinds()))
@@ -578,11 +583,16 @@ standardize, class_weight
     ) -> dict[Candidate, tuple[search.Solution, Budget]]:
         """Candidates of one family, trained on all rows, each with the budget that its bound speaks of."""
         rows = task.rows(task.problem, family.owner)
-        states = trace(task, task.problem, rows, family, int(self.n_init), thorough=True)
+        least = min(task.least_terms, *(candidate.size for candidate in chosen))
+        states = trace(replace(task, least_terms=least), task.problem, rows, family, int(self.n_init), thorough=True)
         found = {}
         for candidate in chosen:
-            fitting = [size for alpha, size in states if alpha == candidate.alpha and size <= candidate.size]
-            state = self._polished(task, rows, family, candidate, states[candidate.alpha, max(fitting)])
+            sizes = [size for alpha, size in states if alpha == candidate.alpha]
+            fitting = max((size for size in sizes if size <= candidate.size), default=min(sizes))
+            state = states[candidate.alpha, fitting]
+            if fitting > candidate.size:  # the path of all rows skipped the size that those of the folds had
+                state = task.search(rows, family, candidate.alpha).shortened(state, candidate.size)
+            state = self._polished(task, rows, family, candidate, state)
             budget = task.family_budget(family)
             if budget.costs is None and budget.pooling != "prototype":
                 budget = replace(budget, limit=float(candidate.size))

@@ -330,6 +330,12 @@ class Search:
             state = self.tidy(self.polish(self.shrink(state), removals))
             yield state
 
+    def shortened(self, state: State, size: int) -> State:
+        """The cheapest terms dropped until ``size`` are left."""
+        while self.size(state) > size:
+            state = self.shrink(state)
+        return state
+
     def descend(self, assignment: Assignment, size: int, removals: int = 4) -> State:
         """From an assignment: grow while rows stay where they are, then let them move, and swap."""
         still = self.fixed()

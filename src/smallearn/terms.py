@@ -102,7 +102,7 @@ class Training:
         """The models that the bound speaks of: ``no model with at most 3 terms a prototype``."""
         limits = []
         if self.n_nonzero is not None:
-            thing = "feature" if self.budget == "shared" else "term"
+            thing = "different term" if self.budget == "shared" else "term"
             where = {"prototype": " a prototype", "total": " in all", "shared": ""}[self.budget]
             limits.append(f"at most {count(self.n_nonzero, thing)}{where}")
         if self.max_cost is not None:
