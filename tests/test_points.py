@@ -28,12 +28,6 @@ def slow_loss(z, own, code, owner, row_weight):
     return total
 
 
-def best_own(z, own, code, owner):
-    """Each row's best prototype of its own class."""
-    masked = np.where(owner[None, :] == code[:, None], z, -np.inf)
-    return np.where(own < 0, -1, masked.argmax(axis=1))
-
-
 def scores(found, B):
     return found.scale * (B @ (found.points / found.units).T + found.intercepts)
 
@@ -97,7 +91,7 @@ def test_points_keep_their_promises_and_are_never_worse_than_rounding(given_):
     np.testing.assert_allclose(np.log10(found.units), np.rint(np.log10(found.units)), atol=1e-12)
     assert 0.0 < found.scale < math.inf
     z = scores(found, B)
-    loss = slow_loss(z, best_own(z, own, code, owner), code, owner, row_weight)
+    loss = slow_loss(z, own, code, owner, row_weight)
     assert found.loss == pytest.approx(loss, rel=1e-9, abs=1e-12)
     assert found.objective == pytest.approx(found.loss, rel=1e-9, abs=1e-12)
     if raw.any() or not weights.any():

@@ -595,7 +595,7 @@ standardize, class_weight
             state = self._polished(task, rows, family, candidate, state)
             budget = task.family_budget(family)
             if budget.costs is None and budget.pooling != "prototype":
-                budget = replace(budget, limit=float(candidate.size))
+                budget = replace(budget, limit=float(max(1, candidate.size)))
             penalty = budget.penalty(candidate.alpha, task.problem.candidates, task.fit_intercept, family.owner)
             solver = partial(accelerated.solve, tol=BOUND_TOL, max_iter=BOUND_ITER)
             plan = search.Plan(penalty, solver, True, 0, False, task.problem.sample_weight)

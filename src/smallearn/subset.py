@@ -349,6 +349,7 @@ class Search:
         if len(np.unique(starts[0].owner)) == len(starts[0].owner):
             for state in self.upward(self.start(starts[0]), most, 2):
                 found[self.size(state)] = state
+            found = found or {0: self.start(starts[0])}
         else:
             full = min((self.descend(start, most) for start in starts), key=lambda state: state.value)
             for state in [full, *self.downward(full, max(1, least), 1)]:
