@@ -31,7 +31,11 @@ def write(plan: Plan, results: pd.DataFrame, folder: Path) -> str:
         lines += ["No data set is complete yet: " + ", ".join(left_out) + "."]
         (folder / "table.md").write_text("\n".join(lines) + "\n")
         return "\n".join(lines)
-    cells = results[results["set"].isin(complete)]
+    wanted = {
+        (entry.name, number) for entry in plan.entries if entry.name in complete for number in plan.numbers(entry)
+    }
+    asked = [cell in wanted for cell in results[["set", "split"]].itertuples(index=False, name=None)]
+    cells = results[asked]  # the same splits for every method, though some may have run on more
     bounded = [name for name in methods if METHODS[name].bounded]
     summaries, per_set, details = [], [], []
     lines += [
