@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
-from smallearn import SMaLLClassifier, SMaLLClassifierCV, frontier
+from smallearn import SMaLLClassifier, SMaLLClassifierCV, SMaLLModel, frontier
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(40, 4))
@@ -107,7 +107,12 @@ def test_a_wrong_parameter_of_the_selection_is_refused_by_name(parameters, messa
         ({"literals": "thresholds"}, np.ones((40, 2)), Y, "no candidate term"),
         ({}, X, np.zeros(40), "one class"),
         ({"categorical_features": [0], "literals": "both", "always_in": [0]}, X.round(), Y, "always_in has feature 0"),
-        ({"categorical_features": [0], "literals": "both", "monotonic_cst": {0: 1}}, X.round(), Y, "has no order"),
+        (
+            {"categorical_features": [0], "literals": "both", "monotonic_cst": {0: 1}},
+            X.round(),
+            Y,
+            "categories have no order",
+        ),
         (
             {"categorical_features": [1], "literals": "raw"},
             np.where(X > 2.0, np.nan, X),
@@ -132,9 +137,11 @@ def test_too_few_rows_of_a_class_to_cross_validate_are_refused_by_their_label():
         SMaLLClassifierCV(**QUICK).fit(X, np.where(np.arange(40) == 3, "rare", "common"))
 
 
-def test_constant_columns_leave_nothing_to_choose_and_that_is_said():
-    with pytest.raises(ValueError, match="none tells the classes apart"):
-        SMaLLClassifierCV(**{**QUICK, "literals": "raw"}).fit(np.ones((40, 2)), Y)
+def test_constant_columns_give_the_constant_model_as_without_selection():
+    found = SMaLLClassifierCV(**{**QUICK, "literals": "raw"}).fit(np.ones((40, 2)), Y)
+    assert found.model_.terms == ()
+    assert SMaLLModel.from_json(found.model_.to_json()) == found.model_
+    np.testing.assert_array_equal(found.predict(np.ones((3, 2))), np.full(3, np.bincount(Y).argmax()))
 
 
 @pytest.mark.parametrize(

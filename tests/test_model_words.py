@@ -188,7 +188,7 @@ def test_totals_are_the_classes_own_also_if_the_first_class_owns_the_prototypes(
         ({}, "no model with at most 2 terms a prototype is below"),
         ({"n_nonzero": 1}, "no model with at most 1 term a prototype is below"),
         ({"budget": "total", "n_nonzero": 6}, "no model with at most 6 terms in all is below"),
-        ({"budget": "shared", "n_nonzero": 4}, "no model with at most 4 features is below"),
+        ({"budget": "shared", "n_nonzero": 4}, "no model with at most 4 different terms is below"),
         ({"max_cost": 12.0}, "no model with at most 2 terms a prototype and a cost of at most 12 is below"),
         ({"n_nonzero": None, "max_cost": 0.5}, "no model with a cost of at most 0.5 is below"),
     ],

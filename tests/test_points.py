@@ -201,7 +201,7 @@ def test_the_model_of_the_objective_has_its_slopes_and_curvatures(zero_owner, al
     support = rng.random((len(owner), t)) < 0.7
     rows = _rows(B, own, code, owner, zero_owner, np.full(m, 1 / m), merge=False)
     points = rng.integers(-3, 4, (len(owner), t)) * support
-    search = _Search(rows, support, np.ones(t), 9, alpha, np.ones(t), points, np.ones(len(owner)), 0.3)
+    search = _Search(rows, support, np.ones(t), 9, alpha, np.ones(t), np.full(t, 0.4), points, np.ones(len(owner)), 0.3)
     search.scale = 0.3
     d = len(search.theta)
 

@@ -274,7 +274,7 @@ def test_a_trace_has_a_model_of_every_size():
     search = Search(objective.rows, penalty)
     for p in (1, 2):
         own = np.where(objective.rows.labels.code == owner, np.arange(60) % p, -1)
-        found = search.trace(Assignment(own, np.full(p, owner)), 2, 5)
+        found = search.trace([Assignment(own, np.full(p, owner))], 2, 5)
         assert max(found) == 5
         assert set(found) >= {2, 3, 4, 5}
         for size, state in found.items():

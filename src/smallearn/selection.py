@@ -517,7 +517,8 @@ standardize, class_weight
         owners = check_positive_class(None if any_class else self.positive_class, problem.classes.tolist())
         share = terms // n_classes if n_classes > 2 else terms
         if self.n_prototypes is None:
-            rows = int(np.bincount(problem.code).min()) // ROWS_EACH
+            weight = np.ones(len(problem.code)) if not whole(problem.sample_weight) else problem.sample_weight
+            rows = int(np.bincount(problem.code, weights=weight).min()) // ROWS_EACH
             tried = sorted({1, *(p for p in (2, 3, 4, terms // 3) if 1 < p <= min((share + 1) // 2, rows))})
         else:
             tried = sorted({int(p) for p in np.atleast_1d(self.n_prototypes)})

@@ -20,6 +20,7 @@ PRECISE = 1e-5  # the relative decrement at which Newton stops; the model that i
 ROUGH = 1e-3  # … and where the state is only to be looked at
 SETTLE = 3  # rounds of moving rows after a change of the support
 SHORTLIST = 12  # candidates whose gain is worked out with the weights at hand giving way
+SAME = 1e-9  # two objectives that are no further apart differ by rounding
 LEAST_FALL = 1e-4  # a swap must lower the objective by this share of it
 
 
@@ -169,7 +170,7 @@ class Search:
         if self._shared:
             gain = gain.sum(axis=0, keepdims=True)
         count = min(SHORTLIST, gain.size)
-        flat = np.argpartition(-gain.ravel(), count - 1)[:count]
+        flat = np.argpartition(-_blurred(gain.ravel()), count - 1)[:count]
         flat = flat[gain.ravel()[flat] > 0.0]
         J, L = np.unravel_index(flat, gain.shape)
         if self._shared:
@@ -189,7 +190,9 @@ class Search:
             left = h - np.einsum("ce,ef,cf->c", cross, state.inverse, cross)
             better = 0.5 * G[j, L[mine]] ** 2 / np.maximum(left, 1e-3 * h)
             found.extend((float(g), int(j), int(l)) for g, l in zip(better, L[mine], strict=True))
-        return sorted(found, reverse=True)
+        gains, columns = np.array([g for g, _, _ in found]), np.array([l for _, _, l in found])
+        order = np.lexsort((columns, -_blurred(gains)))
+        return [found[a] for a in order]
 
     def single_gains(self, state: State) -> np.ndarray:
         """What each entry would gain alone, ``g²/2(h + λ)``, p × d."""
@@ -351,7 +354,16 @@ class Search:
                 found[self.size(state)] = state
             found = found or {0: self.start(starts[0])}
         else:
-            full = min((self.descend(start, most) for start in starts), key=lambda state: state.value)
+            reached = [self.descend(start, most) for start in starts]
+            enough = min(state.value for state in reached) * (1.0 + SAME)
+            full = next(state for state in reached if state.value <= enough)
             for state in [full, *self.downward(full, max(1, least), 1)]:
                 found[self.size(state)] = state
         return found
+
+
+def _blurred(gain: np.ndarray) -> np.ndarray:
+    """Whole numbers in the order of the gains, in which those that differ by rounding are equal: literals that agree on
+    all rows tie, and which of them is taken should not hang on the order or the weights of the rows."""
+    most = gain.max(initial=0.0)
+    return np.rint(gain * (1e9 / most)) if most > 0.0 else gain
