@@ -2,6 +2,7 @@
 
 import os
 
+import pytest
 from hypothesis import settings
 
 # Read by scipy when it is first imported; without it one of scikit-learn's checks would be skipped.
@@ -10,3 +11,19 @@ os.environ["SCIPY_ARRAY_API"] = "1"
 # The first example of a test may wait for a kernel to compile; and the same commit should always give the same answer.
 settings.register_profile("smallearn", deadline=None, derandomize=True)
 settings.load_profile("smallearn")
+
+
+@pytest.fixture(scope="session")
+def cancer():
+    """A third of the breast cancer data, eight columns: enough to tell, and quick."""
+    from sklearn.datasets import load_breast_cancer
+
+    X, y = load_breast_cancer(return_X_y=True)
+    return X[::3, :8], y[::3]
+
+
+@pytest.fixture(scope="session")
+def iris():
+    from sklearn.datasets import load_iris
+
+    return load_iris(return_X_y=True)

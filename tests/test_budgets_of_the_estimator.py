@@ -7,24 +7,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
-from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.datasets import load_breast_cancer
 
 from smallearn import SMaLLClassifier, SMaLLClassifierCV
 
 NAN = np.nan
 BUDGETS = ("prototype", "total", "shared")
 LITERALS = ("raw", "thresholds", "both")
-
-
-@pytest.fixture(scope="module")
-def cancer():
-    X, y = load_breast_cancer(return_X_y=True)
-    return X[::3, :8], y[::3]
-
-
-@pytest.fixture(scope="module")
-def iris():
-    return load_iris(return_X_y=True)
 
 
 def terms_of(model):

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import oracle
 import problems
-from smallearn import rounding
+from smallearn import SMaLLClassifier, rounding
 from smallearn.blocks import Assignment
 from smallearn.certify import Proof, certify
 from smallearn.objective import Objective, Penalty
@@ -87,6 +87,17 @@ def test_every_budget_agrees_with_brute_force(seed, pooling, priced, signed):
     penalty = Penalty(0.01, 0.6 if priced else 2.0, cost, sign, pooling)
     objective = hard_problem(seed, 2, 4, penalty)
     check(objective, certify(objective, weakest(objective), 1e-6), brute_force(objective))
+
+
+def test_a_branch_that_costs_more_than_there_is_holds_no_support():
+    """Where two columns that may each be paid for may not be paid for together, the proof keeps within the budget."""
+    X = np.random.RandomState(0).randn(50, 5)
+    y = (X[:, 0] + X[:, 1] * X[:, 2] > 0.0).astype(int)
+    costs = np.array([1.0, 2.0, 3.0, 1.5, 2.5])
+    for max_cost in (1.5, 3.2, 4.1):
+        found = SMaLLClassifier(1, feature_costs=costs, max_cost=max_cost, certify=True, random_state=0).fit(X, y)
+        assert costs[found.support_[0]].sum() <= max_cost
+        assert found.optimality_gap_ <= 1e-4
 
 
 def test_with_several_classes():

@@ -44,11 +44,6 @@ def cancer():
     return load_breast_cancer(return_X_y=True)
 
 
-@pytest.fixture(scope="module")
-def iris():
-    return load_iris(return_X_y=True)
-
-
 # --- the promise ---------------------------------------------------------------------------------------------------
 
 

@@ -2,20 +2,20 @@
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_breast_cancer, load_iris
 
 from smallearn import SMaLLClassifier, SMaLLClassifierCV, SMaLLModel
 
 
-@pytest.fixture(scope="module")
-def cancer():
-    X, y = load_breast_cancer(return_X_y=True)
-    return X[::3, :8], y[::3]
-
-
-@pytest.fixture(scope="module")
-def iris():
-    return load_iris(return_X_y=True)
+def test_a_card_of_several_prototypes_stays_near_the_weights_that_it_comes_from():
+    """The constants are penalised as in the objective, so that no prototype drifts away."""
+    rng = np.random.RandomState(12)
+    X = rng.randn(60, 4)
+    y = ((X[:, 0] * X[:, 1] + 0.5 * rng.randn(60)) > 0.0).astype(int)
+    free = SMaLLClassifier(3, 2, random_state=12).fit(X, y)
+    card = SMaLLClassifier(3, 2, max_points=5, random_state=12).fit(X, y)
+    assert free.objective_ <= card.objective_ * (1.0 + 1e-9)
+    assert card.objective_ <= 1.02 * free.objective_
+    assert not SMaLLClassifier(1, 2, max_points=5, certify=True).fit(X, y).model_.training.certified
 
 
 def check_card(clf, X, max_points):

@@ -8,7 +8,6 @@ import polars as pl
 import pytest
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import balanced_accuracy_score, make_scorer
 from sklearn.model_selection import KFold, StratifiedKFold, cross_val_score
@@ -42,17 +41,6 @@ def _checks():
 @pytest.mark.filterwarnings("default:n_prototypes=:UserWarning")
 def test_every_check_of_scikit_learn_passes(estimator, check):
     check(clone(estimator))
-
-
-@pytest.fixture(scope="module")
-def cancer():
-    X, y = load_breast_cancer(return_X_y=True)
-    return X[::3, :8], y[::3]
-
-
-@pytest.fixture(scope="module")
-def iris():
-    return load_iris(return_X_y=True)
 
 
 @pytest.fixture(scope="module")
@@ -214,6 +202,15 @@ def test_the_same_seed_gives_the_same_model_and_two_processes_that_of_one(cancer
     for name in ("mean_test_score", "split0_test_score"):
         np.testing.assert_array_equal(again.cv_results_[name], fitted.cv_results_[name])
         np.testing.assert_array_equal(parallel.cv_results_[name], fitted.cv_results_[name])
+
+
+def test_a_model_smaller_than_the_sizes_asked_for_is_trained_on_all_rows():
+    rng = np.random.RandomState(30)
+    n, m = rng.randint(1, 4), rng.randint(14, 40)
+    X, y = rng.randint(0, 3, (m, n)).astype(float), (rng.rand(m) > 0.5).astype(int)
+    found = quick(3, n_prototypes=[2], literals="raw", alphas=[0.01], budget="shared", monotonic_cst=[-1] * n)
+    found.set_params(random_state=30).fit(X, y)
+    assert len(found.model_.terms) <= 3
 
 
 # --- weights ---------------------------------------------------------------------------------------------------------
