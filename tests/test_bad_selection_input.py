@@ -173,3 +173,16 @@ def test_the_frontier_refuses_what_the_selection_refuses():
         frontier(X, Y, 2, cv=1)
     with pytest.raises(TypeError, match="depth"):
         frontier(X, Y, 2, depth=3)
+
+
+@pytest.mark.parametrize(
+    ("X", "parameters", "words"),
+    [
+        (sparse.csr_matrix(np.eye(4)), {}, "X is sparse"),
+        (np.array([["a"], ["b"], ["a"], ["b"]], dtype=object), {"categorical_features": [0]}, "is categorical"),
+    ],
+)
+def test_cut_points_for_a_feature_that_cannot_have_them_are_refused(X, parameters, words):
+    clf = SMaLLClassifier(literals="both", cut_points={0: [0.5]}, **parameters)
+    with pytest.raises(ValueError, match=words):
+        clf.fit(X, [0, 1, 0, 1])

@@ -17,6 +17,7 @@ from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from smallearn import SMaLLClassifier, SMaLLClassifierCV, SMaLLModel, frontier
 from smallearn.base import FITTED
+from smallearn.race import Answers, Candidate, Family, Table
 
 QUICK = {"alphas": [0.01, 0.001], "cv": 3, "n_init": 1, "random_state": 0, "n_prototypes": [1, 2], "cut_points": 5}
 COLUMNS = ["n_terms", "n_prototypes", "alpha", "literals", "positive_class"]
@@ -99,6 +100,22 @@ def test_one_standard_error_never_takes_more_terms(cancer, fitted):
     assert careful.n_terms_ <= fitted.best_params_["n_terms"]
 
 
+def test_of_candidates_that_get_the_same_rows_right_the_smallest_is_chosen():
+    family = Family("raw", 1, 1, (0.01,))
+    table = Table(2, 4.0)
+    right = {4: [[1, 0], [1, 1]], 3: [[1, 0], [1, 1]], 2: [[0, 1], [1, 1]], 1: [[0, 0], [1, 1]]}
+    for fold in range(2):
+        found = {}
+        for size, rows in right.items():
+            got = np.array(rows[fold], dtype=bool)
+            blend = got + 0.05 * size  # each term makes it surer
+            found[Candidate(family, 0.01, size)] = Answers(got.mean(), blend.mean(), blend, np.full(2, 0.5), 2.0, got)
+        table.enter(fold, found)
+    assert table.choose(table.complete(), False).size == 3
+    without = [candidate for candidate in table.complete() if candidate.size != 3]
+    assert table.choose(without, False).size == 4  # 2 is as accurate, on other rows
+
+
 # --- the table -------------------------------------------------------------------------------------------------------
 
 
@@ -130,6 +147,14 @@ def test_the_table_offers_what_was_asked_for(cancer):
     assert set(table["positive_class"]) == {0}
     assert {term.kind for term in clf.model_.terms} <= {"at_most"}
     assert set(clf.prototype_classes_) == {0}
+
+
+def test_thresholds_beside_other_kinds_may_still_use_a_column_of_two_values():
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.integers(0, 2, 120), rng.normal(size=120)]).astype(float)
+    clf = quick(1, n_prototypes=[1], literals=["thresholds", "raw"]).fit(X, X[:, 0])
+    table = pd.DataFrame(clf.cv_results_)
+    assert (table[table["literals"] == "thresholds"]["mean_test_score"] > 0.999).any()
 
 
 def test_without_refit_there_is_a_choice_and_no_model(cancer, fitted):

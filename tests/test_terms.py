@@ -149,6 +149,19 @@ def test_the_candidates_of_a_small_table_are_those_by_hand():
     assert (found.n_raw, found.binned.tolist(), found.first.tolist()) == (2, [0, 1, 2], [0, 3, 7])
 
 
+@pytest.mark.parametrize(
+    ("raw", "twins", "with_literal"), [(True, False, [2]), (True, True, [0, 2]), (False, False, [0, 2])]
+)
+def test_a_number_of_two_values_has_no_literal_beside_itself(raw, twins, with_literal):
+    gap = [1.0, 0.0, NAN, 1.0]
+    X = np.column_stack([[0.0, 1, 1, 0], np.full(4, 7.0), gap])
+    found, _ = dense_candidates(X, np.ones(4), raw, 4, {}, twins)
+    cut = [l for kind, l in zip(found.kind, found.feature.tolist(), strict=True) if kind == "at_most"]
+    assert cut == with_literal
+    given_cuts, _ = dense_candidates(X, np.ones(4), True, {0: [0.3]}, {})
+    assert ("at_most", 0.3) in zip(given_cuts.kind, given_cuts.value, strict=True)  # asked for, so offered
+
+
 @settings(max_examples=60)
 @given(tables(), st.booleans())
 def test_every_literal_is_true_on_its_bins_and_nowhere_else(table, raw):

@@ -75,7 +75,7 @@ class SMaLLBase(ClassifierMixin, BaseEstimator):
             raise ValueError("X is sparse and has NaN, for which sparse columns have no term; fill the gaps first.")
         weight = check_sample_weight(sample_weight, X)
         features = Features(X.shape[1], getattr(self, "feature_names_in_", None))
-        cuts = check_cut_points(features, self.cut_points)
+        cuts = check_cut_points(features, self.cut_points, sparse.issparse(X), categories)
         standardize = self.standardize if standardize is None else standardize
         return build_problem(X, y, weight, self.class_weight, standardize, literals, cuts, categories), weight > 0.0
 

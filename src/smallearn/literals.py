@@ -63,10 +63,12 @@ def dense_candidates(
     raw: bool,
     cut_points: int | Mapping[int, Sequence[float]],
     categories: Mapping[int, Sequence[Any]],
+    twins: bool = False,
 ) -> tuple[Candidates, np.ndarray]:
     """The candidates for the columns of ``X`` (NaN is missing, codes in categorical columns) and the bin of each entry.
 
-    ``cut_points``: how many for each number, or a list for each feature by index (none for the others).
+    ``cut_points``: how many for each number, or a list for each feature by index (none for the others). A number of two
+    values needs no literal beside itself; it gets one all the same with ``twins``.
     """
     m, n = X.shape
     numbers = [l for l in range(n) if l not in categories]
@@ -105,6 +107,8 @@ def dense_candidates(
                 cuts = np.unique(np.asarray(cut_points.get(l, ()), dtype=float))
             else:
                 cuts = quantile_cuts(x[~gaps], weight[~gaps], cut_points)
+                if raw and not twins and not gaps.any() and len(np.unique(x)) == 2:
+                    cuts = cuts[:0]
             width = len(cuts) + 1
             bins = np.where(gaps, width, np.searchsorted(cuts, x, side="left"))
             for c, cut in enumerate(cuts):

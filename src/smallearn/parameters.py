@@ -1,7 +1,7 @@
 """Checks of what the user passes to the estimator: each error says what came, what is allowed and what to do."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from numbers import Integral, Real
 from typing import Any
 
@@ -190,10 +190,14 @@ def check_monotonic(features: Features, monotonic: Any, n_classes: int) -> np.nd
     return found.astype(np.int8)
 
 
-def check_cut_points(features: Features, cuts: Any) -> int | dict[int, list[float]]:
+def check_cut_points(
+    features: Features, cuts: Any, is_sparse: bool, categorical: Container[int]
+) -> int | dict[int, list[float]]:
     """A number of cut points, or the finite cut points of each feature by position."""
     if not isinstance(cuts, Mapping):
         return int(cuts)
+    if is_sparse and cuts:
+        raise ValueError("cut_points names features, but X is sparse, where the one literal is [x > 0]; leave it out.")
     found = {}
     for key, values in cuts.items():
         try:
@@ -207,6 +211,8 @@ def check_cut_points(features: Features, cuts: Any) -> int | dict[int, list[floa
         place = features.index("cut_points", key)
         if place in found:
             raise ValueError(f"cut_points has feature {key!r} twice, by two names.")
+        if place in categorical:
+            raise ValueError(f"cut_points has feature {key!r}, which is categorical: its literals are [x = category].")
         found[place] = points.tolist()
     return found
 

@@ -88,7 +88,7 @@ def build_problem(
     X, y, sample_weight, class_weight, standardize: bool, literals: str = "raw", cut_points=0, categories=None
 ) -> Problem:
     """From validated arrays: drop rows without weight, encode the classes, weigh them, list the candidate terms, find
-    mean and scale."""
+    mean and scale. ``literals`` is "raw", "thresholds", "both", or "any": all that one of these would have."""
     kept = sample_weight > 0.0
     if not kept.all():
         X, y, sample_weight = X[kept], y[kept], sample_weight[kept]
@@ -142,13 +142,13 @@ def _candidates(X, weight, literals, cut_points, categories) -> tuple[Any, np.nd
         if literals == "raw":
             return X, none, only_raw(X.shape[1])
         present = sparse.csr_array(((X.data > 0.0).astype(X.dtype), X.indices, X.indptr), shape=X.shape)
-        raw = literals == "both"
+        raw = literals != "thresholds"
         joined = _tidy(sparse.hstack([X, present], format="csr")) if raw else present
         return joined, none, sparse_candidates(X.shape[1], raw)
     if literals == "raw" and not categories:
         return X, none, only_raw(X.shape[1])
     cuts = {} if literals == "raw" else cut_points
-    candidates, bins = dense_candidates(X, weight, literals != "thresholds", cuts, categories)
+    candidates, bins = dense_candidates(X, weight, literals != "thresholds", cuts, categories, literals == "any")
     if not len(candidates):
         raise ValueError("There is no candidate term: no column of X takes two values that a cut point parts.")
     numbers = np.array([l for l in range(X.shape[1]) if l not in categories], dtype=np.int64)

@@ -50,13 +50,15 @@ class Candidate(NamedTuple):
 
 class Answers(NamedTuple):
     """How well a candidate did on the rows held out in one fold: the score that is shown, the one that decides, and
-    that row by row, with the rows' weights, where it is a mean over ``n_rows`` rows."""
+    that row by row, with the rows' weights, where it is a mean over ``n_rows`` rows. ``right``: which rows it got
+    right, where that is what counts."""
 
     shown: float
     score: float
     rows: np.ndarray | None = None
     weight: np.ndarray | None = None
     n_rows: float = 0.0
+    right: np.ndarray | None = None
 
 
 @dataclass(frozen=True)
@@ -157,19 +159,22 @@ def score(scoring: Any, decision: np.ndarray, held: Problem, n_rows: float) -> A
     if scoring is not None and not isinstance(scoring, str):
         value = float(scoring(_Known(decision, held.classes), held.X, held.classes[held.code], held.sample_weight))
         return Answers(value, value)
-    if decision.shape[1] == 2:  # a tie goes to the first class
+    right = decision.argmax(axis=1) == held.code  # a tie goes to the first class
+    if decision.shape[1] == 2:
         margin = decision[:, 1] - decision[:, 0]
-        right, loss = (margin > 0.0) == (held.code == 1), np.logaddexp(0.0, np.where(held.code == 1, -margin, margin))
+        loss = np.logaddexp(0.0, np.where(held.code == 1, -margin, margin))
     else:
-        right = decision.argmax(axis=1) == held.code
         loss = special.logsumexp(decision, axis=1) - decision[np.arange(len(decision)), held.code]
     by_class = held.loss_weight if held.loss_weight.any() else held.sample_weight  # all may be of a class of weight 0
     shown, deciding = held.sample_weight / held.sample_weight.sum(), by_class / by_class.sum()
     blend = right - LOSS_SHARE * np.minimum(loss, MOST_LOSS)
     if scoring is None:  # what decides follows class_weight, as training does
-        return Answers(float(shown @ right), float(deciding @ blend), blend.astype(np.float32), deciding, n_rows)
-    each = right.astype(float) if scoring == "accuracy" else -loss
-    return Answers(float(shown @ each), float(shown @ each), each.astype(np.float32), shown, n_rows)
+        return Answers(float(shown @ right), float(deciding @ blend), blend.astype(np.float32), deciding, n_rows, right)
+    if scoring == "accuracy":
+        value, each, counts = float(shown @ right), right.astype(np.float32), right
+    else:
+        value, each, counts = -float(shown @ loss), -loss.astype(np.float32), None
+    return Answers(value, value, each, shown, n_rows, counts)
 
 
 @dataclass(frozen=True)
@@ -258,10 +263,18 @@ class Table:
             return mean, float(np.sqrt(variance / n_rows))
         return mean, float(by_fold.std(ddof=1) / np.sqrt(len(by_fold))) if len(by_fold) > 1 else 0.0
 
+    def alike(self, one: Candidate, other: Candidate) -> bool:
+        """Whether both get the same rows right, in every fold."""
+        for a, b in zip(self.answers[one], self.answers[other], strict=True):
+            if a is None or b is None or a.right is None or b.right is None or not np.array_equal(a.right, b.right):
+                return False
+        return True
+
     def choose(self, candidates: list[Candidate], one_standard_error: bool) -> Candidate:
         """The best with one prototype, unless another is better by more than a standard error: what is picked among
-        many by a noisy score should not be the more intricate for nothing. With ``one_standard_error``, the one with
-        fewest terms that is not worse than that by more than a standard error."""
+        many by a noisy score should not be the more intricate for nothing. Of those that are right on the very same
+        rows, the one with fewest terms. With ``one_standard_error``, the one with fewest terms that is not worse than
+        that by more than a standard error."""
         scores = self.smooth(candidates)
         chosen = self.best(scores)
         simple = {candidate: value for candidate, value in scores.items() if candidate.family.n_prototypes == 1}
@@ -269,6 +282,10 @@ class Table:
             plain = self.best(simple)
             mean, error = self.advantage(chosen, plain)
             chosen = chosen if mean > error else plain
+        alike = [c for c in candidates if c.size < chosen.size and self.alike(c, chosen)]
+        if alike:
+            fewest = min(candidate.size for candidate in alike)
+            chosen = self.best({c: scores[c] for c in alike if c.size == fewest})
         if one_standard_error:
             near = []
             for candidate in candidates:

@@ -164,7 +164,7 @@ standardize, class_weight
     def _explore(self, X, y, sample_weight, least_terms: int) -> tuple[Task, Table]:
         """Read the data, make the folds and ask every family for models of ``least_terms`` or more."""
         kinds = self._kinds()
-        widest = kinds[0] if len(set(kinds)) == 1 else "both"
+        widest = kinds[0] if len(set(kinds)) == 1 else "any" if "thresholds" in kinds else "both"
         problem, kept = self._read(X, y, sample_weight, widest)
         rng = check_random_state(self.random_state)
         folds = make_folds(problem, self.cv, kept, rng)
