@@ -56,11 +56,11 @@ def known(kind: str, wanted, there) -> None:
 def main(argv: list[str]) -> None:
     given = arguments(argv)
     plan = plan_of(given)
-    results = given.output / "results.csv"
+    results = run.scores(given.output)
     if given.again:
-        run.forget(results, given.again)
+        results.forget("method", given.again)
     failures = [] if given.report else run.run(plan, results, given.jobs)
-    print(report.write(plan, run.read(results), given.output))
+    print(report.write(plan, results.read(), given.output))
     if failures:
         sys.exit(f"{len(failures)} fits failed; run again to retry them:\n  " + "\n  ".join(failures))
 

@@ -44,8 +44,10 @@ def project_mask(V: np.ndarray, budget: float) -> np.ndarray:
 
     Exact: the answer is ``clip(v - t, 0, 1)`` and ``t`` is found among the sorted breakpoints, O(n log n).
     """
-    thresholds = [kernels.capping_threshold(u, float(budget)) for u in np.sort(V, axis=1)]
-    return np.clip(V - np.reshape(thresholds, (-1, 1)), 0.0, 1.0)
+    if budget < V.shape[1]:
+        thresholds = [kernels.capping_threshold(u, float(budget)) for u in np.sort(V, axis=1)]
+        V = V - np.reshape(thresholds, (-1, 1))
+    return np.minimum(np.maximum(V, 0.0), 1.0)
 
 
 def make_pools(pooling: str, budget: float | np.ndarray, cost: np.ndarray, sign: np.ndarray, p: int) -> Pools:

@@ -1,0 +1,78 @@
+"""The big picture: every method of the table and of Figure 3 on fri_c0_1000_50, with accuracy per feature."""
+
+import numpy as np
+
+from smallearn.paper import data, methods
+from smallearn.paper.compare import Settings, compare, deviations, means
+from smallearn.paper.files import BLUE, GREY, RED, SKY, markdown, new_figure, write_figure, write_scores, write_text
+
+OURS = [methods.SPARSE_SMALL.name, methods.SPARSE_PRESET.name]
+BASELINES = [method.name for method in methods.BASELINES]
+RIVALS = [method.name for method in methods.RIVALS]
+NAMES = [*OURS, *BASELINES, *RIVALS]
+
+
+def run(settings: Settings, source: data.Source = data.FRIEDMAN) -> str:
+    """Train and test what is missing, draw the bars."""
+    results = compare([source], NAMES, settings)
+    folder = settings.output / "big-picture"
+    accuracy, deviation = means(results, NAMES).iloc[0], deviations(results, NAMES).iloc[0]
+    features = means(results, NAMES, "features").iloc[0]
+    per_feature = 100.0 * accuracy / features
+    order = sorted(NAMES, key=lambda name: -accuracy[name])
+    rows = [
+        [
+            name,
+            methods.BY_NAME[name].words,
+            f"{accuracy[name]:.3f} ± {deviation[name]:.2f}",
+            f"{features[name]:.1f}",
+            f"{per_feature[name]:.2f}",
+        ]
+        for name in order
+    ]
+    best = order[0]
+    summary = (
+        f"{source.name}, {settings.splits} splits: {OURS[0]} {accuracy[OURS[0]]:.1%}, {per_feature[OURS[0]]:.1f} "
+        f"points per feature; {OURS[1]} {accuracy[OURS[1]]:.1%}, {per_feature[OURS[1]]:.1f} (the paper: over 14); most "
+        f"accurate: {best} {accuracy[best]:.1%}, {per_feature[best]:.1f}."
+    )
+    page = [
+        f"# The big picture: {source.name}",
+        "",
+        "![accuracy of all methods](figure.png)",
+        "",
+        summary,
+        "",
+        markdown(["method", "what it is", "test accuracy", "features", "accuracy in % per feature"], rows),
+    ]
+    write_scores(folder / "scores.csv", results)
+    write_text(folder / "table.md", "\n".join(page) + "\n")
+    write_figure(folder, _figure(source, order, accuracy, deviation, per_feature))
+    return summary
+
+
+def _figure(source, order, accuracy, deviation, per_feature):
+    figure = new_figure(11, 4.8)
+    axes = figure.subplots()
+    groups = (
+        ("SMaLL", OURS, RED, ""),
+        ("half of the features", BASELINES, SKY, "//"),
+        ("all features", RIVALS, BLUE, ".."),
+    )
+    for words, members, colour, hatch in groups:
+        places = [order.index(name) for name in members]
+        values, spread = ([100 * of[name] for name in members] for of in (accuracy, deviation))
+        looks = {"color": colour, "edgecolor": "black", "hatch": hatch, "ecolor": GREY, "capsize": 3}
+        axes.bar(places, values, yerr=spread, label=words, **looks)
+    for place, name in enumerate(order):
+        top = 100 * (accuracy[name] + deviation[name])
+        axes.text(place, top + 0.8, f"{per_feature[name]:.1f}", ha="center", fontsize=9)
+    axes.set_xticks(np.arange(len(order)), order, rotation=40, ha="right")
+    axes.set_ylabel("test accuracy, %")
+    axes.set_ylim(40, 100)
+    axes.set_title(
+        f"{source.name}: above each bar, accuracy in % per selected feature; lines: deviation over the splits"
+    )
+    axes.legend(loc="upper right", fontsize=9)
+    figure.tight_layout()
+    return figure

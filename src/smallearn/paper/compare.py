@@ -1,0 +1,84 @@
+"""Methods against each other on the same splits: what the table and two of the figures are made of."""
+
+import time
+import warnings
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from smallearn.paper import data, methods
+from smallearn.paper.cells import Scores, run
+
+COLUMNS = ("seed", "set", "method", "split", "accuracy", "features", "seconds")
+KEY = COLUMNS[:4]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What the user asked for."""
+
+    output: Path
+    folder: Path | None = None
+    splits: int = 5
+    jobs: int = 1
+    seed: int = 0
+
+
+class IncompleteError(Exception):
+    """Some fits failed, so that there is nothing to compare; what succeeded is kept."""
+
+
+def compare(sources: list[data.Source], names: list[str], settings: Settings) -> pd.DataFrame:
+    """Every method on every split of every set: a row for each, from the results kept where there are any."""
+    scores = Scores(settings.output / "scores.csv", COLUMNS, KEY)
+    done = scores.done()
+    for source in sources:
+        data.load(source, settings.folder)  # what cannot be had is told before hours of work
+    cells = [
+        (settings.seed, source.name, name, number)
+        for source in sources
+        for number in range(settings.splits)
+        for name in names
+    ]
+    by_name = {source.name: source for source in sources}
+    tasks = {
+        f"{name} on {cell}, split {number}": partial(score, by_name[cell], name, settings.folder, seed, number)
+        for seed, cell, name, number in cells
+        if (seed, cell, name, number) not in done
+    }
+    failures = run(tasks, scores, settings.jobs)
+    if failures:
+        raise IncompleteError(f"{len(failures)} of {len(tasks)} fits failed; the first: {failures[0]}")
+    return scores.read().set_index(list(KEY)).loc[cells].reset_index()
+
+
+def score(source: data.Source, name: str, folder: Path | None, seed: int, number: int) -> list[dict[str, Any]]:
+    """Train a method on one split and test it."""
+    given, method = data.split(source, folder, seed, number), methods.BY_NAME[name]
+    begin = time.perf_counter()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # one that did not converge is judged by its accuracy
+        fitted = method.make(given.X.shape[1], number).fit(given.X, given.y)
+    accuracy = float(np.mean(fitted.predict(given.X_test) == given.y_test))
+    features = method.used(fitted, given.X.shape[1])
+    cell = {"seed": seed, "set": source.name, "method": name, "split": number}
+    return [{**cell, "accuracy": accuracy, "features": features, "seconds": time.perf_counter() - begin}]
+
+
+def means(results: pd.DataFrame, names: list[str], value: str = "accuracy") -> pd.DataFrame:
+    """Sets × methods, in the order given."""
+    return results.groupby(["set", "method"], sort=False)[value].mean().unstack()[names]
+
+
+def deviations(results: pd.DataFrame, names: list[str]) -> pd.DataFrame:
+    """The standard deviation over the splits, sets × methods."""
+    return results.groupby(["set", "method"], sort=False)["accuracy"].std(ddof=0).unstack()[names]
+
+
+def ranks(accuracy: pd.DataFrame) -> pd.Series:
+    """The mean rank of each method over the sets, 1 the best; equals share."""
+    return accuracy.round(9).rank(axis=1, ascending=False).mean()

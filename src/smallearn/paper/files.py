@@ -1,0 +1,52 @@
+"""What an experiment leaves behind: scores, a Markdown page, figures."""
+
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+# Okabe and Ito's colours, which the colour-blind tell apart.
+ORANGE, SKY, GREEN, YELLOW, BLUE, RED, PINK, GREY = (
+    "#E69F00", "#56B4E9", "#009E73", "#F0E442", "#0072B2", "#D55E00", "#CC79A7", "#777777",
+)  # fmt: skip
+
+
+def write_text(path: Path, text: str) -> None:
+    """The whole file or none of it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    new = path.with_name(path.name + ".new")
+    new.write_text(text, encoding="utf-8")
+    os.replace(new, path)
+
+
+def write_scores(path: Path, frame: pd.DataFrame) -> None:
+    """A CSV file of single scores."""
+    write_text(path, frame.to_csv(index=False, float_format="%.6f"))
+
+
+def write_figure(folder: Path, figure) -> None:
+    """figure.svg and figure.png."""
+    folder.mkdir(parents=True, exist_ok=True)
+    looks: dict[str, dict[str, Any]] = {"svg": {"metadata": {"Date": None}}, "png": {"dpi": 150}}
+    for kind, options in looks.items():
+        new = folder / f"figure.new.{kind}"
+        figure.savefig(new, bbox_inches="tight", facecolor="white", **options)
+        os.replace(new, folder / f"figure.{kind}")
+
+
+def new_figure(width: float, height: float):
+    """An empty figure, in inches, that needs no screen."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(width, height))
+    FigureCanvasAgg(figure)
+    return figure
+
+
+def markdown(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table."""
+    lines = ["| " + " | ".join(header) + " |", "|" + "---|" * len(header)]
+    return "\n".join([*lines, *("| " + " | ".join(row) + " |" for row in rows)])

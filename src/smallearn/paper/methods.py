@@ -1,0 +1,162 @@
+"""The classifiers that are compared, each with the paper's grid and five folds to choose from it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
+from sklearn.ensemble import AdaBoostClassifier, GradientBoostingClassifier, RandomForestClassifier
+from sklearn.feature_selection import SelectFromModel
+from sklearn.gaussian_process import GaussianProcessClassifier
+from sklearn.gaussian_process.kernels import RBF, DotProduct
+from sklearn.linear_model import LogisticRegression, SGDClassifier
+from sklearn.model_selection import GridSearchCV, StratifiedKFold
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+from sklearn.tree import DecisionTreeClassifier
+
+from smallearn import SMaLLClassifier, SMaLLClassifierCV
+
+FOLDS = 5
+
+
+@dataclass(frozen=True)
+class Method:
+    """``make(n, seed)`` gives the classifier for n features; ``used(fitted, n)`` says how many of them it looks at, a
+    feature in two prototypes counted twice."""
+
+    name: str
+    words: str
+    make: Callable[[int, int], Any]
+    used: Callable[[Any, int], int]
+
+
+def _searched(name: str, words: str, classifier: Callable[[int], Any], grid: Any) -> Method:
+    """All features, standardised; the grid searched by five stratified folds."""
+
+    def make(n: int, seed: int) -> GridSearchCV:
+        steps = Pipeline([("scale", StandardScaler()), ("classify", classifier(seed))])
+        return GridSearchCV(steps, grid, cv=_folds(seed))
+
+    return Method(name, words, make, lambda fitted, n: n)
+
+
+def _folds(seed: int) -> StratifiedKFold:
+    return StratifiedKFold(FOLDS, shuffle=True, random_state=seed)
+
+
+# --- Table 1: all features -------------------------------------------------------------------------------------------
+
+C = [0.1, 1.0, 10.0, 100.0]
+TREES = {"classify__n_estimators": [10, 20, 50]}
+RIVALS = (
+    _searched("LSVM", "linear SVM", lambda seed: SVC(kernel="linear"), {"classify__C": C}),
+    _searched(
+        "RF",
+        "random forest",
+        lambda seed: RandomForestClassifier(random_state=seed),
+        {**TREES, "classify__max_features": ["sqrt", "log2"]},
+    ),
+    _searched("AB", "AdaBoost", lambda seed: AdaBoostClassifier(random_state=seed), TREES),
+    _searched("LR", "logistic regression", lambda seed: LogisticRegression(max_iter=1000), {"classify__C": C}),
+    _searched(
+        "DT",
+        "decision tree",
+        lambda seed: DecisionTreeClassifier(random_state=seed),
+        {"classify__criterion": ["gini", "entropy"]},
+    ),
+    _searched(
+        "kNN", "nearest neighbours", lambda seed: KNeighborsClassifier(), {"classify__n_neighbors": [1, 3, 5, 7]}
+    ),
+    _searched(
+        "RSVM",
+        "SVM with a kernel",
+        lambda seed: SVC(),
+        [
+            {"classify__C": [0.01, *C], "classify__kernel": ["rbf", "sigmoid"]},
+            {"classify__C": [0.01, *C], "classify__kernel": ["poly"], "classify__degree": [2, 3]},
+        ],
+    ),
+    _searched("GB", "gradient boosting", lambda seed: GradientBoostingClassifier(random_state=seed), TREES),
+    _searched("QDA", "quadratic discriminants", lambda seed: QuadraticDiscriminantAnalysis(), {}),
+    _searched(
+        "GP",
+        "Gaussian process",
+        lambda seed: GaussianProcessClassifier(random_state=seed),
+        {"classify__kernel": [*(c * RBF(1.0) for c in (0.1, 1.0, 5.0)), DotProduct(1.0)]},
+    ),
+)
+
+
+# --- SMaLL -----------------------------------------------------------------------------------------------------------
+
+
+def preset(k: int | None, steps: list[tuple[float, float]]) -> Callable[[int, int], GridSearchCV]:
+    """SMaLL as in the paper with p = 2 and k terms each (None: all), the step sizes (α, β) chosen by five folds."""
+
+    def make(n: int, seed: int) -> GridSearchCV:
+        small = SMaLLClassifier.paper_preset(n_prototypes=2, n_nonzero=k or n, positive_class=1, random_state=seed)
+        options = [{**small.solver_options, "step_sizes": pair} for pair in steps]
+        return GridSearchCV(small, {"solver_options": options}, cv=_folds(seed))
+
+    return make
+
+
+def terms_used(fitted: Any, n: int) -> int:
+    """The terms of a trained SMaLL model."""
+    small = fitted.best_estimator_ if isinstance(fitted, GridSearchCV) else fitted
+    return len(small.model_.terms)
+
+
+DENSE_PRESET = Method(
+    "SMaLL k=n", "SMaLL as in the paper, p = 2, k = n, λ = 0.1", preset(None, [(0.01, 0.01), (0.01, 0.001)]), terms_used
+)
+SPARSE_PRESET = Method(
+    "SMaLL k=3",
+    "SMaLL as in the paper, p = 2, k = 3, λ = 0.1",
+    preset(3, [(a, b) for a in (0.1, 1e-2, 1e-3) for b in (1e-3, 1e-4)]),
+    terms_used,
+)
+DENSE_SMALL = Method(
+    "smallearn 2n",
+    "SMaLLClassifierCV, at most 2n terms",
+    lambda n, seed: SMaLLClassifierCV(2 * n, random_state=seed, verbose=-1),
+    terms_used,
+)
+SPARSE_SMALL = Method(
+    "smallearn 2×3",
+    "SMaLLClassifierCV, p = 2, k = 3",
+    lambda n, seed: SMaLLClassifierCV(6, n_prototypes=2, budget="prototype", random_state=seed, verbose=-1),
+    terms_used,
+)
+
+
+# --- Figure 3: l1 and elastic net, half of the features, then l2 -----------------------------------------------------
+
+ALPHAS = [1e-1, 1e-2, 1e-3, 1e-4]
+
+
+def _sparse(name: str, words: str, loss: str, penalty: str) -> Method:
+    def make(n: int, seed: int) -> GridSearchCV:
+        first = SGDClassifier(loss=loss, penalty=penalty, l1_ratio=0.5, random_state=seed)
+        last = SGDClassifier(loss=loss, penalty="l2", random_state=seed)
+        select = SelectFromModel(first, threshold=-np.inf, max_features=n // 2)
+        steps = Pipeline([("scale", StandardScaler()), ("select", select), ("classify", last)])
+        grid = [{"select__estimator__alpha": [alpha], "classify__alpha": [alpha]} for alpha in ALPHAS]
+        return GridSearchCV(steps, grid, cv=_folds(seed))
+
+    return Method(name, words, make, lambda fitted, n: n // 2)
+
+
+BASELINES = tuple(
+    _sparse(f"{short}{letter}", f"{words}, {long}", loss, penalty)
+    for short, words, penalty in (("L1", "l1", "l1"), ("En", "elastic net", "elasticnet"))
+    for letter, long, loss in (("Hi", "hinge", "hinge"), ("L", "log", "log_loss"), ("Hu", "Huber", "modified_huber"))
+)
+
+BY_NAME = {
+    method.name: method for method in (*RIVALS, *BASELINES, DENSE_PRESET, SPARSE_PRESET, DENSE_SMALL, SPARSE_SMALL)
+}

@@ -1,0 +1,142 @@
+"""Table 1: 17 low-dimensional sets, k = n and p = 2, against ten classifiers."""
+
+import pandas as pd
+
+from smallearn.paper import data, methods, published
+from smallearn.paper.compare import Settings, compare, deviations, means, ranks
+from smallearn.paper.files import markdown, new_figure, write_figure, write_scores, write_text
+
+PAPER, OURS = methods.DENSE_PRESET.name, methods.DENSE_SMALL.name
+RIVALS = [method.name for method in methods.RIVALS]
+NAMES = [PAPER, OURS, *RIVALS]
+LEVEL = 0.05
+
+
+def run(settings: Settings, sources=data.TABLE1) -> str:
+    """Train and test what is missing, write the table and the figure; returns the summary."""
+    results = compare(list(sources), NAMES, settings)
+    folder = settings.output / "table1"
+    accuracy, deviation = means(results, NAMES), deviations(results, NAMES)
+    terms = means(results[results["method"] == OURS], [OURS], "features")[OURS]
+    rank = ranks(accuracy)
+    verdict = _verdict(accuracy, rank, settings)
+    page = [
+        "# Table 1: low-dimensional sets, no sparsity",
+        "",
+        f"{settings.splits} stratified 70/30 splits, seed {settings.seed}; test accuracy, mean ± deviation over the "
+        "splits; **bold**: the best that was measured.",
+        "",
+        *(
+            f"- {method.name}: {method.words}"
+            for method in (methods.DENSE_PRESET, methods.DENSE_SMALL, *methods.RIVALS)
+        ),
+        "",
+        _table(accuracy, deviation, rank, terms),
+        "",
+        *verdict,
+        "",
+        "## The rivals as published",
+        "",
+        _published(accuracy),
+    ]
+    write_scores(folder / "scores.csv", results)
+    write_text(folder / "table.md", "\n".join(page) + "\n")
+    if len(accuracy) > 1:
+        write_figure(folder, _figure(accuracy, rank))
+    return "\n".join([f"Table 1, {settings.splits} splits:", *verdict])
+
+
+def _table(accuracy: pd.DataFrame, deviation: pd.DataFrame, rank: pd.Series, terms: pd.Series) -> str:
+    rows = []
+    for name, line in accuracy.iterrows():
+        best = line.round(4) == line.max().round(4)
+        cells = [
+            f"**{line[method]:.3f}** ± {deviation.loc[name, method]:.2f}"
+            if best[method]
+            else f"{line[method]:.3f} ± {deviation.loc[name, method]:.2f}"
+            for method in NAMES
+        ]
+        shown = "{:.2f} ± {:.2f}".format(*published.TABLE1[str(name)]["SMaLL"])
+        rows.append([str(name), shown, *cells[:2], f"{terms[name]:.1f}", *cells[2:]])
+    for title, values, form in (("mean accuracy", accuracy.mean(), "{:.4f}"), ("mean rank", rank, "{:.2f}")):
+        best = values.max() if title == "mean accuracy" else values.min()
+        cells = [f"**{form.format(v)}**" if abs(v - best) < 1e-9 else form.format(v) for v in values[NAMES]]
+        rows.append([title, "", *cells[:2], "", *cells[2:]])
+    return markdown(["set", "published SMaLL", PAPER, OURS, f"{OURS}: terms", *RIVALS], rows)
+
+
+def _verdict(accuracy: pd.DataFrame, rank: pd.Series, settings: Settings) -> list[str]:
+    rivals = accuracy[RIVALS].mean()
+    lines = [
+        f"- Mean accuracy: {OURS} {accuracy[OURS].mean():.4f}, {PAPER} {accuracy[PAPER].mean():.4f}; best rival "
+        f"{rivals.idxmax()} {rivals.max():.4f}.",
+        f"- Mean rank of {len(NAMES)}: {OURS} {rank[OURS]:.2f}, {PAPER} {rank[PAPER]:.2f}; best rival "
+        f"{rank[RIVALS].idxmin()} {rank[RIVALS].min():.2f}.",
+    ]
+    off = []
+    for name, measured in accuracy[PAPER].items():
+        mean, spread = published.TABLE1[str(name)]["SMaLL"]
+        if abs(measured - mean) > spread:
+            off.append(f"{name} ({measured:.3f}, published {mean:.2f} ± {spread:.2f})")
+    lines.append(
+        f"- {PAPER} is within the published deviation of the published mean on {len(accuracy) - len(off)} of "
+        f"{len(accuracy)} sets{'; not on ' + ', '.join(off) if off else ''}."
+    )
+    if len(accuracy) > 2:
+        lines.append(_test(accuracy, rank))
+    if settings.splits < 20:
+        lines.append("- Fewer than 20 splits: the order of the methods is mostly chance. Use --splits 20.")
+    return lines
+
+
+def _test(accuracy: pd.DataFrame, rank: pd.Series) -> str:
+    from scipy.stats import friedmanchisquare
+
+    chance = friedmanchisquare(*(accuracy[name] for name in NAMES)).pvalue
+    pairs = _nemenyi(accuracy)
+    worse = [name for name in NAMES if name != OURS and pairs.loc[OURS, name] < LEVEL and rank[name] > rank[OURS]]
+    better = [name for name in NAMES if name != OURS and pairs.loc[OURS, name] < LEVEL and rank[name] < rank[OURS]]
+    return (
+        f"- Friedman's test: p = {chance:.2g} that all methods are alike. Nemenyi's: {OURS} is significantly better "
+        f"(at {LEVEL:.0%}) than {', '.join(worse) or 'none'}, significantly worse than {', '.join(better) or 'none'}; "
+        "the other differences may be chance."
+    )
+
+
+def _nemenyi(accuracy: pd.DataFrame) -> pd.DataFrame:
+    from scikit_posthocs import posthoc_nemenyi_friedman
+
+    found = posthoc_nemenyi_friedman(accuracy[NAMES].to_numpy())
+    found.index = found.columns = pd.Index(NAMES)
+    return found
+
+
+def _published(accuracy: pd.DataFrame) -> str:
+    rows = []
+    for name in accuracy.index:
+        there = published.TABLE1[str(name)]
+        rows.append(
+            [str(name), *(f"{there[m][0]:.2f} → {accuracy.loc[name, m]:.3f}" if m in there else "–" for m in RIVALS)]
+        )
+    return markdown(["published → measured", *RIVALS], rows)
+
+
+def _figure(accuracy: pd.DataFrame, rank: pd.Series):
+    """Mean ranks on a line; methods that a bar joins are not told apart by Nemenyi's test."""
+    from scikit_posthocs import critical_difference_diagram
+
+    figure = new_figure(9, 4)
+    axes = figure.subplots()
+    looks = {"marker": "o", "s": 20}
+    critical_difference_diagram(
+        rank[NAMES],
+        _nemenyi(accuracy),
+        alpha=LEVEL,
+        ax=axes,
+        marker_props=looks,
+        color_palette={
+            name: "#D55E00" if name == OURS else "#0072B2" if name == PAPER else "#222222" for name in NAMES
+        },
+    )
+    axes.set_title(f"Mean rank over {len(accuracy)} sets (1 is best); joined: not told apart at {LEVEL:.0%}")
+    return figure
