@@ -1,0 +1,85 @@
+"""The command ``smallearn``: what it says, to whom, and with which exit code."""
+
+import subprocess
+import sys
+
+import pytest
+
+from smallearn import __version__, cli
+from smallearn.paper import experiments
+
+
+def test_the_version_and_the_help_of_every_command_are_told(capsys):
+    for arguments in (["--version"], ["--help"], ["paper", "--help"]):
+        with pytest.raises(SystemExit) as left:
+            cli.main(arguments)
+        assert left.value.code == 0
+    told = capsys.readouterr().out
+    assert f"smallearn {__version__}" in told
+    assert all(name in told for name in cli.PAPER)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ([], "COMMAND"),
+        (["paper"], "EXPERIMENT"),
+        (["paper", "table2"], "invalid choice: 'table2'"),
+        (["paper", "table1", "--splits", "0"], "'0' is not a whole number from 1"),
+        (["paper", "table1", "--jobs", "two"], "'two' is not a whole number from 1"),
+        (["paper", "table1", "--seed", "-1"], "is not a whole number from 0"),
+    ],
+)
+def test_bad_arguments_are_told(arguments, words, capsys):
+    with pytest.raises(SystemExit) as left:
+        cli.main(arguments)
+    assert left.value.code == 2
+    assert words in capsys.readouterr().err
+
+
+def test_data_that_cannot_be_had_are_a_message_and_a_code(tmp_path, capsys):
+    code = cli.main(["paper", "table1", "--data", str(tmp_path), "--output", str(tmp_path / "out")])
+    assert code == 1
+    told = capsys.readouterr()
+    assert "has no analcatdata_bankruptcy.csv" in told.err
+    assert told.out == ""
+    assert not (tmp_path / "out").exists()
+
+
+def test_all_gives_the_large_sets_a_quarter_of_the_splits(monkeypatch, capsys, tmp_path):
+    asked = {}
+
+    def run(name, *others):
+        asked[name] = others[2]
+        return f"did {name}"
+
+    monkeypatch.setattr(experiments, "run", run)
+    assert cli.main(["paper", "all", "--splits", "40", "--output", str(tmp_path)]) == 0
+    assert asked == {"table1": 40, "surfaces": 40, "breast-cancer": 40, "sparse": 10, "big-picture": 10}
+    assert cli.main(["paper", "all", "--splits", "2", "--output", str(tmp_path)]) == 0
+    assert set(asked.values()) == {2}
+    assert f"See {tmp_path / 'table1' / 'table.md'}." in capsys.readouterr().out
+
+
+def test_an_interruption_says_that_the_same_command_goes_on(monkeypatch, capsys):
+    def run(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(experiments, "run", run)
+    assert cli.main(["paper", "table1"]) == 130
+    assert "the same command goes on from there" in capsys.readouterr().err
+
+
+def test_a_missing_extra_is_named(tmp_path):
+    code = (
+        "import sys; sys.modules['scikit_posthocs'] = None; from smallearn.cli import main; "
+        "sys.exit(main(['paper', 'table1']))"
+    )
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path, timeout=120)
+    assert told.returncode == 1
+    assert "needs scikit_posthocs, which is not installed: pip install 'smallearn[paper]'" in told.stderr
+
+
+def test_it_is_a_module_too():
+    told = subprocess.run([sys.executable, "-m", "smallearn", "--version"], capture_output=True, text=True, timeout=120)
+    assert told.stdout == f"smallearn {__version__}\n"

@@ -1,0 +1,255 @@
+"""The paper's experiments: small versions of each, the data they are fed with, and what a broken run leaves behind."""
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from smallearn import datasets
+from smallearn.paper import big_picture, breast_cancer, compare, data, experiments, methods, published, sparse, surfaces
+from smallearn.paper import table1 as table1_module
+from smallearn.paper.cells import Scores, run
+from smallearn.paper.compare import IncompleteError, Settings
+
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+PNG = b"\x89PNG"
+
+
+def write(folder, stem, rows, columns, seed=0):
+    X, y = datasets.friedman(rows, max(5, columns), random_state=seed, return_X_y=True)
+    frame = pd.DataFrame(X[:, :columns], columns=[f"x{l}" for l in range(columns)])
+    frame.assign(target=y).to_csv(folder / f"{stem}.csv", index=False)
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.setattr(methods, "FOLDS", 2)
+    made = tmp_path / "data"
+    made.mkdir()
+    for seed, source in enumerate(data.TABLE1[:3]):
+        write(made, source.stem, 40, 3, seed)
+    write(made, data.FUNDS.stem, 40, 2)
+    write(made, data.WIDE[0].stem, 60, 12, 0)
+    write(made, data.WIDE[1].stem, 60, 12, 1)
+    return made
+
+
+def settings(folder, **changes):
+    return Settings(**{"output": folder.parent / "out", "folder": folder, "splits": 1, **changes})
+
+
+def left_behind(folder, name, figure=True):
+    """The page of an experiment, its files looked at."""
+    place = folder.parent / "out" / name
+    assert len((place / "scores.csv").read_text().splitlines()) > 1
+    if figure:
+        assert (place / "figure.png").read_bytes().startswith(PNG)
+        assert "<svg" in (place / "figure.svg").read_text()
+    assert not list(place.glob("*.new*"))
+    return (place / "table.md").read_text()
+
+
+# --- the experiments -------------------------------------------------------------------------------------------------
+
+
+def test_table1_has_the_published_figure_the_rivals_ranks_and_a_test(folder):
+    summary = table1_module.run(settings(folder), data.TABLE1[:3])
+    page = left_behind(folder, "table1")
+    lines = page.splitlines()
+    header = next(line for line in lines if line.startswith("| set |"))
+    for name in ("published SMaLL", "SMaLL k=n", "smallearn 2n", *table1_module.RIVALS):
+        assert f"| {name} " in header
+    bankruptcy = next(line for line in lines if line.startswith("| bankruptcy |"))
+    assert "| 0.92 ± 0.06 |" in bankruptcy
+    scores = pd.read_csv(folder.parent / "out" / "table1" / "scores.csv")
+    assert len(scores) == 3 * 12
+    measured = scores[(scores["set"] == "bankruptcy") & (scores["method"] == "LR")]["accuracy"].item()
+    assert f"{measured:.3f}" in bankruptcy
+    accuracy = scores.pivot_table("accuracy", "set", "method")
+    assert f"smallearn 2n {accuracy['smallearn 2n'].mean():.4f}" in summary
+    assert "Friedman's test: p = " in summary
+    assert "Fewer than 20 splits" in summary
+
+
+def test_surfaces_shows_every_classifier(folder):
+    summary = surfaces.run(settings(folder))
+    page = left_behind(folder, "surfaces")
+    assert all(f"| {name} |" in page for name in surfaces.NAMES)
+    assert "SMaLL k=n" in summary
+
+
+def test_breast_cancer_draws_a_model_of_two_prototypes(folder):
+    summary = breast_cancer.run(settings(folder))
+    page = left_behind(folder, "breast-cancer")
+    assert "prototype 1" in page
+    reached = float(re.search(r"smallearn ([\d.]+)%", summary).group(1))
+    scores = pd.read_csv(folder.parent / "out" / "breast-cancer" / "scores.csv")
+    assert reached == pytest.approx(100 * scores[scores["method"] == "smallearn"]["accuracy"].mean(), abs=0.06)
+    assert reached > 90.0
+
+
+def test_sparse_and_the_big_picture_share_scores_and_count_features(folder):
+    summary = sparse.run(settings(folder), data.WIDE[:2])
+    page = left_behind(folder, "sparse")
+    assert "| fri_c0_1000_50, 60 × 12 |" in page
+    scores = pd.read_csv(folder.parent / "out" / "sparse" / "scores.csv")
+    assert set(scores[scores["method"].isin(sparse.BASELINES)]["features"]) == {6}
+    assert scores[scores["method"] == sparse.PAPER]["features"].max() <= 6
+    assert scores[scores["method"] == sparse.OURS]["features"].max() <= 6
+    assert f"of {2} sets" in summary
+    before = pd.read_csv(folder.parent / "out" / "scores.csv")
+    big_picture.run(settings(folder))
+    page = left_behind(folder, "big-picture")
+    assert all(f"| {name} |" in page for name in big_picture.NAMES)
+    after = pd.read_csv(folder.parent / "out" / "scores.csv")
+    assert len(after) == len(before) + len(big_picture.RIVALS)  # the others were there already
+
+
+# --- going on, failing -----------------------------------------------------------------------------------------------
+
+
+def test_a_second_run_trains_nothing_anew_and_another_seed_does(folder):
+    compare.compare([data.TABLE1[0]], ["LR", "DT"], settings(folder, splits=2))
+    path = folder.parent / "out" / "scores.csv"
+    first = path.read_text()
+    path.write_text(first + "0,bankruptcy,LR,7,0.5")  # torn off
+    again = compare.compare([data.TABLE1[0]], ["LR", "DT"], settings(folder, splits=2))
+    assert path.read_text() == first
+    assert len(again) == 4
+    compare.compare([data.TABLE1[0]], ["LR"], settings(folder, seed=1))
+    assert len(path.read_text().splitlines()) == len(first.splitlines()) + 1
+
+
+def test_two_processes_give_the_scores_of_one(folder):
+    one = compare.compare([data.TABLE1[0]], ["LR", "kNN"], settings(folder, splits=2))
+    two = compare.compare(
+        [data.TABLE1[0]], ["LR", "kNN"], settings(folder, splits=2, jobs=2, output=folder.parent / "b")
+    )
+    pd.testing.assert_frame_equal(one.drop(columns="seconds"), two.drop(columns="seconds"))
+
+
+def test_a_fit_that_fails_leaves_no_score_and_is_tried_again(folder, monkeypatch, capsys):
+    broken = methods.Method("LR", "", lambda *size: 1 / 0, lambda *fitted: 0)
+    with monkeypatch.context() as patch:
+        patch.setitem(methods.BY_NAME, "LR", broken)
+        with pytest.raises(IncompleteError, match=r"1 of 2 fits failed; the first: LR on bankruptcy, split 0: ZeroDiv"):
+            compare.compare([data.TABLE1[0]], ["LR", "DT"], settings(folder))
+    assert "Failed: LR on bankruptcy" in capsys.readouterr().err
+    results = compare.compare([data.TABLE1[0]], ["LR", "DT"], settings(folder))
+    assert results["method"].tolist() == ["LR", "DT"]
+
+
+def test_a_file_of_something_else_is_not_written_to(tmp_path):
+    path = tmp_path / "scores.csv"
+    path.write_text("a,b\n1,2\n")
+    with pytest.raises(ValueError, match="is not a file of these results"):
+        run({"x": lambda: []}, Scores(path, ("set", "split"), ("set",)), 1)
+    assert path.read_text() == "a,b\n1,2\n"
+
+
+def test_rows_of_a_method_can_be_forgotten(tmp_path):
+    scores = Scores(tmp_path / "scores.csv", ("set", "method", "score"), ("set", "method"))
+    scores.prepare()
+    scores.append([{"set": "a", "method": name, "score": 0.5} for name in ("x", "y")])
+    scores.forget("method", ["x"])
+    assert scores.done() == {("a", "y")}
+    with pytest.raises(ValueError, match="cannot stand in a line"):
+        scores.append([{"set": "a,b", "method": "x", "score": 1.0}])
+
+
+# --- data ------------------------------------------------------------------------------------------------------------
+
+
+def test_nominal_columns_are_coded_and_names_of_rows_dropped_alike_from_both_sources(tmp_path, monkeypatch):
+    raw = pd.DataFrame({"Company": list("dbca"), "size": [3.5, 1.0, 2.0, 2.5], "kind": ["u", "v", "u", "v"]})
+    coded = pd.DataFrame({"Company": [3, 1, 2, 0], "size": raw["size"], "kind": [0, 1, 0, 1], "target": [1, 0, 1, 0]})
+    coded.to_csv(tmp_path / "analcatdata_bankruptcy__intcoded.csv", index=False)
+
+    class Bunch:
+        data = raw.astype({"Company": "category", "kind": "category"})
+        target = pd.Series(["1", "0", "1", "0"], dtype="category")
+
+    asked = {}
+    monkeypatch.setattr(data, "fetch_openml", lambda **which: asked.update(which) or Bunch)
+    source = data.TABLE1[0]
+    data.load.cache_clear()
+    here, there = data.load(source, tmp_path), data.load(source, None)
+    data.load.cache_clear()
+    assert asked["data_id"] == 476
+    assert here.names == there.names == ("size", "kind")
+    assert here.X.tolist() == there.X.tolist() == [[3.5, 0], [1.0, 1], [2.0, 0], [2.5, 1]]
+    assert here.y.tolist() == there.y.tolist() == [1, 0, 1, 0]
+
+
+def test_without_a_network_the_message_says_what_to_do(monkeypatch):
+    def fetch(**_):
+        raise OSError("Name or service not known")
+
+    monkeypatch.setattr(data, "fetch_openml", fetch)
+    with pytest.raises(data.DataError, match=r"vineyard could not be fetched .* --data FOLDER, or SMALLEARN_DATA"):
+        data.load(data.TABLE1[1], None)
+
+
+def test_the_environment_names_the_folder_unless_one_is_given(tmp_path, monkeypatch):
+    monkeypatch.delenv("SMALLEARN_DATA", raising=False)
+    assert data.folder_given(None) is None
+    monkeypatch.setenv("SMALLEARN_DATA", str(tmp_path))
+    assert data.folder_given(None) == tmp_path
+    with pytest.raises(data.DataError, match="is not a folder"):
+        data.folder_given(tmp_path / "none")
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("a,b\n1,2\n", "the last column is 'b'; labels must be there, as 'target'"),
+        ("a,target\n1,0\n2,1\n3,2\n", "the labels .*3 values.* two are needed"),
+        ("a,target\n1,0\n2,1\n3,\n", "none empty"),
+        (None, r"has no vineyard.csv \(or .csv.gz\)"),
+    ],
+)
+def test_a_file_that_is_no_data_set_is_told(tmp_path, text, words):
+    if text is not None:
+        (tmp_path / "vineyard.csv").write_text(text)
+    with pytest.raises(data.DataError, match=words):
+        data.load(data.TABLE1[1], tmp_path)
+
+
+def test_gaps_get_the_median_of_the_training_rows_and_large_sets_are_sampled(tmp_path):
+    X, y = datasets.friedman(5200, 5, random_state=0, return_X_y=True)
+    X[::3, 1] = np.nan
+    pd.DataFrame(X).assign(target=y).to_csv(tmp_path / "spambase.csv", index=False)
+    source = next(source for source in data.WIDE if source.name == "spambase")
+    table, given = data.load(source, tmp_path), data.split(source, tmp_path, 0, 0)
+    assert len(table.y) == data.MOST_ROWS
+    assert abs(table.y.mean() - y.mean()) < 0.001
+    assert (len(given.y), len(given.y_test)) == (3500, 1500)
+    values, count = np.unique(given.X_test[:, 1], return_counts=True)
+    median = values[count.argmax()]
+    assert count.max() > 400
+    known = given.X[given.X[:, 1] != median, 1]
+    assert (known < median).sum() == (known > median).sum()
+
+
+# --- what is compared ------------------------------------------------------------------------------------------------
+
+
+def test_the_published_table_has_17_sets_and_one_gap():
+    assert list(published.TABLE1) == [source.name for source in data.TABLE1]
+    assert sum(len(line) for line in published.TABLE1.values()) == 17 * 11 - 1
+    assert "GP" not in published.TABLE1["pwLinear"]
+    assert published.TABLE1["bankruptcy"]["SMaLL"] == (0.92, 0.06)
+    assert published.TABLE1["election2000"]["QDA"] == (0.72, 0.06)
+
+
+def test_the_sparse_sets_are_mostly_real_and_there_are_ten_at_least():
+    synthetic = [source for source in data.WIDE if source.name.startswith("fri_")]
+    assert len(data.WIDE) >= 10
+    assert len(synthetic) < len(data.WIDE) / 2
+
+
+def test_every_experiment_of_the_command_is_there():
+    from smallearn.cli import PAPER
+
+    assert [*experiments.EXPERIMENTS, "all"] == list(PAPER)
