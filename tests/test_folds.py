@@ -35,6 +35,7 @@ def some_rows(seed, m=30, n_classes=2, gaps=False):
 
 @settings(max_examples=60)
 @given(st.integers(0, 1000), st.integers(2, 4), st.sampled_from([None, 2, 3, 5]), st.booleans())
+@pytest.mark.filterwarnings("ignore:cv=:UserWarning")
 def test_every_unit_of_weight_is_held_out_once_and_each_class_evenly(seed, n_classes, cv, whole):
     X, y = some_rows(seed, n_classes=n_classes)
     rng = np.random.default_rng(seed)
@@ -108,7 +109,9 @@ def test_the_folds_follow_the_random_state():
 def test_a_small_class_limits_the_number_of_folds_and_one_row_is_too_few():
     X, y = some_rows(0)
     few = np.where(np.arange(len(y)) < 3, "rare", "common")
-    assert len(deal(problem_of(X, few), 5)) == 3
+    with pytest.warns(UserWarning, match="cv=5, but class 'rare' has 3 rows; there are as many folds"):
+        assert len(deal(problem_of(X, few), 5)) == 3
+    assert len(deal(problem_of(X, few))) == 3 * MOST_REPEATS  # nothing was asked for
     with pytest.raises(ValueError, match=r"Class 'rare' has 1 row; cross-validation needs two of each class"):
         deal(problem_of(X, np.where(np.arange(len(y)) < 1, "rare", "common")))
     assert len(deal(problem_of(X, np.where(np.arange(len(y)) < 1, "rare", "common"), np.full(len(y), 2.0)))) > 0

@@ -130,7 +130,7 @@ def test_two_processes_give_the_scores_of_one(folder):
 
 
 def test_a_fit_that_fails_leaves_no_score_and_is_tried_again(folder, monkeypatch, capsys):
-    broken = methods.Method("LR", "", lambda *size: 1 / 0, lambda *fitted: 0)
+    broken = methods.Method("LR", "", lambda *_: 1 / 0, lambda *_: 0)
     with monkeypatch.context() as patch:
         patch.setitem(methods.BY_NAME, "LR", broken)
         with pytest.raises(IncompleteError, match=r"1 of 2 fits failed; the first: LR on bankruptcy, split 0: ZeroDiv"):

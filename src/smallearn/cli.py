@@ -45,8 +45,9 @@ def _add_paper(commands) -> None:
     paper = commands.add_parser(
         "paper",
         help="the tables and figures of the paper, measured anew",
-        description="The tables and figures of the paper, measured anew. Each experiment leaves scores.csv, table.md "
-        "and the figure as SVG and PNG in a folder of its own. A run that was interrupted goes on where it stopped.",
+        description="The tables and figures of the paper, measured anew. Each experiment leaves scores.csv,\n"
+        "table.md and the figure as SVG and PNG in a folder of its own. A run that was\n"
+        "interrupted goes on where it stopped.",
         epilog="\n".join(["experiments:", *(f"  {name:<14} {words}" for name, words in PAPER.items())]),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

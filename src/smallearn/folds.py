@@ -4,6 +4,7 @@ The parts are drawn from the rows in an order that does not depend on theirs, un
 a row of weight 2 is dealt out as two equal rows would be.
 """
 
+import warnings
 from dataclasses import dataclass
 
 import numpy as np
@@ -38,6 +39,9 @@ def make_folds(problem: Problem, cv, kept: np.ndarray, rng: np.random.RandomStat
         label = problem.classes.tolist()[int(by_class.argmin())]
         raise ValueError(f"Class {label!r} has {fewest} row; cross-validation needs two of each class at least.")
     count = min(5 if cv is None else int(cv), fewest)
+    if cv is not None and count < cv:
+        label = problem.classes.tolist()[int(by_class.argmin())]
+        warnings.warn(f"cv={cv}, but class {label!r} has {fewest} rows; there are as many folds.", stacklevel=4)
     repeats = 1 if cv is not None else int(np.clip(np.ceil(MANY_ROWS / counted.sum()), 1, MOST_REPEATS))
     order, rows, share = _units(problem)
     return [fold for _ in range(repeats) for fold in _deal(problem, order, rows, share, count, rng)]
