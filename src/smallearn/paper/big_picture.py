@@ -69,10 +69,10 @@ def _figure(source, order, accuracy, deviation, per_feature):
         axes.text(place, top + 0.8, f"{per_feature[name]:.1f}", ha="center", fontsize=9)
     axes.set_xticks(np.arange(len(order)), order, rotation=40, ha="right")
     axes.set_ylabel("test accuracy, %")
-    axes.set_ylim(40, 100)
+    axes.set_ylim(0, 118)
     axes.set_title(
         f"{source.name}: above each bar, accuracy in % per selected feature; lines: deviation over the splits"
     )
-    axes.legend(loc="upper right", fontsize=9)
+    axes.legend(loc="upper right", fontsize=9, ncol=3)
     figure.tight_layout()
     return figure
