@@ -69,6 +69,13 @@ def test_dnf_labels_equal_the_concept_and_both_classes_are_there(n_terms, n_lite
         assert 0.2 <= hidden.target.mean() <= 0.8
 
 
+def test_single_literals_never_make_a_formula_that_always_holds():
+    for seed in range(40):
+        hidden = datasets.random_dnf(4, 1, 5, 200, random_state=seed)
+        assert len({feature for ((feature, _),) in hidden.concept}) == 4
+        assert 0.2 <= hidden.target.mean() <= 0.8
+
+
 def test_dnf_rows_are_uniform_given_their_class():
     hidden = datasets.random_dnf(2, 2, 4, 40_000, random_state=1)
     every = (np.arange(16)[:, None] >> np.arange(4)) & 1

@@ -88,7 +88,8 @@ def random_dnf(
 ) -> Any:
     """Boolean rows labelled by a hidden formula: an OR of ``n_terms`` ANDs of ``n_literals`` literals each.
 
-    A literal is an input or its negation; no term has an input twice, no two terms are the same. Rows are uniform given
+    A literal is an input or its negation; no term has an input twice, no two terms are the same, no single literal
+    is another's negation. Rows are uniform given
     their class. The classes are as frequent as in uniform rows (a single term of three literals holds for 12.5 %), but
     where one would have less than ``balance`` of the rows, it has that share: uniform rows are then drawn and dropped
     until there are as many of either class as are due.
@@ -131,11 +132,15 @@ def random_dnf(
 
 
 def _draw_terms(rng, n_terms: int, n_literals: int, n_inputs: int) -> tuple[np.ndarray, np.ndarray]:
-    """Features and the values they must have, both n_terms × n_literals, no two terms alike."""
+    """Features and the values they must have, both n_terms × n_literals, no two terms alike. Of single literals none
+    is another's negation, as long as there are inputs enough: "x or not x" holds for every row."""
     terms: dict[tuple, None] = {}  # in the order drawn
     while len(terms) < n_terms:
-        features = np.sort(rng.choice(n_inputs, n_literals, replace=False))
-        terms[tuple(features), tuple(rng.integers(0, 2, n_literals))] = None
+        features = tuple(np.sort(rng.choice(n_inputs, n_literals, replace=False)).tolist())
+        values = tuple(rng.integers(0, 2, n_literals).tolist())
+        negation = (features, (1 - values[0],)) if n_literals == 1 else None
+        if negation not in terms or n_terms > n_inputs:
+            terms[features, values] = None
     return np.array([f for f, _ in terms]), np.array([v for _, v in terms])
 
 

@@ -27,6 +27,7 @@ MOST_LOSS = 30.0  # of a row: one that is wrong beyond measure should not outwei
 SURVIVORS = (8, 4)  # families that are left after a quick look at the first folds, and after asking these in earnest
 FIRST_ROWS = 150  # held out in the first folds, at least
 FOLD_STARTS = 3  # descended from in each fold
+MANY_PROTOTYPES = 6  # from here on as many starts as prototypes: the more there are, the more ways to get stuck
 
 
 @dataclass(frozen=True)
@@ -319,7 +320,7 @@ def race(task: Task, families: list[Family], folds: list[Fold], n_jobs: int | No
             step = len(left) if n_jobs not in (None, 1) else 1  # fits at a time, between two steps of the bar
             for at in range(0, len(jobs), step):
                 some = jobs[at : at + step]
-                work = (delayed(answer)(task, family, folds[fold], n_starts) for family, fold in some)
+                work = (delayed(answer)(task, family, folds[fold], _starts(family, n_starts)) for family, fold in some)
                 for (_, fold), found in zip(some, Parallel(n_jobs=n_jobs)(work), strict=True):
                     asked.enter(fold, found)
                 bar.step(len(some))
@@ -334,6 +335,10 @@ def race(task: Task, families: list[Family], folds: list[Fold], n_jobs: int | No
         else:
             ask(table, range(len(folds)), FOLD_STARTS)
     return table
+
+
+def _starts(family: Family, few: int) -> int:
+    return family.n_prototypes if family.n_prototypes >= MANY_PROTOTYPES and few > 1 else few
 
 
 def _survivors(table: Table, families: list[Family], count: int) -> list[Family]:
