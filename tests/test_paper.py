@@ -58,7 +58,7 @@ def test_table1_has_the_published_figure_the_rivals_ranks_and_a_test(folder):
     page = left_behind(folder, "table1")
     lines = page.splitlines()
     header = next(line for line in lines if line.startswith("| set |"))
-    for name in ("published SMaLL", "SMaLL k=n", "smallearn 2n", *table1_module.RIVALS):
+    for name in ("published SMaLL", "SMaLL k=n", "smallearn k=n", *table1_module.RIVALS):
         assert f"| {name} " in header
     bankruptcy = next(line for line in lines if line.startswith("| bankruptcy |"))
     assert "| 0.92 ± 0.06 |" in bankruptcy
@@ -67,7 +67,7 @@ def test_table1_has_the_published_figure_the_rivals_ranks_and_a_test(folder):
     measured = scores[(scores["set"] == "bankruptcy") & (scores["method"] == "LR")]["accuracy"].item()
     assert f"{measured:.3f}" in bankruptcy
     accuracy = scores.pivot_table("accuracy", "set", "method")
-    assert f"smallearn 2n {accuracy['smallearn 2n'].mean():.4f}" in summary
+    assert f"smallearn k=n {accuracy['smallearn k=n'].mean():.4f}" in summary
     assert "Friedman's test: p = " in summary
     assert "Fewer than 20 splits" in summary
 
