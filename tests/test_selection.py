@@ -100,20 +100,47 @@ def test_one_standard_error_never_takes_more_terms(cancer, fitted):
     assert careful.n_terms_ <= fitted.best_params_["n_terms"]
 
 
-def test_of_candidates_that_get_the_same_rows_right_the_smallest_is_chosen():
-    family = Family("raw", 1, 1, (0.01,))
-    table = Table(2, 4.0)
-    right = {4: [[1, 0], [1, 1]], 3: [[1, 0], [1, 1]], 2: [[0, 1], [1, 1]], 1: [[0, 0], [1, 1]]}
-    for fold in range(2):
+def table_of(right, sureness=0.05, n_prototypes=1):
+    """A table of candidates by size: which rows each gets right in each fold; every term makes it surer."""
+    family = Family("raw", n_prototypes, 1, (0.01,))
+    n_folds = len(next(iter(right.values())))
+    table = Table(n_folds, float(sum(len(rows) for rows in next(iter(right.values())))))
+    for fold in range(n_folds):
         found = {}
-        for size, rows in right.items():
-            got = np.array(rows[fold], dtype=bool)
-            blend = got + 0.05 * size  # each term makes it surer
-            found[Candidate(family, 0.01, size)] = Answers(got.mean(), blend.mean(), blend, np.full(2, 0.5), 2.0, got)
+        for size, folds in right.items():
+            got = np.array(folds[fold], dtype=bool)
+            blend, weight = got + sureness * size, np.full(len(got), 1.0 / len(got))
+            found[Candidate(family, 0.01, size)] = Answers(got.mean(), blend.mean(), blend, weight, len(got), got)
         table.enter(fold, found)
-    assert table.choose(table.complete(), False).size == 3
-    without = [candidate for candidate in table.complete() if candidate.size != 3]
-    assert table.choose(without, False).size == 4  # 2 is as accurate, on other rows
+    return table
+
+
+def test_equals_are_those_that_get_the_same_rows_right():
+    table = table_of({4: [[1, 0], [1, 1]], 3: [[1, 0], [1, 1]], 2: [[0, 1], [1, 1]], 1: [[0, 0], [1, 1]]})
+    chosen = table.choose(table.complete(), False)
+    assert chosen.size == 4
+    assert [candidate.size for candidate in table.equals(chosen)] == [4, 3]  # 2 is as accurate, on other rows
+
+
+def test_a_candidate_that_is_better_beyond_chance_needs_no_good_neighbours():
+    half, nearly, all_right = [1, 0] * 50, [1] * 93 + [0] * 7, [1] * 100
+    right = {5: [half] * 4, 4: [all_right] * 4, 3: [half] * 4, 2: [nearly] * 4, 1: [nearly] * 4}
+    table = table_of(right, sureness=0.0)
+    smoothed = table.smooth(table.complete())
+    assert table.best(smoothed).size == 1
+    assert table.choose(table.complete(), False).size == 4
+    by_luck = {**right, 4: [[*nearly[1:], 1]] * 4}  # one row more in a hundred
+    table = table_of(by_luck, sureness=0.0)
+    assert table.choose(table.complete(), False).size == 1
+
+
+def test_of_equals_the_one_with_fewest_terms_is_taken():
+    rng = np.random.default_rng(1)
+    X = rng.integers(0, 2, (300, 8)).astype(float)
+    y = ((X[:, 0] == 1) & (X[:, 1] == 1)).astype(int)
+    clf = quick(4, literals="raw").fit(X, y)
+    assert clf.n_terms_ == clf.best_params_["n_terms"] == 2
+    assert clf.score(X, y) == 1.0
 
 
 # --- the table -------------------------------------------------------------------------------------------------------

@@ -27,6 +27,7 @@ MOST_LOSS = 30.0  # of a row: one that is wrong beyond measure should not outwei
 SURVIVORS = (8, 4)  # families that are left after a quick look at the first folds, and after asking these in earnest
 FIRST_ROWS = 150  # held out in the first folds, at least
 FOLD_STARTS = 3  # descended from in each fold
+BEYOND_CHANCE = 4.0  # standard errors: an advantage that the best of hundreds of candidates does not have by luck
 MANY_PROTOTYPES = 6  # from here on as many starts as prototypes: the more there are, the more ways to get stuck
 
 
@@ -155,6 +156,13 @@ def class_scores(Z: np.ndarray, owner: np.ndarray, n_classes: int) -> np.ndarray
     return found
 
 
+def missed(problem: Problem, state: State) -> float:
+    """The share of the rows, by weight, that a model trained on them gives to another class."""
+    decision = class_scores(state.Z, state.assignment.owner, len(problem.classes))
+    weight = problem.sample_weight
+    return float(weight[decision.argmax(axis=1) != problem.code].sum() / weight.sum())
+
+
 def score(scoring: Any, decision: np.ndarray, held: Problem, n_rows: float) -> Answers:
     """What the candidate with these class scores is worth on the rows held out, ``n_rows`` by their weight."""
     if scoring is not None and not isinstance(scoring, str):
@@ -264,29 +272,40 @@ class Table:
             return mean, float(np.sqrt(variance / n_rows))
         return mean, float(by_fold.std(ddof=1) / np.sqrt(len(by_fold))) if len(by_fold) > 1 else 0.0
 
-    def alike(self, one: Candidate, other: Candidate) -> bool:
-        """Whether both get the same rows right, in every fold."""
+    def equals(self, chosen: Candidate) -> list[Candidate]:
+        """Those of the family that get the same rows right in every fold, among them the one given."""
+        return [c for c in self.complete() if c.family == chosen.family and (c == chosen or self._alike(c, chosen))]
+
+    def promises_more(self, candidate: Candidate, missed: float) -> bool:
+        """Whether a model that misses this share of the rows it learned from is worse, beyond chance, than the
+        candidate was on rows held out."""
+        said = self.answers[candidate]
+        if any(one is None or one.right is None for one in said):
+            return False
+        error = np.sqrt(missed * (1.0 - missed) / self.n_rows)
+        return bool(1.0 - missed + 2.0 * error < self.shown(candidate).mean())
+
+    def _alike(self, one: Candidate, other: Candidate) -> bool:
         for a, b in zip(self.answers[one], self.answers[other], strict=True):
             if a is None or b is None or a.right is None or b.right is None or not np.array_equal(a.right, b.right):
                 return False
         return True
 
     def choose(self, candidates: list[Candidate], one_standard_error: bool) -> Candidate:
-        """The best with one prototype, unless another is better by more than a standard error: what is picked among
-        many by a noisy score should not be the more intricate for nothing. Of those that are right on the very same
-        rows, the one with fewest terms. With ``one_standard_error``, the one with fewest terms that is not worse than
-        that by more than a standard error."""
+        """The best by the smoothed score, unless the best without smoothing is better beyond chance; the best with one
+        prototype, unless that is better by more than a standard error: what is picked among many by a noisy score
+        should not be the more intricate for nothing. With ``one_standard_error``, the one with fewest terms that is
+        not worse than that by more than a standard error."""
         scores = self.smooth(candidates)
         chosen = self.best(scores)
+        sharp = self.best({candidate: self.mean(candidate) for candidate in candidates})
+        mean, error = self.advantage(sharp, chosen)
+        chosen = sharp if mean > BEYOND_CHANCE * error else chosen
         simple = {candidate: value for candidate, value in scores.items() if candidate.family.n_prototypes == 1}
         if simple and chosen.family.n_prototypes > 1:
             plain = self.best(simple)
             mean, error = self.advantage(chosen, plain)
             chosen = chosen if mean > error else plain
-        alike = [c for c in candidates if c.size < chosen.size and self.alike(c, chosen)]
-        if alike:
-            fewest = min(candidate.size for candidate in alike)
-            chosen = self.best({c: scores[c] for c in alike if c.size == fewest})
         if one_standard_error:
             near = []
             for candidate in candidates:

@@ -17,12 +17,13 @@ from smallearn.folds import make_folds, whole
 from smallearn.model import SMaLLModel
 from smallearn.parameters import Features, check_costs, check_monotonic, check_positive_class, check_selection
 from smallearn.problem import Problem
-from smallearn.race import Candidate, Family, Scorer, Table, Task, race, trace
+from smallearn.race import Candidate, Family, Scorer, Table, Task, missed, race, trace
 from smallearn.solvers import accelerated
 from smallearn.subset import State
 
 ROWS_EACH = 10  # of a class, for each of its prototypes, unless the user says how many to try
 NEIGHBOURS = 2  # values of λ that share a search
+MORE_STARTS = 4  # times as many, where a search over all rows got stuck
 BOUND_TOL, BOUND_ITER = 1e-3, 200  # how far the relaxation is solved for the certificate
 
 
@@ -155,10 +156,14 @@ standardize, class_weight
         with self._all_or_nothing():
             task, table = self._explore(X, y, sample_weight, (int(self.max_terms) + 1) // 2)
             chosen = table.choose(table.complete(), bool(self.one_standard_error))
+            states: dict[Candidate, State] = {}
+            if self.refit:
+                chosen, states = self._settle(task, table, chosen)
             self._tell(task, table, chosen)
             self._forget()
             if self.refit:
-                self._keep_model(task, chosen)
+                self._keep(task.problem, *self._solution(task, chosen, states[chosen]), chosen.alpha)
+                self.n_terms_ = len(self.model_.terms)
         return self
 
     def _explore(self, X, y, sample_weight, least_terms: int) -> tuple[Task, Table]:
@@ -251,19 +256,24 @@ standardize, class_weight
             "positive_class": None if owner < 0 else task.problem.classes.tolist()[owner],
         }
 
-    def _keep_model(self, task: Task, chosen: Candidate) -> None:
-        """Train the candidate on all rows and set the fitted attributes."""
-        solution, budget = self._train(task, chosen.family, [chosen])[chosen]
-        self._keep(task.problem, solution, budget, chosen.alpha)
-        self.n_terms_ = len(self.model_.terms)
+    def _settle(self, task: Task, table: Table, chosen: Candidate) -> tuple[Candidate, dict[Candidate, State]]:
+        """Train on all rows. Of candidates that are right on the same rows held out, those that miss fewest of all
+        rows, and of these the one with fewest terms. If that is worse on all rows than on those held out, the search
+        got stuck, and starts anew from more places."""
+        alike = table.equals(chosen)
+        for n_init in (int(self.n_init), MORE_STARTS * int(self.n_init)):
+            states = self._states(task, chosen.family, alike, n_init)
+            share = {c: missed(task.problem, state) for c, state in states.items()}
+            chosen = min(alike, key=lambda c: (round(share[c], 9), c.size, -c.alpha))
+            if not table.promises_more(chosen, share[chosen]):
+                break
+        return chosen, states
 
-    def _train(
-        self, task: Task, family: Family, chosen: list[Candidate]
-    ) -> dict[Candidate, tuple[search.Solution, Budget]]:
-        """Candidates of one family, trained on all rows, each with the budget that its bound speaks of."""
+    def _states(self, task: Task, family: Family, chosen: list[Candidate], n_init: int) -> dict[Candidate, State]:
+        """Candidates of one family, trained on all rows."""
         rows = task.rows(task.problem, family.owner)
         least = min(task.least_terms, *(candidate.size for candidate in chosen))
-        states = trace(replace(task, least_terms=least), task.problem, rows, family, int(self.n_init), thorough=True)
+        states = trace(replace(task, least_terms=least), task.problem, rows, family, n_init, thorough=True)
         found = {}
         for candidate in chosen:
             sizes = [size for alpha, size in states if alpha == candidate.alpha]
@@ -271,15 +281,19 @@ standardize, class_weight
             state = states[candidate.alpha, fitting]
             if fitting > candidate.size:  # the path of all rows skipped the size that those of the folds had
                 state = task.search(rows, family, candidate.alpha).shortened(state, candidate.size)
-            state = self._polished(task, rows, family, candidate, state)
-            budget = task.family_budget(family)
-            if budget.costs is None and budget.pooling != "prototype":
-                budget = replace(budget, limit=float(max(1, candidate.size)))
-            penalty = budget.penalty(candidate.alpha, task.problem.candidates, task.fit_intercept, family.owner)
-            solver = partial(accelerated.solve, tol=BOUND_TOL, max_iter=BOUND_ITER)
-            plan = search.Plan(penalty, solver, True, 0, False, task.problem.sample_weight)
-            found[candidate] = search.from_state(rows, state, plan), budget
+            found[candidate] = self._polished(task, rows, family, candidate, state)
         return found
+
+    def _solution(self, task: Task, candidate: Candidate, state: State) -> tuple[search.Solution, Budget]:
+        """The trained candidate with its bound, and the budget that this speaks of."""
+        family = candidate.family
+        budget = task.family_budget(family)
+        if budget.costs is None and budget.pooling != "prototype":
+            budget = replace(budget, limit=float(max(1, candidate.size)))
+        penalty = budget.penalty(candidate.alpha, task.problem.candidates, task.fit_intercept, family.owner)
+        solver = partial(accelerated.solve, tol=BOUND_TOL, max_iter=BOUND_ITER)
+        plan = search.Plan(penalty, solver, True, 0, False, task.problem.sample_weight)
+        return search.from_state(task.rows(task.problem, family.owner), state, plan), budget
 
     def _polished(self, task: Task, rows: Rows, family: Family, candidate: Candidate, state: State) -> State:
         """Every term put to the test of a swap, by the budget of this candidate."""
@@ -314,8 +328,8 @@ def frontier(X, y, max_terms=16, *, sample_weight=None, **parameters) -> list[Fr
     points = []
     for family in dict.fromkeys(candidate.family for candidate in chosen.values()):
         mine = [candidate for candidate in chosen.values() if candidate.family == family]
-        for candidate, (solution, budget) in selector._train(task, family, mine).items():
-            selector._keep(task.problem, solution, budget, candidate.alpha)
+        for candidate, state in selector._states(task, family, mine, int(selector.n_init)).items():
+            selector._keep(task.problem, *selector._solution(task, candidate, state), candidate.alpha)
             scores = table.shown(candidate)
             spread = float(scores.std(ddof=1) / np.sqrt(len(scores))) if len(scores) > 1 else 0.0
             params = selector._params(task, candidate)
