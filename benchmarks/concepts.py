@@ -36,18 +36,20 @@ def split(X, y, max_terms: int, seed: int) -> tuple[float, list[int], float]:
     return learn(X, y, X_test, y_test, max_terms, seed)
 
 
-def dnf(p: int, k: int, n: int, seed: int, noise: float) -> tuple[float, list[int], float]:
-    """A hidden p-term k-DNF over n inputs: as many rows to learn from as to test on, both with noise."""
+def dnf(p: int, k: int, n: int, seed: int, noise: float) -> tuple[float, float]:
+    """A hidden p-term k-DNF over n inputs: as many rows to learn from as to test on, both with noise. Test accuracy, and
+    that of the formula itself, which no classifier can be expected to beat."""
     data = datasets.random_dnf(p, k, n, 2 * ROWS, noise=noise, random_state=seed)
     X, y = data.data, data.target
-    return learn(X[:ROWS], y[:ROWS], X[ROWS:], y[ROWS:], p * k, seed)
+    accuracy, _, _ = learn(X[:ROWS], y[:ROWS], X[ROWS:], y[ROWS:], p * k, seed)
+    return accuracy, float(np.mean(data.clean_target[ROWS:] == y[ROWS:]))
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.concepts", description=__doc__)
     parser.add_argument("--data", type=Path, help="folder with riskslim_mushroom.csv.gz")
-    parser.add_argument("--seeds", type=int, default=10)
-    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--seeds", type=int, default=10, help="splits, and formulas of each kind (10)")
+    parser.add_argument("--jobs", type=int, default=1, help="processes, each on one thread (1)")
     given = parser.parse_args()
     seeds = range(given.seeds)
     run = Parallel(n_jobs=given.jobs)
@@ -62,11 +64,14 @@ def main() -> None:
         cells = [(p, k, n) for p, k, n in itertools.product((1, 2, 3, 4), (1, 2, 3), (20, 50)) if p * k > 1]
         jobs = [(p, k, n, seed) for p, k, n in cells for seed in seeds]
         found = run(delayed(dnf)(p, k, n, seed, noise) for p, k, n, seed in jobs)
-        target = 1.0 if noise == 0.0 else 1.0 - noise - 0.01
-        missed = [(job, accuracy) for job, (accuracy, _, _) in zip(jobs, found, strict=True) if accuracy < target]
-        print(f"Hidden DNFs, {noise:.0%} noise: {len(jobs) - len(missed)} of {len(jobs)} at {target:.0%} or more")
-        for (p, k, n, seed), accuracy in missed:
-            print(f"    {p} terms of {k} literals, {n} inputs, seed {seed}: {accuracy:.2%}")
+        room = 0.01 if noise else 0.0
+        missed = [
+            (job, accuracy, best) for job, (accuracy, best) in zip(jobs, found, strict=True) if accuracy < best - room
+        ]
+        words = "within a point of the formula itself" if noise else "at 100%"
+        print(f"Hidden DNFs, {noise:.0%} noise: {len(jobs) - len(missed)} of {len(jobs)} {words}")
+        for (p, k, n, seed), accuracy, best in missed:
+            print(f"    {p} terms of {k} literals, {n} inputs, seed {seed}: {accuracy:.2%}, the formula {best:.2%}")
         verdict("all of them", not missed)
 
     if given.data is not None:
