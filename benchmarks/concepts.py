@@ -37,8 +37,8 @@ def split(X, y, max_terms: int, seed: int) -> tuple[float, list[int], float]:
 
 
 def dnf(p: int, k: int, n: int, seed: int, noise: float) -> tuple[float, float]:
-    """A hidden p-term k-DNF over n inputs: as many rows to learn from as to test on, both with noise. Test accuracy, and
-    that of the formula itself, which no classifier can be expected to beat."""
+    """A hidden p-term k-DNF over n inputs: as many rows to learn from as to test on, both with noise. Test accuracy,
+    and that of the formula itself, which no classifier can be expected to beat."""
     data = datasets.random_dnf(p, k, n, 2 * ROWS, noise=noise, random_state=seed)
     X, y = data.data, data.target
     accuracy, _, _ = learn(X[:ROWS], y[:ROWS], X[ROWS:], y[ROWS:], p * k, seed)

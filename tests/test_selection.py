@@ -15,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
-from smallearn import SMaLLClassifier, SMaLLClassifierCV, SMaLLModel, frontier
+from smallearn import SMaLLClassifier, SMaLLClassifierCV, SMaLLModel, datasets, frontier
 from smallearn.base import FITTED
 from smallearn.race import Answers, Candidate, Family, Table
 
@@ -132,6 +132,24 @@ def test_a_candidate_that_is_better_beyond_chance_needs_no_good_neighbours():
     by_luck = {**right, 4: [[*nearly[1:], 1]] * 4}  # one row more in a hundred
     table = table_of(by_luck, sureness=0.0)
     assert table.choose(table.complete(), False).size == 1
+
+
+def test_a_model_that_is_worse_on_its_own_rows_than_on_those_held_out_is_noticed():
+    table = table_of({2: [[1] * 100] * 4})
+    (candidate,) = table.complete()
+    assert not table.promises_more(candidate, 0.0)
+    assert table.promises_more(candidate, 0.04)
+    table.enter(0, {candidate: table.answers[candidate][0]._replace(right=None)})  # not a score of right and wrong
+    assert not table.promises_more(candidate, 0.04)
+
+
+def test_a_search_that_got_stuck_on_all_rows_starts_anew():
+    hidden = datasets.random_dnf(4, 2, 20, 4000, random_state=4)  # four starts are not enough for it
+    X, y = hidden.data[:2000], hidden.target[:2000]
+    clf = SMaLLClassifierCV(8, n_prototypes=4, alphas=[0.001, 0.0001], positive_class=1, literals="raw", random_state=4)
+    clf.fit(X, y)
+    assert clf.best_score_ == pytest.approx(1.0)
+    assert clf.score(hidden.data[2000:], hidden.target[2000:]) == 1.0
 
 
 def test_of_equals_the_one_with_fewest_terms_is_taken():
