@@ -121,7 +121,8 @@ def test_a_second_run_trains_nothing_anew_and_another_seed_does(folder):
     assert len(path.read_text().splitlines()) == len(first.splitlines()) + 1
 
 
-def test_two_processes_give_the_scores_of_one(folder):
+def test_two_processes_give_the_scores_of_one(folder, monkeypatch):
+    monkeypatch.setattr(methods, "FOLDS", 5)  # as in processes of their own
     one = compare.compare([data.TABLE1[0]], ["LR", "kNN"], settings(folder, splits=2))
     two = compare.compare(
         [data.TABLE1[0]], ["LR", "kNN"], settings(folder, splits=2, jobs=2, output=folder.parent / "b")
