@@ -46,6 +46,14 @@ def test_data_that_cannot_be_had_are_a_message_and_a_code(tmp_path, capsys):
     assert not (tmp_path / "out").exists()
 
 
+def test_a_file_of_something_else_in_the_output_is_a_message_and_a_code(tmp_path, capsys):
+    (tmp_path / "chscase_funds.csv").write_text("a,b,target\n" + "".join(f"{i},{i % 7},{i % 2}\n" for i in range(30)))
+    (tmp_path / "scores.csv").write_text("mine\n1\n")
+    assert cli.main(["paper", "surfaces", "--data", str(tmp_path), "--output", str(tmp_path), "--splits", "1"]) == 1
+    assert "is not a file of these results" in capsys.readouterr().err
+    assert (tmp_path / "scores.csv").read_text() == "mine\n1\n"
+
+
 def test_all_gives_the_large_sets_a_quarter_of_the_splits(monkeypatch, capsys, tmp_path):
     asked = {}
 

@@ -18,6 +18,10 @@ from threadpoolctl import threadpool_limits
 from smallearn.progress import Bar
 
 
+class ForeignFileError(ValueError):
+    """Where results should go there is a file of something else."""
+
+
 class Scores:
     """A CSV file of results: ``key`` are the columns that name a cell, ``columns`` all of them."""
 
@@ -50,7 +54,9 @@ class Scores:
             return
         head, _, _ = self.path.read_text().partition("\n")
         if head != ",".join(self.columns):
-            raise ValueError(f"{self.path} is not a file of these results (its first line is {head!r}); move it away.")
+            raise ForeignFileError(
+                f"{self.path} is not a file of these results (its first line is {head!r}); move it away."
+            )
         whole, newline, torn = self.path.read_bytes().rpartition(b"\n")
         if torn:
             with self.path.open("r+b") as file:

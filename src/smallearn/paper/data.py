@@ -101,7 +101,7 @@ def folder_given(named: Path | None) -> Path | None:
     return folder
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=32)
 def load(source: Source, folder: Path | None) -> Table:
     """The set from the folder, or from OpenML (kept in scikit-learn's cache)."""
     frame, target = _from_folder(source, folder) if folder is not None else _from_openml(source)

@@ -6,6 +6,7 @@ import matplotlib  # noqa: F401  what is missing is told before any work is done
 import scikit_posthocs  # noqa: F401
 
 from smallearn.paper import big_picture, breast_cancer, sparse, surfaces, table1
+from smallearn.paper.cells import ForeignFileError
 from smallearn.paper.compare import IncompleteError, Settings
 from smallearn.paper.data import DataError, folder_given
 
@@ -16,7 +17,7 @@ EXPERIMENTS = {
     "sparse": sparse.run,
     "big-picture": big_picture.run,
 }
-ERRORS = (DataError, IncompleteError, OSError)
+ERRORS = (DataError, ForeignFileError, IncompleteError, OSError)
 
 
 def run(name: str, output: Path, folder: Path | None, splits: int, jobs: int, seed: int) -> str:

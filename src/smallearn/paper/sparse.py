@@ -73,11 +73,11 @@ def _table(accuracy, deviation, per_feature, sources, settings: Settings) -> str
 
 def _verdict(accuracy: pd.DataFrame, per_feature: pd.DataFrame, sources, settings: Settings) -> list[str]:
     best = accuracy[BASELINES].max(axis=1)
+    widths = [data.load(source, settings.folder).X.shape[1] for source in sources]
     lines = []
     for name in (OURS, PAPER):
         near = accuracy[name] >= best - NEAR
         ratio = per_feature[name] / per_feature[BASELINES].max(axis=1)
-        widths = [data.load(source, settings.folder).X.shape[1] for source in sources]
         lines += [
             f"- {name}: within a point of the best baseline, or above it, on {near.sum()} of {len(near)} sets"
             + (f"; not on {', '.join(near.index[~near])}." if not near.all() else "."),

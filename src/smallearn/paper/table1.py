@@ -4,7 +4,7 @@ import pandas as pd
 
 from smallearn.paper import data, methods, published
 from smallearn.paper.compare import Settings, compare, deviations, means, ranks
-from smallearn.paper.files import markdown, new_figure, write_figure, write_scores, write_text
+from smallearn.paper.files import BLUE, RED, markdown, new_figure, write_figure, write_scores, write_text
 
 PAPER, OURS = methods.DENSE_PRESET.name, methods.DENSE_SMALL.name
 RIVALS = [method.name for method in methods.RIVALS]
@@ -134,9 +134,7 @@ def _figure(accuracy: pd.DataFrame, rank: pd.Series):
         alpha=LEVEL,
         ax=axes,
         marker_props=looks,
-        color_palette={
-            name: "#D55E00" if name == OURS else "#0072B2" if name == PAPER else "#222222" for name in NAMES
-        },
+        color_palette={name: RED if name == OURS else BLUE if name == PAPER else "#222222" for name in NAMES},
     )
     axes.set_title(f"Mean rank over {len(accuracy)} sets (1 is best); joined: not told apart at {LEVEL:.0%}")
     return figure
