@@ -20,10 +20,9 @@ from smallearn.folds import Fold, whole
 from smallearn.literals import ABOVE, AT_MOST, RAW
 from smallearn.problem import Problem
 from smallearn.progress import Bar
+from smallearn.scoring import blend, class_scores, log_loss, right
 from smallearn.subset import Search, State
 
-LOSS_SHARE = 0.2  # of the log-loss in the default score: it tells apart what accuracy on few rows cannot
-MOST_LOSS = 30.0  # of a row: one that is wrong beyond measure should not outweigh all others
 SURVIVORS = (8, 4)  # families that are left after a quick look at the first folds, and after asking these in earnest
 FIRST_ROWS = 150  # held out in the first folds, at least
 FOLD_STARTS = 3  # descended from in each fold
@@ -148,19 +147,11 @@ def _count(problem: Problem, part: Problem) -> float:
     return float(part.sample_weight.sum()) if whole(problem.sample_weight) else float(len(part.code))
 
 
-def class_scores(Z: np.ndarray, owner: np.ndarray, n_classes: int) -> np.ndarray:
-    """The score of each class, rows × classes: the greatest of its prototypes', 0 for a class that owns none."""
-    found = np.zeros((len(Z), n_classes))
-    for label in np.unique(owner):
-        found[:, label] = Z[:, owner == label].max(axis=1)
-    return found
-
-
 def missed(problem: Problem, state: State) -> float:
     """The share of the rows, by weight, that a model trained on them gives to another class."""
     decision = class_scores(state.Z, state.assignment.owner, len(problem.classes))
     weight = problem.sample_weight
-    return float(weight[decision.argmax(axis=1) != problem.code].sum() / weight.sum())
+    return float(weight[~right(decision, problem.code)].sum() / weight.sum())
 
 
 def score(scoring: Any, decision: np.ndarray, held: Problem, n_rows: float) -> Answers:
@@ -168,22 +159,16 @@ def score(scoring: Any, decision: np.ndarray, held: Problem, n_rows: float) -> A
     if scoring is not None and not isinstance(scoring, str):
         value = float(scoring(_Known(decision, held.classes), held.X, held.classes[held.code], held.sample_weight))
         return Answers(value, value)
-    right = decision.argmax(axis=1) == held.code  # a tie goes to the first class
-    if decision.shape[1] == 2:
-        margin = decision[:, 1] - decision[:, 0]
-        loss = np.logaddexp(0.0, np.where(held.code == 1, -margin, margin))
-    else:
-        loss = special.logsumexp(decision, axis=1) - decision[np.arange(len(decision)), held.code]
     by_class = held.loss_weight if held.loss_weight.any() else held.sample_weight  # all may be of a class of weight 0
     shown, deciding = held.sample_weight / held.sample_weight.sum(), by_class / by_class.sum()
-    blend = right - LOSS_SHARE * np.minimum(loss, MOST_LOSS)
+    hits = right(decision, held.code)
     if scoring is None:  # what decides follows class_weight, as training does
-        return Answers(float(shown @ right), float(deciding @ blend), blend.astype(np.float32), deciding, n_rows, right)
+        each = blend(decision, held.code)
+        return Answers(float(shown @ hits), float(deciding @ each), each.astype(np.float32), deciding, n_rows, hits)
     if scoring == "accuracy":
-        value, each, counts = float(shown @ right), right.astype(np.float32), right
-    else:
-        value, each, counts = -float(shown @ loss), -loss.astype(np.float32), None
-    return Answers(value, value, each, shown, n_rows, counts)
+        return Answers(float(shown @ hits), float(shown @ hits), hits.astype(np.float32), shown, n_rows, hits)
+    loss = log_loss(decision, held.code)
+    return Answers(-float(shown @ loss), -float(shown @ loss), -loss.astype(np.float32), shown, n_rows)
 
 
 @dataclass(frozen=True)

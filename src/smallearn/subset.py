@@ -15,13 +15,16 @@ from smallearn import assignment as assignments
 from smallearn import kernels
 from smallearn.blocks import Assignment, Rows
 from smallearn.objective import Penalty
+from smallearn.scoring import blend, class_scores
 
 PRECISE = 1e-5  # the relative decrement at which Newton stops; the model that is kept is refitted further
 ROUGH = 1e-3  # … and where the state is only to be looked at
 SETTLE = 3  # rounds of moving rows after a change of the support
 SHORTLIST = 12  # candidates whose gain is worked out with the weights at hand giving way
-SAME = 1e-9  # two objectives that are no further apart differ by rounding
 LEAST_FALL = 1e-4  # a swap must lower the objective by this share of it
+EASILY_STUCK = 3  # so many prototypes
+LEAST_RISE = 1e-3  # in merit, for a prototype begun anew to stay
+WORTH_SWAPS = 0.02  # in merit: a model begun anew that is further behind before its swaps is given up
 
 
 @dataclass(frozen=True)
@@ -312,6 +315,49 @@ class Search:
         assignment = Assignment(renumber[moved], owner[useful])
         return self._fit(assignment, renumber[state.prototype[kept]], state.column[kept], state.theta[kept])
 
+    # --- out of a dead end -----------------------------------------------------------------------------------------
+
+    def merit(self, state: State) -> float:
+        """How well the model sorts the rows by the greatest score, which is how it will be used: the objective, which
+        sums over prototypes, favours few of them on noisy labels. Rounded, so that equals are equal."""
+        labels, owner = self.labels, state.assignment.owner
+        decision = class_scores(state.Z, owner, 1 + int(max(labels.code.max(), owner.max(), labels.zero_owner)))
+        return round(float(labels.weight @ blend(decision, labels.code)), 9)
+
+    def reseed(self, state: State, size: int) -> State:
+        """One prototype after the other begun anew, where that makes a better model."""
+        merit, j = self.merit(state), 0
+        while j < len(state.assignment.owner):
+            trial = self._begun_anew(state, j, size)
+            if trial is not None and (reached := self.merit(trial)) > merit + LEAST_RISE:
+                state, merit, j = trial, reached, 0
+            else:
+                j += 1
+        return state
+
+    def _begun_anew(self, state: State, j: int, size: int) -> State | None:
+        """Prototype ``j`` loses its terms, gets the rows that the others of its class serve worst, and grows again.
+        None if there are no others, or if this leads nowhere."""
+        own, owner = state.assignment.own.copy(), state.assignment.owner
+        others = np.flatnonzero((owner == owner[j]) & (np.arange(len(owner)) != j))
+        if len(others) == 0:
+            return None
+        mine = np.flatnonzero(self.labels.code == owner[j])
+        scores = state.Z[np.ix_(mine, others)]
+        best = scores.max(axis=1)
+        order = np.argsort(best, kind="stable")
+        mass = np.cumsum(self.labels.weight[mine[order]])
+        share = best[order[np.searchsorted(mass, 0.5 * mass[-1] / (len(others) + 1))]]
+        own[mine] = np.where(best <= max(share, 0.0), j, others[scores.argmax(axis=1)])
+        kept = (state.prototype != j) | ~self._free[state.column]
+        theta = np.where(state.prototype == j, 0.0, state.theta)[kept]
+        still = self.fixed()
+        begun = still._fit(Assignment(own, owner), state.prototype[kept], state.column[kept], theta)
+        settled = self.tidy(self.settle(still.grown(begun, size)))
+        if self.merit(settled) < self.merit(state) - WORTH_SWAPS:
+            return None
+        return self.tidy(self.polish(self.grown(settled, size), 4))
+
     # --- paths -----------------------------------------------------------------------------------------------------
 
     def upward(self, state: State, size: int, removals: int) -> Iterator[State]:
@@ -347,16 +393,16 @@ class Search:
 
     def trace(self, starts: list[Assignment], least: int, most: int) -> dict[int, State]:
         """A model of each size up to ``most``: upward with one prototype a class, where the start decides nothing; with
-        more, downward to ``least`` from the best of full size."""
+        more, downward to ``least`` from the best of full size. A single start is a quick look."""
         found: dict[int, State] = {}
         if len(np.unique(starts[0].owner)) == len(starts[0].owner):
             for state in self.upward(self.start(starts[0]), most, 2):
                 found[self.size(state)] = state
             found = found or {0: self.start(starts[0])}
         else:
-            reached = [self.descend(start, most) for start in starts]
-            enough = min(state.value for state in reached) * (1.0 + SAME)
-            full = next(state for state in reached if state.value <= enough)
+            full = max((self.descend(start, most) for start in starts), key=self.merit)
+            if len(starts) > 1 and len(full.assignment.owner) >= EASILY_STUCK:
+                full = self.reseed(full, most)
             for state in [full, *self.downward(full, max(1, least), 1)]:
                 found[self.size(state)] = state
         return found
