@@ -52,6 +52,23 @@ def test_mirror_prox_with_fixed_steps_is_as_far_as_expected(options, steps, gap)
     assert relaxed.n_iter == steps
 
 
+@pytest.mark.parametrize("average", [False, True])
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("seed", range(4))
+def test_fixed_steps_in_one_kernel_are_the_same_steps(monkeypatch, seed, n_classes, average):
+    objective, _, W = problems.random_problem(seed, m=30, n_classes=n_classes)
+    options = mirror_prox.Options("euclidean", (0.01, 0.001), average)
+    for start, tol, steps in ((None, 0.0, 230), (W, 0.1, 600)):
+        fused = mirror_prox.solve(objective, start, tol, steps, options)
+        with monkeypatch.context() as patch:
+            patch.setattr(mirror_prox, "SMALL", 0)
+            plain = mirror_prox.solve(objective, start, tol, steps, options)
+        assert (fused.n_iter, fused.converged) == (plain.n_iter, plain.converged)
+        np.testing.assert_allclose(fused.W, plain.W, atol=1e-10)
+        np.testing.assert_allclose(fused.mask, plain.mask, atol=1e-10)
+        assert (fused.primal, fused.dual) == pytest.approx((plain.primal, plain.dual), rel=1e-10)
+
+
 @given(st.integers(0, 2**32 - 1), st.sampled_from([2, 3]), st.integers(1, 5), st.sampled_from([0.01, 0.1, 1.0]))
 def test_every_way_down_leads_to_the_same_optimum(seed, n_classes, k, alpha):
     objective, _, W = problems.random_problem(seed, m=20, n_classes=n_classes, k=k, alpha=alpha)

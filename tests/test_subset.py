@@ -8,10 +8,11 @@ import pytest
 
 import oracle
 import problems
-from smallearn import rounding
-from smallearn.blocks import Assignment
+from smallearn import datasets, rounding
+from smallearn.blocks import Assignment, DenseRows, Labels
 from smallearn.objective import Objective, Penalty
-from smallearn.subset import LEAST_FALL, SHORTLIST, Search
+from smallearn.scoring import LOSS_SHARE
+from smallearn.subset import LEAST_FALL, LEAST_RISE, SHORTLIST, Search
 
 POOLINGS = ("prototype", "total", "shared")
 TIGHT = 1e-14
@@ -292,3 +293,46 @@ def test_the_same_search_under_another_penalty_shares_its_columns_and_nothing_el
     support = state.support(objective.shape[1])
     heavier = Objective(objective.rows, state.assignment, other.penalty)
     assert moved.value == pytest.approx(rounding.refit(heavier, support, np.zeros(support.shape))[1], rel=1e-4)
+
+
+# --- out of a dead end -----------------------------------------------------------------------------------------------
+
+
+def noisy_dnf(p, seed, noise):
+    """The search for a hidden formula, and the assignment that belongs to it."""
+    data = datasets.random_dnf(p, 2, 10, 600, noise=noise, random_state=seed)
+    X, y = data.data.astype(float), data.target.astype(np.int64)
+    labels = Labels(y, np.full(len(y), 1.0 / len(y)), float(len(y)), 0)
+    rows = DenseRows(X, X.mean(axis=0), 1.0 / X.std(axis=0), True, labels)
+    return Search(rows, replace(Penalty.count(1e-3, 2 * p, 10, 1), pooling="total")), y
+
+
+def test_merit_is_accuracy_less_a_share_of_the_log_loss_of_the_greatest_score():
+    search, y = noisy_dnf(3, 0, 0.1)
+    state = search.descend(Assignment(np.where(y == 1, np.arange(len(y)) % 3, -1), np.ones(3, dtype=int)), 6)
+    margin = np.where(y == 1, 1.0, -1.0) * state.Z.max(axis=1)
+    expected = np.mean(margin > 0.0) - LOSS_SHARE * np.mean(np.log1p(np.exp(-margin)))
+    assert search.merit(state) == pytest.approx(expected, abs=1e-8)
+
+
+def test_prototypes_that_begin_anew_never_make_it_worse_and_free_those_that_are_stuck():
+    before, after = [], []
+    for seed in range(8):
+        search, y = noisy_dnf(3, seed, 0.1)
+        own = np.where(y == 1, np.random.default_rng(seed).integers(0, 3, len(y)), -1)
+        stuck = search.descend(Assignment(own, np.ones(3, dtype=int)), 6)
+        freed = search.reseed(stuck, 6)
+        assert search.size(freed) <= 6
+        before.append(search.merit(stuck))
+        after.append(search.merit(freed))
+    rise = np.array(after) - before
+    assert np.all(rise >= 0.0)
+    assert np.sum(rise > LEAST_RISE) >= 3
+
+
+def test_a_prototype_alone_in_its_class_is_not_begun_anew():
+    objective, _, _ = problems.random_problem(3, m=30, n=4, n_classes=3, k=2)
+    code = objective.rows.labels.code
+    search = Search(objective.rows, objective.penalty)
+    state = search.descend(Assignment(code, np.arange(3)), 6)
+    assert search.reseed(state, 6) is state

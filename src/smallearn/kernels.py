@@ -720,53 +720,154 @@ def conjugate_rows(S, own, code, owner, zero_owner, weight):
 
 
 @compiled
-def conjugate_slope_rows(S, own, code, owner, zero_owner, floor, out):
-    """``out_i = ∇loss_i*(S_i)``, taken in the free coordinates of the dual set, its logarithm clipped at ``floor``.
+def conjugate_slope(s, own, code, owner, zero_owner, floor, out):
+    """``out = ∇loss*(s)``, taken in the free coordinates of the dual set, its logarithm clipped at ``floor``.
 
     These are the probabilities ``π`` of the rivals, with ``∇ = log(π_j / π_own)``; the own entry of ``out`` is then 0.
     For a row whose prototypes stand beside the frozen zero it is ``s_own``, with ``∇ = log((1 + s) / -s)``.
     """
+    rest = 1.0
+    for j in range(s.shape[0]):
+        out[j] = 0.0
+        if owner[j] != code:
+            rest -= s[j]
+    if zero_owner >= 0 and own >= 0:
+        out[own] = log(max(1.0 + s[own], floor) / max(-s[own], floor))
+        return
+    for j in range(s.shape[0]):
+        if owner[j] != code:
+            out[j] = log(max(s[j], floor) / max(rest, floor))
+
+
+@compiled
+def dual_step(s, slope, step, own, code, owner, zero_owner, pi, u, out):
+    """``out``: the projection of ``s + step · slope`` onto the dual set, in its free coordinates (see above).
+
+    The set is ``π ≥ 0, Σ π ≤ 1``; the entry of the own prototype follows as ``-Σ π``. ``pi`` and ``u`` are scratch.
+    """
+    for j in range(s.shape[0]):
+        out[j] = 0.0
+    if zero_owner >= 0 and own >= 0:
+        out[own] = min(max(s[own] + step * slope[own], -1.0), 0.0)
+        return
+    against = slope[own] if own >= 0 else 0.0
+    total = 0.0
+    for j in range(s.shape[0]):
+        pi[j] = 0.0
+        if owner[j] != code:
+            pi[j] = s[j] + step * (slope[j] - against)
+        u[j] = pi[j]
+        total += max(pi[j], 0.0)
+    threshold = 0.0
+    if total > 1.0:
+        insertion_sort(u)
+        threshold = capping_threshold(u, 1.0)
+    for j in range(s.shape[0]):
+        if owner[j] != code:
+            out[j] = min(max(pi[j] - threshold, 0.0), 1.0)
+            if own >= 0:
+                out[own] -= out[j]
+
+
+@compiled
+def conjugate_slope_rows(S, own, code, owner, zero_owner, floor, out):
+    """``out_i = ∇loss_i*(S_i)``."""
     for i in range(S.shape[0]):
-        o = own[i]
-        rest = 1.0
-        for j in range(S.shape[1]):
-            out[i, j] = 0.0
-            if owner[j] != code[i]:
-                rest -= S[i, j]
-        if zero_owner >= 0 and o >= 0:
-            out[i, o] = log(max(1.0 + S[i, o], floor) / max(-S[i, o], floor))
-            continue
-        for j in range(S.shape[1]):
-            if owner[j] != code[i]:
-                out[i, j] = log(max(S[i, j], floor) / max(rest, floor))
+        conjugate_slope(S[i], own[i], code[i], owner, zero_owner, floor, out[i])
 
 
 @compiled
 def dual_step_rows(S, slope, step, own, code, owner, zero_owner, out):
-    """``out_i``: the projection of ``S_i + step · slope_i`` onto the dual set, in its free coordinates (see above).
+    """``out_i``: the projection of ``S_i + step · slope_i`` onto the dual set."""
+    pi = np.empty(S.shape[1])
+    u = np.empty(S.shape[1])
+    for i in range(S.shape[0]):
+        dual_step(S[i], slope[i], step, own[i], code[i], owner, zero_owner, pi, u, out[i])
 
-    The set is ``π ≥ 0, Σ π ≤ 1``; the entry of the own prototype follows as ``-Σ π``.
-    """
-    p = S.shape[1]
+
+@compiled
+def dual_pass(X, W, S, at, step, own, code, weight, owner, zero_owner, floor, out, G):
+    """``out_i``: from ``S_i`` a step along ``W x_i - ∇loss_i*(at_i)``; ``G = Σ_i weight_i out_i x_i``."""
+    p, d = W.shape
+    slope = np.empty(p)
+    z = np.empty(p)
     pi = np.empty(p)
     u = np.empty(p)
-    for i in range(S.shape[0]):
-        o = own[i]
+    G[:] = 0.0
+    for i in range(X.shape[0]):
+        conjugate_slope(at[i], own[i], code[i], owner, zero_owner, floor, slope)
         for j in range(p):
-            out[i, j] = 0.0
-        if zero_owner >= 0 and o >= 0:
-            out[i, o] = min(max(S[i, o] + step * slope[i, o], -1.0), 0.0)
-            continue
-        against = slope[i, o] if o >= 0 else 0.0
+            if j == own[i] or owner[j] != code[i]:
+                dot = 0.0
+                for l in range(d):
+                    dot += W[j, l] * X[i, l]
+                z[j] = dot
+            else:
+                z[j] = 0.0
+            slope[j] = z[j] - slope[j]
+        dual_step(S[i], slope, step, own[i], code[i], owner, zero_owner, pi, u, out[i])
         for j in range(p):
-            pi[j] = 0.0
-            if owner[j] != code[i]:
-                pi[j] = S[i, j] + step * (slope[i, j] - against)
-            u[j] = pi[j]
-        insertion_sort(u)
-        threshold = capping_threshold(u, 1.0)
+            share = weight[i] * out[i, j]
+            if share != 0.0:
+                for l in range(d):
+                    G[j, l] += share * X[i, l]
+
+
+@compiled
+def mask_step(mask, G, rise, budget, free, out):
+    """``out``: the projection of ``mask + rise · G²`` onto the masks that spend ``budget`` on the columns that are
+    ``free``; those that are not keep their mask."""
+    for j in range(mask.shape[0]):
+        v = mask[j, free] + rise * G[j, free] ** 2
+        threshold = capping_threshold(np.sort(v), budget) if budget < v.shape[0] else 0.0
+        out[j] = mask[j]
+        out[j, free] = np.minimum(np.maximum(v - threshold, 0.0), 1.0)
+
+
+@compiled
+def euclidean_steps(
+    X,
+    own,
+    code,
+    weight,
+    owner,
+    zero_owner,
+    ridge,
+    budget,
+    free,
+    rise,
+    step,
+    floor,
+    count,
+    mask,
+    S,
+    mean_mask,
+    mean_S,
+    done,
+):
+    """``count`` steps of Mirror-Prox of fixed length in the Euclidean geometry, two passes over X each.
+
+    ``mask`` and ``S`` move in place, and so do the means of the extragradient points, of which there were ``done``.
+    """
+    p = mask.shape[0]
+    G = np.zeros(mask.shape)
+    for i in range(X.shape[0]):
         for j in range(p):
-            if owner[j] != code[i]:
-                out[i, j] = min(max(pi[j] - threshold, 0.0), 1.0)
-                if o >= 0:
-                    out[i, o] -= out[i, j]
+            for l in range(X.shape[1]):
+                G[j, l] += weight[i] * S[i, j] * X[i, l]
+    ahead = np.empty_like(S)
+    ahead_mask = np.empty_like(mask)
+    ahead_G = np.empty_like(G)
+    following = np.empty_like(S)
+    following_mask = np.empty_like(mask)
+    for number in range(done + 1, done + count + 1):
+        mask_step(mask, G, rise, budget, free, ahead_mask)
+        W = -G * mask / ridge
+        dual_pass(X, W, S, S, step, own, code, weight, owner, zero_owner, floor, ahead, ahead_G)
+        mask_step(mask, ahead_G, rise, budget, free, following_mask)
+        W = -ahead_G * ahead_mask / ridge
+        dual_pass(X, W, S, ahead, step, own, code, weight, owner, zero_owner, floor, following, G)
+        mask[:] = following_mask
+        S[:] = following
+        mean_mask += (ahead_mask - mean_mask) / number
+        mean_S += (ahead - mean_S) / number

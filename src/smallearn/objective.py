@@ -24,6 +24,8 @@ import numpy as np
 from smallearn import geometry, kernels
 from smallearn.blocks import Assignment, Curvature, Rows, Sums
 
+DUAL_FLOOR = 1e-12  # below which the logarithms of dual variables are clipped
+
 Pooling = Literal["prototype", "total", "shared"]
 
 
@@ -167,7 +169,7 @@ class Objective:
     def conjugate_slope(self, S: np.ndarray) -> np.ndarray:
         """``∇loss*(S)``; the logarithm is clipped where exact projections land on the boundary of the dual set."""
         out = np.empty_like(S)
-        kernels.conjugate_slope_rows(S, *self._roles(), 1e-12, out)
+        kernels.conjugate_slope_rows(S, *self._roles(), DUAL_FLOOR, out)
         return out
 
     def dual_step(self, S: np.ndarray, slope: np.ndarray, step: float) -> np.ndarray:

@@ -14,11 +14,13 @@ from typing import Literal, NamedTuple, Protocol
 
 import numpy as np
 
-from smallearn import geometry
-from smallearn.objective import Objective, Penalty, Relaxed
+from smallearn import geometry, kernels
+from smallearn.objective import DUAL_FLOOR, Objective, Penalty, Relaxed
 
 GROW, SHRINK = 1.1, 0.6
 CHECK_EVERY = 20  # steps between two looks at the gap, which cost about as much as a step
+UNCHECKED = 200  # steps at a time where nobody looks at the gap
+SMALL = 1 << 20  # so many entries of X may be laid out for a loop of steps in one kernel
 
 
 class Geometry(Protocol):
@@ -136,6 +138,8 @@ def solve(objective: Objective, start: np.ndarray | None, tol: float, max_iter: 
     space = GEOMETRIES[options.geometry]
     adaptive = isinstance(options.step_sizes, str)
     alpha, beta = space.first_steps if isinstance(options.step_sizes, str) else options.step_sizes
+    if isinstance(space, Euclidean) and not adaptive and len(objective.assignment.own) * objective.shape[1] <= SMALL:
+        return _in_one_kernel(objective, start, tol, max_iter, alpha, beta, options.average)
     if adaptive:
         alpha /= objective.rows.labels.total
     point = _start(objective, space, start)
@@ -163,6 +167,43 @@ def solve(objective: Objective, start: np.ndarray | None, tol: float, max_iter: 
         if adaptive and n_iter == window:
             # The average of the last half obeys the same bound and forgets where it started.
             average, window = Average(point.mask, point.S), 2 * window
+    return relaxed
+
+
+def _in_one_kernel(
+    objective: Objective, start: np.ndarray | None, tol: float, max_iter: int, alpha: float, beta: float, average: bool
+) -> Relaxed:
+    """The same for fixed steps in the Euclidean geometry: each is so little work that calling it would be most."""
+    penalty, labels = objective.penalty, objective.rows.labels
+    point = _start(objective, GEOMETRIES["euclidean"], start)
+    last = (point.mask.copy(), point.S.copy())
+    mean = (np.zeros_like(point.mask), np.zeros_like(point.S))
+    X = objective.rows.columns(np.arange(objective.shape[1]))
+    at_a_time = CHECK_EVERY if tol > 0.0 else UNCHECKED
+    for done in range(0, max_iter, at_a_time):
+        count = min(at_a_time, max_iter - done)
+        kernels.euclidean_steps(
+            X,
+            objective.assignment.own,
+            labels.code,
+            labels.weight,
+            objective.assignment.owner,
+            labels.zero_owner,
+            penalty.alpha,
+            float(penalty.budget),
+            np.flatnonzero(penalty.cost > 0.0),
+            alpha * labels.total / (2.0 * penalty.alpha),
+            beta,
+            DUAL_FLOOR,
+            count,
+            *last,
+            *mean,
+            done,
+        )
+        if tol > 0.0 or done + count == max_iter:
+            relaxed = _relaxed(objective, *(mean if average else last), done + count, tol)
+            if relaxed.converged:
+                break
     return relaxed
 
 
