@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from sklearn.datasets import fetch_openml
+from sklearn.datasets import fetch_openml, load_breast_cancer
 from sklearn.model_selection import StratifiedShuffleSplit
 
 FOLDER_VARIABLE = "SMALLEARN_DATA"
@@ -27,13 +27,15 @@ class DataError(Exception):
 class Source:
     """Where a set comes from: ``name`` as the paper has it, ``stem`` as OpenML and files have it. In a file whose
     nominal columns are coded already, ``identifier`` is the column that names the rows. ``positive`` is the label that
-    becomes 1; by default the last of the two, as in "N" and "P" or 0 and 1."""
+    becomes 1; by default the last of the two, as in "N" and "P" or 0 and 1. What is ``bundled`` comes with
+    scikit-learn."""
 
     name: str
     stem: str
     openml: int | None = None
     identifier: str | None = None
     positive: str | None = None
+    bundled: bool = False
 
 
 @dataclass(frozen=True)
@@ -74,6 +76,7 @@ TABLE1 = (
     Source("michiganacc", "analcatdata_michiganacc", 771),
     Source("election2000", "analcatdata_election2000", 758, "County"),
 )
+BREAST_CANCER = Source("breast_cancer", "breast_cancer", bundled=True)
 FUNDS = Source("chscase_funds", "chscase_funds", 801, "col_1")
 FRIEDMAN = Source("fri_c0_1000_50", "fri_c0_1000_50", 904)
 WIDE = (
@@ -104,6 +107,9 @@ def folder_given(named: Path | None) -> Path | None:
 @lru_cache(maxsize=32)
 def load(source: Source, folder: Path | None) -> Table:
     """The set from the folder, or from OpenML (kept in scikit-learn's cache)."""
+    if source.bundled:
+        bunch = load_breast_cancer()
+        return Table(bunch.data, bunch.target, tuple(map(str, bunch.feature_names)))
     frame, target = _from_folder(source, folder) if folder is not None else _from_openml(source)
     columns = {}
     for name, column in frame.items():

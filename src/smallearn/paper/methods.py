@@ -155,6 +155,14 @@ SPARSE_SMALL = Method(
     lambda n, seed: SMaLLClassifierCV(6, n_prototypes=2, budget="prototype", random_state=seed, verbose=-1),
     terms_used,
 )
+RAW_SMALL = Method(
+    "smallearn 2×3 raw",
+    "SMaLLClassifierCV, p = 2, k = 3, raw features only",
+    lambda n, seed: SMaLLClassifierCV(
+        6, n_prototypes=2, budget="prototype", literals="raw", random_state=seed, verbose=-1
+    ),
+    terms_used,
+)
 
 
 # --- Figure 3: l1 and elastic net, half of the features, then l2 -----------------------------------------------------
@@ -181,5 +189,6 @@ BASELINES = tuple(
 )
 
 BY_NAME = {
-    method.name: method for method in (*RIVALS, *BASELINES, DENSE_PRESET, SPARSE_PRESET, DENSE_SMALL, SPARSE_SMALL)
+    method.name: method
+    for method in (*RIVALS, *BASELINES, DENSE_PRESET, SPARSE_PRESET, DENSE_SMALL, SPARSE_SMALL, RAW_SMALL)
 }
