@@ -7,6 +7,7 @@ import pytest
 
 from smallearn import __version__, cli
 from smallearn.paper import experiments
+from smallearn.paper.claims import HOLDS, Claim, Outcome
 
 
 def test_the_version_and_the_help_of_every_command_are_told(capsys):
@@ -59,14 +60,18 @@ def test_all_gives_the_large_sets_a_quarter_of_the_splits(monkeypatch, capsys, t
 
     def run(name, *others):
         asked[name] = others[2]
-        return f"did {name}"
+        return Outcome(f"did {name}", [Claim(f"claim of {name}", "1", "2", HOLDS)])
 
     monkeypatch.setattr(experiments, "run", run)
     assert cli.main(["paper", "all", "--splits", "40", "--output", str(tmp_path)]) == 0
     assert asked == {"table1": 40, "surfaces": 40, "breast-cancer": 40, "sparse": 10, "big-picture": 10}
     assert cli.main(["paper", "all", "--splits", "2", "--output", str(tmp_path)]) == 0
     assert set(asked.values()) == {2}
-    assert f"See {tmp_path / 'table1' / 'table.md'}." in capsys.readouterr().out
+    told = capsys.readouterr().out
+    assert "did sparse" in told
+    assert f"See {tmp_path / 'table1' / 'table.md'}." in told
+    assert f"The paper's claims: {tmp_path / 'claims.md'}." in told
+    assert "| 5 | claim of big-picture | 1 | 2 | holds |" in (tmp_path / "claims.md").read_text()
 
 
 def test_an_interruption_says_that_the_same_command_goes_on(monkeypatch, capsys):

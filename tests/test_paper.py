@@ -1,6 +1,7 @@
 """The paper's experiments: small versions of each, the data they are fed with, and what a broken run leaves behind."""
 
 import re
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -10,6 +11,7 @@ from smallearn import datasets
 from smallearn.paper import big_picture, breast_cancer, compare, data, experiments, methods, published, sparse, surfaces
 from smallearn.paper import table1 as table1_module
 from smallearn.paper.cells import Scores, run
+from smallearn.paper.claims import HOLDS, IN_PART, NOT, Claim, Outcome, table, verdict
 from smallearn.paper.compare import IncompleteError, Settings
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -50,11 +52,22 @@ def left_behind(folder, name, figure=True):
     return (place / "table.md").read_text()
 
 
+def outcome(found):
+    """The summary of an experiment; each of its claims has a verdict and a line in the documents."""
+    page = (Path(__file__).parents[1] / "docs" / "paper.md").read_text(encoding="utf-8")
+    assert found.claims
+    for claim in found.claims:
+        assert f"| {claim.claim} |" in page
+        assert claim.verdict in (HOLDS, IN_PART, NOT)
+        assert re.search(r"\d|in the model drawn", claim.measured)
+    return found.summary
+
+
 # --- the experiments -------------------------------------------------------------------------------------------------
 
 
 def test_table1_has_the_published_figure_the_rivals_ranks_and_a_test(folder):
-    summary = table1_module.run(settings(folder), data.TABLE1[:3])
+    summary = outcome(table1_module.run(settings(folder), data.TABLE1[:3]))
     page = left_behind(folder, "table1")
     lines = page.splitlines()
     header = next(line for line in lines if line.startswith("| set |"))
@@ -73,14 +86,14 @@ def test_table1_has_the_published_figure_the_rivals_ranks_and_a_test(folder):
 
 
 def test_surfaces_shows_every_classifier(folder):
-    summary = surfaces.run(settings(folder))
+    summary = outcome(surfaces.run(settings(folder)))
     page = left_behind(folder, "surfaces")
     assert all(f"| {name} |" in page for name in surfaces.NAMES)
     assert "SMaLL k=n" in summary
 
 
 def test_breast_cancer_draws_a_model_of_two_prototypes(folder):
-    summary = breast_cancer.run(settings(folder))
+    summary = outcome(breast_cancer.run(settings(folder)))
     page = left_behind(folder, "breast-cancer")
     assert "prototype 1" in page
     reached = float(re.search(r"smallearn 2×3 raw ([\d.]+)%", summary).group(1))
@@ -91,7 +104,7 @@ def test_breast_cancer_draws_a_model_of_two_prototypes(folder):
 
 
 def test_sparse_and_the_big_picture_share_scores_and_count_features(folder):
-    summary = sparse.run(settings(folder), data.WIDE[:2])
+    summary = outcome(sparse.run(settings(folder), data.WIDE[:2]))
     page = left_behind(folder, "sparse")
     assert "| fri_c0_1000_50, 60 × 12 |" in page
     scores = pd.read_csv(folder.parent / "out" / "sparse" / "scores.csv")
@@ -100,7 +113,7 @@ def test_sparse_and_the_big_picture_share_scores_and_count_features(folder):
     assert scores[scores["method"] == sparse.OURS]["features"].max() <= 6
     assert f"of {2} sets" in summary
     before = pd.read_csv(folder.parent / "out" / "scores.csv")
-    big_picture.run(settings(folder))
+    outcome(big_picture.run(settings(folder)))
     page = left_behind(folder, "big-picture")
     assert all(f"| {name} |" in page for name in big_picture.NAMES)
     after = pd.read_csv(folder.parent / "out" / "scores.csv")
@@ -255,3 +268,18 @@ def test_every_experiment_of_the_command_is_there():
     from smallearn.cli import PAPER
 
     assert [*experiments.EXPERIMENTS, "all"] == list(PAPER)
+
+
+# --- claims ----------------------------------------------------------------------------------------------------------
+
+
+def test_claims_are_numbered_through_and_name_their_command():
+    found = {
+        "surfaces": Outcome("", [Claim("a", "0.7", "0.8", verdict(True))]),
+        "sparse": Outcome("", [Claim("b", "1", "2", verdict(False, True)), Claim("c", "1", "2", verdict(False))]),
+    }
+    assert table(found).splitlines()[2:] == [
+        "| 1 | a | 0.7 | 0.8 | holds | `smallearn paper surfaces` |",
+        "| 2 | b | 1 | 2 | holds in part | `smallearn paper sparse` |",
+        "| 3 | c | 1 | 2 | does not hold | `smallearn paper sparse` |",
+    ]

@@ -97,13 +97,17 @@ def _paper(given: argparse.Namespace) -> int:
         )
         return PROBLEM
     names = [name for name in PAPER if name != "all"] if given.experiment == "all" else [given.experiment]
+    outcomes = {}
     try:
         for name in names:
             splits = given.splits
             if given.experiment == "all" and name in ("sparse", "big-picture"):
                 splits = min(splits, max(5, splits // 4))
-            print(experiments.run(name, given.output, given.data, splits, given.jobs, given.seed), flush=True)
+            outcomes[name] = experiments.run(name, given.output, given.data, splits, given.jobs, given.seed)
+            print(outcomes[name].summary, flush=True)
             print(f"See {given.output / name / 'table.md'}.\n", flush=True)
+        if given.experiment == "all":
+            print(f"The paper's claims: {experiments.write_claims(outcomes, given.output)}.")
     except experiments.ERRORS as problem:
         print(f"smallearn paper: {problem}", file=sys.stderr)
         return PROBLEM
