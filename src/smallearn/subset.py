@@ -30,11 +30,14 @@ WORTH_SWAPS = 0.02  # in merit: a model begun anew that is further behind before
 @dataclass(frozen=True)
 class State:
     """Entry ``e`` is the weight ``theta[e]`` of column ``column[e]`` in prototype ``prototype[e]``, in the order of the
-    prototypes. ``Z`` holds the scores (m × p), ``inverse`` the inverse Hessian on the entries."""
+    prototypes. ``used`` are the columns, each once, and ``place[e]`` is where among them ``column[e]`` is. ``Z`` holds
+    the scores (m × p), ``inverse`` the inverse Hessian on the entries."""
 
     assignment: Assignment
     prototype: np.ndarray
     column: np.ndarray
+    used: np.ndarray
+    place: np.ndarray
     theta: np.ndarray
     value: float
     Z: np.ndarray
@@ -109,9 +112,9 @@ class Search:
         p, labels = len(assignment.owner), self.labels
         order = np.argsort(prototype, kind="stable")
         prototype, column, theta = prototype[order], column[order], theta[order]
-        used, place = np.unique(column, return_inverse=True)
+        used, place = _distinct(column)
         B = self._columns(used)
-        rounds = SETTLE if self.moving and p > len(np.unique(assignment.owner)) and precise < ROUGH else 0
+        rounds = SETTLE if self.moving and p > len(set(assignment.owner.tolist())) and precise < ROUGH else 0
         while True:
             theta = theta.copy()
             value, inverse = kernels.newton_entries(
@@ -142,7 +145,7 @@ class Search:
             if np.array_equal(own, assignment.own):
                 break
             assignment = Assignment(own, assignment.owner)
-        return State(assignment, prototype, column, theta, value, Z, inverse)
+        return State(assignment, prototype, column, used, place, theta, value, Z, inverse)
 
     def _columns(self, used: np.ndarray) -> np.ndarray:
         missing = np.array([l for l in used if l not in self._kept], dtype=np.int64)
@@ -179,16 +182,15 @@ class Search:
         if self._shared:
             return sorted(((float(gain[0, l]), -1, int(l)) for l in L), reverse=True)
         found: list[tuple[float, int, int]] = []
-        used, place = np.unique(state.column, return_inverse=True)
-        B = self._columns(used)
-        looked, spot = np.unique(L, return_inverse=True)
+        B = self._columns(state.used)[:, state.place]
+        looked, spot = _distinct(L)
         X = self._columns(looked)
-        for j in np.unique(J):
+        for j in sorted(set(J.tolist())):
             mine = np.flatnonzero(j == J)
             bend = -pi[:, [j]] * pi * self.labels.weight[:, None]
             bend[:, j] += pi[:, j] * self.labels.weight
             x = X[:, spot[mine]]
-            cross = x.T @ (B[:, place] * bend[:, state.prototype])
+            cross = x.T @ (B * bend[:, state.prototype])
             h = H[j, L[mine]] + self.penalty.alpha
             left = h - np.einsum("ce,ef,cf->c", cross, state.inverse, cross)
             better = 0.5 * G[j, L[mine]] ** 2 / np.maximum(left, 1e-3 * h)
@@ -247,7 +249,8 @@ class Search:
 
     def drop(self, state: State, entries: np.ndarray, precise: float = PRECISE) -> State:
         """Without some entries; the others move to where the quadratic model has its minimum, then are refitted."""
-        kept = np.setdiff1d(np.arange(len(state.theta)), entries)
+        kept = np.ones(len(state.theta), dtype=bool)
+        kept[entries] = False
         block = state.inverse[np.ix_(entries, entries)]
         theta = state.theta - state.inverse[:, entries] @ np.linalg.solve(block, state.theta[entries])
         return self._fit(state.assignment, state.prototype[kept], state.column[kept], theta[kept], precise)
@@ -406,6 +409,12 @@ class Search:
             for state in [full, *self.downward(full, max(1, least), 1)]:
                 found[self.size(state)] = state
         return found
+
+
+def _distinct(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """As ``np.unique`` with the inverse; faster for a handful."""
+    found = np.array(sorted(set(values.tolist())), dtype=np.int64)
+    return found, np.searchsorted(found, values)
 
 
 def _blurred(gain: np.ndarray) -> np.ndarray:
