@@ -58,11 +58,12 @@ def test_a_file_of_something_else_in_the_output_is_a_message_and_a_code(tmp_path
 def test_all_gives_the_large_sets_a_quarter_of_the_splits(monkeypatch, capsys, tmp_path):
     asked = {}
 
-    def run(name, *others):
-        asked[name] = others[2]
-        return Outcome(f"did {name}", [Claim(f"claim of {name}", "1", "2", HOLDS)])
+    def run(name, settings):
+        asked[name] = settings.splits
+        return Outcome(f"did {name}", [Claim(f"claim of {name}", "1", "2", HOLDS, "it does")], settings)
 
     monkeypatch.setattr(experiments, "run", run)
+    monkeypatch.setattr(experiments, "check", lambda *_: None)
     assert cli.main(["paper", "all", "--splits", "40", "--output", str(tmp_path)]) == 0
     assert asked == {"table1": 40, "surfaces": 40, "breast-cancer": 40, "sparse": 10, "big-picture": 10}
     assert cli.main(["paper", "all", "--splits", "2", "--output", str(tmp_path)]) == 0
@@ -71,7 +72,22 @@ def test_all_gives_the_large_sets_a_quarter_of_the_splits(monkeypatch, capsys, t
     assert "did sparse" in told
     assert f"See {tmp_path / 'table1' / 'table.md'}." in told
     assert f"The paper's claims: {tmp_path / 'claims.md'}." in told
-    assert "| 5 | claim of big-picture | 1 | 2 | holds |" in (tmp_path / "claims.md").read_text()
+    assert "| 5 | claim of big-picture | 1 | 2 | holds | it does |" in (tmp_path / "claims.md").read_text()
+
+
+def test_an_experiment_that_is_incomplete_does_not_stop_the_others(monkeypatch, capsys, tmp_path):
+    def run(name, settings):
+        if name == "surfaces":
+            raise experiments.IncompleteError("1 of 2 fits failed")
+        return Outcome(f"did {name}", [Claim(f"claim of {name}", "1", "2", HOLDS, "it does")], settings)
+
+    monkeypatch.setattr(experiments, "run", run)
+    monkeypatch.setattr(experiments, "check", lambda *_: None)
+    assert cli.main(["paper", "all", "--output", str(tmp_path)]) == 1
+    told = capsys.readouterr()
+    assert "smallearn paper surfaces: 1 of 2 fits failed" in told.err
+    assert "did big-picture" in told.out
+    assert "claim of surfaces" not in (tmp_path / "claims.md").read_text()
 
 
 def test_an_interruption_says_that_the_same_command_goes_on(monkeypatch, capsys):
@@ -79,6 +95,7 @@ def test_an_interruption_says_that_the_same_command_goes_on(monkeypatch, capsys)
         raise KeyboardInterrupt
 
     monkeypatch.setattr(experiments, "run", run)
+    monkeypatch.setattr(experiments, "check", lambda *_: None)
     assert cli.main(["paper", "table1"]) == 130
     assert "the same command goes on from there" in capsys.readouterr().err
 

@@ -41,8 +41,9 @@ def test_the_model_in_the_readme_is_the_one_that_the_demo_prints(capsys):
     assert len(re.findall(r"prototype \d\n", printed)) == 2
 
 
-def test_the_readme_has_no_placeholder_left():
-    assert not re.search(r"^[A-Z]{4,}$", (ROOT / "README.md").read_text(encoding="utf-8"), flags=re.MULTILINE)
+def test_no_document_has_a_placeholder_left():
+    for path in [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")]:
+        assert not re.search(r"^[A-Z]{4,}$", path.read_text(encoding="utf-8"), flags=re.MULTILINE), path
 
 
 def test_every_slip_of_the_paper_has_a_line_and_a_test():

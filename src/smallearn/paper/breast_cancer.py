@@ -1,9 +1,11 @@
 """The violin figure: breast cancer with k = 3 and p = 2, feature by feature and the predictor as a whole."""
 
+import warnings
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+from sklearn.metrics import roc_auc_score
 
 from smallearn import SMaLLModel
 from smallearn.paper import data, methods
@@ -12,10 +14,12 @@ from smallearn.paper.compare import Settings, compare
 from smallearn.paper.files import BLUE, ORANGE, markdown, new_figure, write_figure, write_scores, write_text
 
 P, K = 2, 3
-SAID = 0.94
+SAID, CLEAR = 0.94, 0.98
+PERIMETER = 22  # the column "worst perimeter"
 LABELS = ("malignant", "benign")
 OURS = methods.RAW_SMALL
-NAMES = [methods.SPARSE_PRESET.name, OURS.name]
+PAPER = methods.SPARSE_PRESET.name
+NAMES = [PAPER, OURS.name]
 
 
 class Drawn(NamedTuple):
@@ -32,7 +36,7 @@ class Drawn(NamedTuple):
 def run(settings: Settings) -> Outcome:
     """Train and test what is missing, draw the first model that has both prototypes."""
     results = compare([data.BREAST_CANCER], NAMES, settings)
-    drawn = _drawn(settings)
+    drawn = _drawn(results, settings)
     folder = settings.output / "breast-cancer"
     summary = results.groupby("method", sort=False)["accuracy"].agg(["mean", lambda a: a.std(ddof=0), "min"])
     table = [
@@ -59,41 +63,62 @@ def run(settings: Settings) -> Outcome:
     write_text(folder / "table.md", "\n".join(page) + "\n")
     write_figure(folder, _figure(drawn))
     means = ", ".join(f"{name} {mean:.1%}" for name, mean, *_ in summary.itertuples())
-    reached, shared = summary["mean"], _shared(drawn)
-    claims = [
+    claims = [*_claims(results, settings), _separation(drawn)]
+    return Outcome(f"Breast cancer, {settings.splits} splits: {means} (the paper: over 94%).", claims, settings)
+
+
+def _claims(results: pd.DataFrame, settings: Settings) -> list[Claim]:
+    reached = results.groupby("method", sort=False)["accuracy"].mean()
+    shared, pairs = {}, {}
+    for name in NAMES:
+        models = [_prototypes(terms) for terms in results[results["method"] == name]["terms"]]
+        pairs[name] = [model for model in models if len(model) == P]
+        shared[name] = sum(PERIMETER in set.intersection(*model) for model in pairs[name])
+    count = len(pairs[PAPER])
+    return [
         Claim(
-            f"On breast cancer k = {K} and p = {P} are enough",
-            "over 94%",
-            f"mean of {settings.splits} splits: {means}",
-            verdict(reached[NAMES[0]] > SAID, reached.max() > SAID),
+            f"With k = {K} and p = {P} SMaLL registers a test accuracy of over 94% on breast cancer",
+            "over 94%, one split",
+            f"mean of {settings.splits} splits: " + ", ".join(f"{name} {reached[name]:.1%}" for name in NAMES),
+            verdict(reached[PAPER] > SAID, reached[OURS.name] > SAID),
+            f"{PAPER} does (in part: {OURS.name} does)",
         ),
         Claim(
-            "A feature that matters is in both prototypes",
-            "perimeter_worst",
-            f"in the model drawn: {', '.join(shared) or 'none'}",
-            verdict("worst perimeter" in shared, bool(shared)),
+            "The feature perimeter_worst appears in both prototypes",
+            "in the model drawn",
+            "; ".join(f"{name}: in {shared[name]} of {len(pairs[name])} models with two prototypes" for name in NAMES),
+            verdict(2 * shared[PAPER] > count > 0, shared[PAPER] > 0),
+            f"in most models of {PAPER} (in part: in some)",
         ),
     ]
-    return Outcome(f"Breast cancer, {settings.splits} splits: {means} (the paper: over 94%).", claims)
 
 
-def _shared(drawn: Drawn) -> list[str]:
-    """The features of every prototype."""
-    names = data.load(data.BREAST_CANCER, None).names
-    used = [{term.feature for term in prototype.terms} for prototype in drawn.model.prototypes]
-    return [names[feature] for feature in sorted(set.intersection(*used))]
+def _separation(drawn: Drawn) -> Claim:
+    area = roc_auc_score(drawn.y, drawn.model.decision_function(drawn.X))
+    return Claim(
+        "The predictor's output separates the test data well",
+        "in a figure",
+        f"in the model drawn, {drawn.method}: area under the ROC curve {area:.3f}",
+        verdict(area >= CLEAR),
+        f"the area is {CLEAR} or more",
+    )
 
 
-def _drawn(settings: Settings) -> Drawn:
+def _prototypes(terms: str) -> list[set[int]]:
+    return [{int(feature) for feature in one.split()} for one in terms.split("|")]
+
+
+def _drawn(results: pd.DataFrame, settings: Settings) -> Drawn:
     """The first model of ours with both prototypes; if none has, the first that is trained as in the paper."""
     names = list(data.load(data.BREAST_CANCER, settings.folder).names)
-    tried = [*((OURS, number) for number in range(settings.splits)), (methods.SPARSE_PRESET, 0)]
-    for method, number in tried:
-        given = data.split(data.BREAST_CANCER, settings.folder, settings.seed, number)
+    ours = results[results["method"] == OURS.name].set_index("split")["terms"]
+    both = [int(number) for number, terms in ours.items() if len(_prototypes(terms)) == P]
+    method, number = (OURS, both[0]) if both else (methods.SPARSE_PRESET, 0)
+    given = data.split(data.BREAST_CANCER, settings.folder, settings.seed, number)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
         fitted = method.make(len(names), number).fit(pd.DataFrame(given.X, columns=names), given.y)
-        model = getattr(fitted, "best_estimator_", fitted).model_
-        if len(model.prototypes) == P:
-            break
+    model = methods.small_model(fitted)
     right = model.predict(given.X_test) == given.y_test
     return Drawn(method.name, number, model, given.X_test, given.y_test, float(right.mean()))
 

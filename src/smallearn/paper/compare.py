@@ -9,12 +9,16 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import sklearn
 
+import smallearn
 from smallearn.paper import data, methods
 from smallearn.paper.cells import Scores, run
 
-COLUMNS = ("seed", "set", "method", "split", "accuracy", "features", "seconds")
-KEY = COLUMNS[:4]
+COLUMNS = ("seed", "set", "method", "split", "data", "software", "accuracy", "features", "terms", "seconds")
+KEY = COLUMNS[:6]  # what is measured on other data or with other software is another result
+WORDS = ("set", "method", "data", "software", "terms")
+SOFTWARE = f"smallearn {smallearn.__version__}; scikit-learn {sklearn.__version__}"
 
 
 @dataclass(frozen=True)
@@ -32,14 +36,20 @@ class IncompleteError(Exception):
     """Some fits failed, so that there is nothing to compare; what succeeded is kept."""
 
 
+def check(sources: list[data.Source], settings: Settings) -> None:
+    """What cannot be had is told before hours of work."""
+    if told := data.missing(sources, settings.folder):
+        raise data.DataError("\n".join(told))
+
+
 def compare(sources: list[data.Source], names: list[str], settings: Settings) -> pd.DataFrame:
     """Every method on every split of every set: a row for each, from the results kept where there are any."""
-    scores = Scores(settings.output / "scores.csv", COLUMNS, KEY)
+    check(sources, settings)
+    scores = Scores(settings.output / "scores.csv", COLUMNS, KEY, WORDS)
+    scores.prepare()
     done = scores.done()
-    for source in sources:
-        data.load(source, settings.folder)  # what cannot be had is told before hours of work
     cells = [
-        (settings.seed, source.name, name, number)
+        (settings.seed, source.name, name, number, data.fingerprint(source, settings.folder), SOFTWARE)
         for source in sources
         for number in range(settings.splits)
         for name in names
@@ -47,12 +57,15 @@ def compare(sources: list[data.Source], names: list[str], settings: Settings) ->
     by_name = {source.name: source for source in sources}
     tasks = {
         f"{name} on {cell}, split {number}": partial(score, by_name[cell], name, settings.folder, seed, number)
-        for seed, cell, name, number in cells
-        if (seed, cell, name, number) not in done
+        for seed, cell, name, number, *versions in cells
+        if (seed, cell, name, number, *versions) not in done
     }
     failures = run(tasks, scores, settings.jobs)
     if failures:
-        raise IncompleteError(f"{len(failures)} of {len(tasks)} fits failed; the first: {failures[0]}")
+        raise IncompleteError(
+            f"{len(failures)} of {len(tasks)} fits failed; the first: {failures[0]}. Pages and figures were not "
+            "written anew. What succeeded is kept; the same command tries the others again."
+        )
     return scores.read().set_index(list(KEY)).loc[cells].reset_index()
 
 
@@ -64,9 +77,15 @@ def score(source: data.Source, name: str, folder: Path | None, seed: int, number
         warnings.simplefilter("ignore")  # one that did not converge is judged by its accuracy
         fitted = method.make(given.X.shape[1], number).fit(given.X, given.y)
     accuracy = float(np.mean(fitted.predict(given.X_test) == given.y_test))
-    features = method.used(fitted, given.X.shape[1])
-    cell = {"seed": seed, "set": source.name, "method": name, "split": number}
-    return [{**cell, "accuracy": accuracy, "features": features, "seconds": time.perf_counter() - begin}]
+    cell = {"seed": seed, "set": source.name, "method": name, "split": number, "software": SOFTWARE}
+    found = {
+        "data": data.fingerprint(source, folder),
+        "accuracy": accuracy,
+        "features": method.used(fitted, given.X.shape[1]),
+        "terms": methods.terms_by_prototype(fitted),
+        "seconds": time.perf_counter() - begin,
+    }
+    return [cell | found]
 
 
 def means(results: pd.DataFrame, names: list[str], value: str = "accuracy") -> pd.DataFrame:

@@ -4,7 +4,9 @@ A nominal column is coded by whole numbers, in the order in which its values are
 a different value in every row names the rows and is dropped. Labels are 1 (OpenML's "P") and 0.
 """
 
+import hashlib
 import os
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -32,7 +34,7 @@ class Source:
 
     name: str
     stem: str
-    openml: int | None = None
+    openml: int = 0
     identifier: str | None = None
     positive: str | None = None
     bundled: bool = False
@@ -71,7 +73,7 @@ TABLE1 = (
     Source("human_dev", "humandevel", 924, "country"),
     Source("fri_c0_100_10", "fri_c0_100_10", 808),
     Source("elusage", "elusage", 790),
-    Source("diggle_table", "diggle_table_a1"),
+    Source("diggle_table", "diggle_table_a1", 817),
     Source("baskball", "baskball", 731),
     Source("michiganacc", "analcatdata_michiganacc", 771),
     Source("election2000", "analcatdata_election2000", 758, "County"),
@@ -123,6 +125,8 @@ def load(source: Source, folder: Path | None) -> Table:
         coded[coded < 0] = np.nan
         if len(np.unique(coded)) < len(coded):
             columns[str(name)] = coded
+    if not columns:
+        raise DataError(f"{source.name}: there is no column to learn from beside the labels.")
     X, y = np.column_stack(list(columns.values())), _labels(source, target)
     if len(y) > MOST_ROWS:
         few = StratifiedShuffleSplit(1, train_size=MOST_ROWS, random_state=0)
@@ -131,12 +135,34 @@ def load(source: Source, folder: Path | None) -> Table:
     return Table(X, y, tuple(columns))
 
 
+def missing(sources: Iterable[Source], folder: Path | None) -> list[str]:
+    """Why sets cannot be had: a line for each. Without a folder the first is enough: the network is there or not."""
+    told = []
+    for source in sources:
+        try:
+            load(source, folder)
+        except DataError as problem:
+            told.append(str(problem))
+            if folder is None:
+                break
+    return told
+
+
+def fingerprint(source: Source, folder: Path | None) -> str:
+    """Tells one version of a set from another."""
+    table = load(source, folder)
+    return hashlib.sha256(np.ascontiguousarray(table.X).tobytes() + table.y.tobytes()).hexdigest()[:12]
+
+
 def _from_folder(source: Source, folder: Path) -> tuple[pd.DataFrame, pd.Series]:
     tried = [f"{source.stem}{coding}.csv{packed}" for coding in ("__intcoded", "") for packed in ("", ".gz")]
     for file in tried:
         path = folder / file
         if path.is_file():
-            frame = pd.read_csv(path)
+            try:
+                frame = pd.read_csv(path)
+            except (ValueError, OSError) as problem:  # empty, not text, not a table
+                raise DataError(f"{path} cannot be read as a CSV file: {problem}") from problem
             if frame.columns[-1] != "target":
                 raise DataError(f"{path}: the last column is {frame.columns[-1]!r}; labels must be there, as 'target'.")
             named = [source.identifier] if source.identifier in frame.columns else []
@@ -148,9 +174,8 @@ def _from_folder(source: Source, folder: Path) -> tuple[pd.DataFrame, pd.Series]
 
 
 def _from_openml(source: Source) -> tuple[pd.DataFrame, pd.Series]:
-    which = {"data_id": source.openml} if source.openml is not None else {"name": source.stem, "version": "active"}
     try:
-        bunch = fetch_openml(**which, as_frame=True, parser="liac-arff")
+        bunch = fetch_openml(data_id=source.openml, as_frame=True, parser="liac-arff")
     except Exception as problem:  # no network, no such set, a server that is down: the way out is the same
         raise DataError(
             f"{source.name} could not be fetched from OpenML ({type(problem).__name__}: {problem}). Connect to the "

@@ -19,7 +19,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
-from smallearn import SMaLLClassifier, SMaLLClassifierCV
+from smallearn import SMaLLClassifier, SMaLLClassifierCV, SMaLLModel
 
 FOLDS = 5
 
@@ -42,7 +42,13 @@ def _searched(name: str, words: str, classifier: Callable[[int], Any], grid: Any
         steps = Pipeline([("scale", StandardScaler()), ("classify", classifier(seed))])
         return GridSearchCV(steps, grid, cv=_folds(seed))
 
-    return Method(name, words, make, lambda fitted, n: n)
+    return Method(name, words, make, _looked_at)
+
+
+def _looked_at(fitted: Any, n: int) -> int:
+    """The features that a trained rival looks at: of trees those that they split on, else all."""
+    importances = getattr(fitted.best_estimator_[-1], "feature_importances_", None)
+    return n if importances is None else int(np.sum(importances > 0.0))
 
 
 def _folds(seed: int) -> StratifiedKFold:
@@ -121,9 +127,20 @@ def preset(k: int | None, steps: list[tuple[float, float]]) -> Callable[[int, in
 
 
 def terms_used(fitted: Any, n: int) -> int:
-    """The terms of a trained SMaLL model."""
-    small = fitted.best_estimator_ if isinstance(fitted, GridSearchCV) else fitted
-    return len(small.model_.terms)
+    """The terms of a trained SMaLL model, a feature in two prototypes counted twice."""
+    return len(small_model(fitted).terms)
+
+
+def small_model(fitted: Any) -> SMaLLModel:
+    """The model of a trained SMaLL classifier, whether searched for or not."""
+    return getattr(fitted, "best_estimator_", fitted).model_
+
+
+def terms_by_prototype(fitted: Any) -> str:
+    """The features of each prototype, as in "0 2 7|2 5", or nothing if it is not a SMaLL model."""
+    if not isinstance(getattr(fitted, "best_estimator_", fitted), (SMaLLClassifier, SMaLLClassifierCV)):
+        return ""
+    return "|".join(" ".join(str(term.feature) for term in one.terms) for one in small_model(fitted).prototypes)
 
 
 DENSE_PRESET = Method(
@@ -173,10 +190,11 @@ ALPHAS = [1e-1, 1e-2, 1e-3, 1e-4]
 def _sparse(name: str, words: str, loss: str, penalty: str) -> Method:
     def make(n: int, seed: int) -> GridSearchCV:
         first = SGDClassifier(loss=loss, penalty=penalty, l1_ratio=0.5, random_state=seed)
+        whole = 2.0 if penalty == "elasticnet" else 1.0  # of which half is l1: the paper's coefficients are of l1
         last = SGDClassifier(loss=loss, penalty="l2", random_state=seed)
         select = SelectFromModel(first, threshold=-np.inf, max_features=n // 2)
         steps = Pipeline([("scale", StandardScaler()), ("select", select), ("classify", last)])
-        grid = [{"select__estimator__alpha": [alpha], "classify__alpha": [alpha]} for alpha in ALPHAS]
+        grid = [{"select__estimator__alpha": [whole * alpha], "classify__alpha": [alpha]} for alpha in ALPHAS]
         return GridSearchCV(steps, grid, cv=_folds(seed))
 
     return Method(name, words, make, lambda fitted, n: n // 2)

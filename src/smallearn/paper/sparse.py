@@ -27,7 +27,7 @@ BASELINES = [method.name for method in methods.BASELINES]
 NAMES = [OURS, PAPER, *BASELINES]
 COLOURS = dict(zip(NAMES, (RED, ORANGE, BLUE, SKY, GREEN, PINK, YELLOW, GREY), strict=True))
 HATCHES = dict(zip(NAMES, ("", "", "//", "\\\\", "xx", "..", "||", "--"), strict=True))
-NEAR = 0.01
+NEAR, TENFOLD = 0.01, 10.0
 
 
 def run(settings: Settings, sources=data.WIDE) -> Outcome:
@@ -56,7 +56,7 @@ def run(settings: Settings, sources=data.WIDE) -> Outcome:
     write_figure(folder, _figure(accuracy, per_feature))
     most = int(results[results["method"].isin([OURS, PAPER])]["features"].max())
     summary = "\n".join([f"Sparse models, {settings.splits} splits:", *findings])
-    return Outcome(summary, _claims(accuracy, per_feature, most))
+    return Outcome(summary, _claims(accuracy, per_feature, most), settings)
 
 
 def _table(accuracy, deviation, per_feature, sources, settings: Settings) -> str:
@@ -75,33 +75,52 @@ def _table(accuracy, deviation, per_feature, sources, settings: Settings) -> str
 
 
 def _claims(accuracy: pd.DataFrame, per_feature: pd.DataFrame, most: int) -> list[Claim]:
-    best, count = accuracy[BASELINES].max(axis=1), len(accuracy)
-    above = {name: int((accuracy[name] >= best).sum()) for name in (PAPER, OURS)}
-    near = {name: int((accuracy[name] >= best - NEAR).sum()) for name in (PAPER, OURS)}
-    ratio = per_feature[[PAPER, OURS]].min(axis=1) / per_feature[BASELINES].max(axis=1)
-    tenfold = int((ratio >= 10.0).sum())
+    """The paper's sets are of the kind fri_c0_1000_50 (rows and features in the name), so these decide."""
+    best = accuracy[BASELINES].max(axis=1)
+    theirs = accuracy.index.str.startswith("fri_")
+    above = {name: accuracy[name] >= best for name in (PAPER, OURS)}
+    near = {name: accuracy[name] >= best - NEAR for name in (PAPER, OURS)}
+    ratio = {name: per_feature[name] / per_feature[BASELINES].max(axis=1) for name in (PAPER, OURS)}
+    counted = "; ".join(
+        f"{name}: not below the best of the six on {above[name][theirs].sum()} of {theirs.sum()} fri sets and "
+        f"{above[name][~theirs].sum()} of {(~theirs).sum()} others, within a point on {near[name][theirs].sum()} and "
+        f"{near[name][~theirs].sum()}"
+        for name in (PAPER, OURS)
+    )
+    times = "; ".join(
+        f"{name}: {ratio[name].min():.1f} to {ratio[name].max():.1f} times the best baseline, tenfold on "
+        f"{(ratio[name] >= TENFOLD).sum()} of {len(accuracy)} sets"
+        for name in (PAPER, OURS)
+    )
+    most_of_theirs = {name: 2 * above[name][theirs].sum() > theirs.sum() for name in (PAPER, OURS)}
     return [
         Claim(
             "SMaLL with k = 3 and p = 2 is more accurate than l1 and elastic nets with n/2 features",
             "on several sets, in a figure",
-            "; ".join(
-                f"{name}: not below the best of the six on {above[name]} of {count}, within a point on {near[name]}"
-                for name in (PAPER, OURS)
-            ),
-            verdict(above[PAPER] > count // 2, max(above.values()) > count // 2),
+            counted,
+            verdict(most_of_theirs[PAPER], most_of_theirs[OURS]),
+            f"{PAPER} is not below the best of the six on most fri sets (in part: {OURS} is not)",
         ),
         Claim(
-            "Accuracy per feature is higher by an order of magnitude",
+            "Its accuracy per selected feature is higher than theirs",
             "in a figure",
-            f"{ratio.min():.1f} to {ratio.max():.1f} times that of the best baseline, tenfold or more on {tenfold} of "
-            f"{count} sets (by arithmetic about n/12 times: from n = 120 on)",
-            verdict(tenfold == count, bool(ratio.min() > 1.0)),
+            times,
+            verdict(bool((ratio[PAPER] > 1.0).all())),
+            "on every set (six terms against n/2 features: about n/12 times by arithmetic)",
         ),
         Claim(
-            "Sparsity is controlled explicitly",
+            "… by an order of magnitude",
+            "in a figure",
+            times,
+            verdict(bool((ratio[PAPER] >= TENFOLD).all()), 2 * (ratio[PAPER] >= TENFOLD).sum() >= len(accuracy)),
+            "tenfold on every set (in part: on half of them); by arithmetic from n = 120 on",
+        ),
+        Claim(
+            "The amount of sparsity is controlled explicitly",
             "2 prototypes of 3 terms",
             f"no model has more than {most} terms",
             verdict(most <= 6),
+            "none has more than 6",
         ),
     ]
 

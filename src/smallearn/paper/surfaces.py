@@ -12,6 +12,8 @@ from smallearn.paper.files import BLUE, RED, markdown, new_figure, write_figure,
 
 SHOWN = [methods.DENSE_PRESET, methods.DENSE_SMALL, *methods.RIVALS]
 NAMES = [method.name for method in SHOWN]
+PAPER, OURS = NAMES[:2]
+SAID = 0.73
 GRID = 220
 BANDS = np.linspace(0.0, 1.0, 11)
 
@@ -37,20 +39,33 @@ def run(settings: Settings) -> Outcome:
     write_scores(folder / "scores.csv", results)
     write_text(folder / "table.md", "\n".join(page) + "\n")
     write_figure(folder, _figure(settings, first))
-    shown = ", ".join(f"{name} {accuracy[name]:.3f}" for name in (*NAMES[:2], best))
-    claim = Claim(
-        "On chscase_funds the 2-prototype predictor is the most accurate",
-        "0.73 on one split",
-        f"mean of {settings.splits} splits: {shown} (the best)",
-        verdict(best == NAMES[0], best == NAMES[1]),
-    )
-    return Outcome(f"Decision surfaces, mean accuracy of {settings.splits} splits: {shown} (the best).", [claim])
+    others = accuracy.drop([PAPER, OURS])
+    shown = ", ".join(f"{name} {accuracy[name]:.3f}" for name in dict.fromkeys([PAPER, OURS, best]))
+    measured = f"mean of {settings.splits} splits: {shown}; on the split that is drawn {PAPER} {first[PAPER]:.3f}"
+    claims = [
+        Claim(
+            "On chscase_funds the 2-prototype predictor is the most accurate",
+            "on one split",
+            measured,
+            verdict(accuracy[PAPER] > others.max()),
+            f"{PAPER} is better than all ten rivals",
+        ),
+        Claim(
+            "It reaches 0.73 there",
+            "0.73 on one split",
+            measured,
+            verdict(round(accuracy[PAPER], 2) >= SAID, results[results["method"] == PAPER]["accuracy"].max() >= SAID),
+            f"the mean of {PAPER} does (in part: on some split)",
+        ),
+    ]
+    return Outcome(f"Decision surfaces, {measured}.", claims, settings)
 
 
 def _figure(settings: Settings, accuracy: pd.Series):
     given = data.split(data.FUNDS, settings.folder, settings.seed, 0)
     names = data.load(data.FUNDS, settings.folder).names
-    low, high = given.X.min(axis=0), given.X.max(axis=0)
+    every = np.concatenate([given.X, given.X_test])
+    low, high = every.min(axis=0), every.max(axis=0)
     room = 0.06 * (high - low)
     across, up = (np.linspace(low[i] - room[i], high[i] + room[i], GRID) for i in (0, 1))
     grid = np.stack(np.meshgrid(across, up), axis=-1).reshape(-1, 2)
