@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -304,6 +305,17 @@ def test_the_grids_are_those_of_the_paper():
             [whole * l1] for l1 in (0.1, 0.01, 0.001, 0.0001)
         ]
         assert by_name[name].make(11, 0).estimator["select"].max_features == 5
+
+
+def test_quadratic_discriminants_are_had_where_columns_follow_from_others_and_rows_are_few():
+    X = np.random.default_rng(0).normal(size=(45, 14))
+    X[:, -1] = X[:, :-1].sum(axis=1)
+    y = (np.arange(45) % 4 == 0).astype(int)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        fitted = methods.BY_NAME["QDA"].make(14, 0).fit(X, y)
+    assert np.isfinite(fitted.best_score_)
+    assert set(fitted.predict(X)) <= {0, 1}
 
 
 def test_a_feature_in_two_prototypes_counts_twice_and_trees_count_what_they_split_on():

@@ -57,11 +57,11 @@ def _folds(seed: int) -> StratifiedKFold:
 
 def _discriminants() -> list[QuadraticDiscriminantAnalysis]:
     """Plain ones as in the paper, which newer versions of scikit-learn refuse where a class has fewer rows than there
-    are features; these know shrunk ones too."""
-    shrunk = {"solver": "eigen", "shrinkage": "auto"}
-    known = signature(QuadraticDiscriminantAnalysis).parameters
-    plain = QuadraticDiscriminantAnalysis()
-    return [plain, QuadraticDiscriminantAnalysis(**shrunk)] if shrunk.keys() <= known.keys() else [plain]
+    are features; these know shrunk ones too, some of which serve where one column follows from others."""
+    found = [QuadraticDiscriminantAnalysis()]
+    if {"solver", "shrinkage"} <= signature(QuadraticDiscriminantAnalysis).parameters.keys():
+        found += [QuadraticDiscriminantAnalysis(solver="eigen", shrinkage=much) for much in ("auto", 0.1, 0.5)]
+    return found
 
 
 # --- Table 1: all features -------------------------------------------------------------------------------------------
