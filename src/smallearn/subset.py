@@ -21,6 +21,7 @@ PRECISE = 1e-5  # the relative decrement at which Newton stops; the model that i
 ROUGH = 1e-3  # … and where the state is only to be looked at
 SETTLE = 3  # rounds of moving rows after a change of the support
 SHORTLIST = 12  # candidates whose gain is worked out with the weights at hand giving way
+REMOVALS = 4  # the cheapest terms, which are tried for a swap
 LEAST_FALL = 1e-4  # a swap must lower the objective by this share of it
 EASILY_STUCK = 3  # so many prototypes
 LEAST_RISE = 1e-3  # in merit, for a prototype begun anew to stay
@@ -354,12 +355,11 @@ class Search:
         own[mine] = np.where(best <= max(share, 0.0), j, others[scores.argmax(axis=1)])
         kept = (state.prototype != j) | ~self._free[state.column]
         theta = np.where(state.prototype == j, 0.0, state.theta)[kept]
-        still = self.fixed()
-        begun = still._fit(Assignment(own, owner), state.prototype[kept], state.column[kept], theta)
-        settled = self.tidy(self.settle(still.grown(begun, size)))
+        begun = self.fixed()._fit(Assignment(own, owner), state.prototype[kept], state.column[kept], theta)
+        settled = self._grown_and_settled(begun, size)
         if self.merit(settled) < self.merit(state) - WORTH_SWAPS:
             return None
-        return self.tidy(self.polish(self.grown(settled, size), 4))
+        return self._filled_and_swapped(settled, size)
 
     # --- paths -----------------------------------------------------------------------------------------------------
 
@@ -388,11 +388,15 @@ class Search:
             state = self.shrink(state)
         return state
 
-    def descend(self, assignment: Assignment, size: int, removals: int = 4) -> State:
+    def descend(self, assignment: Assignment, size: int) -> State:
         """From an assignment: grow while rows stay where they are, then let them move, and swap."""
-        still = self.fixed()
-        state = self.tidy(self.settle(still.grown(still.start(assignment), size)))
-        return self.tidy(self.polish(self.grown(state, size), removals))
+        return self._filled_and_swapped(self._grown_and_settled(self.fixed().start(assignment), size), size)
+
+    def _grown_and_settled(self, state: State, size: int) -> State:
+        return self.tidy(self.settle(self.fixed().grown(state, size)))
+
+    def _filled_and_swapped(self, state: State, size: int) -> State:
+        return self.tidy(self.polish(self.grown(state, size), REMOVALS))
 
     def trace(self, starts: list[Assignment], least: int, most: int) -> dict[int, State]:
         """A model of each size up to ``most``: upward with one prototype a class, where the start decides nothing; with
