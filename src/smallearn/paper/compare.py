@@ -49,7 +49,7 @@ def compare(sources: list[data.Source], names: list[str], settings: Settings) ->
     scores.prepare()
     done = scores.done()
     cells = [
-        (settings.seed, source.name, name, number, data.fingerprint(source, settings.folder), SOFTWARE)
+        (settings.seed, source.name, name, number, data.load(source, settings.folder).fingerprint, SOFTWARE)
         for source in sources
         for number in range(settings.splits)
         for name in names
@@ -79,7 +79,7 @@ def score(source: data.Source, name: str, folder: Path | None, seed: int, number
     accuracy = float(np.mean(fitted.predict(given.X_test) == given.y_test))
     cell = {"seed": seed, "set": source.name, "method": name, "split": number, "software": SOFTWARE}
     found = {
-        "data": data.fingerprint(source, folder),
+        "data": data.load(source, folder).fingerprint,
         "accuracy": accuracy,
         "features": method.used(fitted, given.X.shape[1]),
         "terms": methods.terms_by_prototype(fitted),

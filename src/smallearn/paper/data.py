@@ -8,7 +8,7 @@ import hashlib
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -47,6 +47,11 @@ class Table:
     X: np.ndarray
     y: np.ndarray
     names: tuple[str, ...]
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Tells one version of a set from another."""
+        return hashlib.sha256(np.ascontiguousarray(self.X).tobytes() + self.y.tobytes()).hexdigest()[:12]
 
 
 @dataclass(frozen=True)
@@ -146,12 +151,6 @@ def missing(sources: Iterable[Source], folder: Path | None) -> list[str]:
             if folder is None:
                 break
     return told
-
-
-def fingerprint(source: Source, folder: Path | None) -> str:
-    """Tells one version of a set from another."""
-    table = load(source, folder)
-    return hashlib.sha256(np.ascontiguousarray(table.X).tobytes() + table.y.tobytes()).hexdigest()[:12]
 
 
 def _from_folder(source: Source, folder: Path) -> tuple[pd.DataFrame, pd.Series]:
