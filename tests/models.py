@@ -7,7 +7,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from smallearn import SMaLLModel
-from smallearn.model import Prototype, Term, Training
+from smallearn.model import Prototype, Range, Term, Training
 
 TRAINING = Training(smallearn="0.1.0", n_rows=40, alpha=0.01, n_nonzero=2, objective=0.25, lower_bound=0.2)
 # Scores 2a - c - 1 and 0.5 - a; the feature between them is not in use.
@@ -53,6 +53,7 @@ CARD = SMaLLModel(
     scale=0.5,
 )
 # Every kind of node that a file can have, for the tests that damage one.
+RANGED = replace(YES, ranges=(Range(0, -1.0, 3.0), Range(2, 0.5, 0.5)))
 WHOLE = replace(YES, classes=(0, 1), class_dtype="<i8", training=TRAINING)
 
 names = st.text(max_size=8) | st.sampled_from(["", "'", '"', "\\", "\n", "\r\n", "\x00", "\x85\u2028", "π"])
@@ -109,7 +110,10 @@ def models(draw, weights=finite, named=either, classes=numbered, literals=either
             terms += [replace(term, feature=index, weight=draw(weights), name=called[index]) for term in chosen]
         prototypes.append(Prototype(owner, draw(weights), tuple(terms)))
     scale = draw(st.just(1.0) | positive) if draw(literals) else 1.0
-    return SMaLLModel(labels, dtype, n_features, tuple(prototypes), draw(st.none() | trainings), scale)
+    used = sorted({term.feature for prototype in prototypes for term in prototype.terms})
+    known = draw(st.lists(st.sampled_from(used), unique=True)) if used else []
+    ranges = tuple(Range(feature, *sorted(draw(st.tuples(finite, finite)))) for feature in known)
+    return SMaLLModel(labels, dtype, n_features, tuple(prototypes), draw(st.none() | trainings), scale, ranges)
 
 
 @st.composite

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from models import CARD, NO, THREE, TRAINING, WHOLE, YES, labels_of, models
+from models import CARD, NO, RANGED, THREE, TRAINING, WHOLE, YES, labels_of, models
 from smallearn import SMaLLModel, load_model
 from smallearn.model import Prototype, Term
 
@@ -121,11 +121,11 @@ def check_refused(text, message):
         ("format", "pickle", "\"format\" is not 'smallearn-model'"),
         ("format", GONE, "\"format\" is not 'smallearn-model'"),
         ("format", ["smallearn-model"], "\"format\" is not 'smallearn-model'"),
-        ("version", 3, "schema version 3; this smallearn reads versions 1 to 2"),
-        ("version", 0, "schema version 0; this smallearn reads versions 1 to 2"),
-        ("version", "1", "schema version '1'; this smallearn reads versions 1 to 2"),
-        ("version", True, "schema version True; this smallearn reads versions 1 to 2"),
-        ("version", 1.0, r"schema version 1\.0; this smallearn reads versions 1 to 2"),
+        ("version", 4, "schema version 4; this smallearn reads versions 1 to 3"),
+        ("version", 0, "schema version 0; this smallearn reads versions 1 to 3"),
+        ("version", "1", "schema version '1'; this smallearn reads versions 1 to 3"),
+        ("version", True, "schema version True; this smallearn reads versions 1 to 3"),
+        ("version", 1.0, r"schema version 1\.0; this smallearn reads versions 1 to 3"),
         ("version", None, "schema version None"),
         ("version", GONE, "schema version None"),
         ("classes", [], "^classes: a model needs at least two, found 0"),
@@ -192,7 +192,7 @@ def test_a_literal_that_breaks_a_rule_is_refused_with_its_place(term, field, val
 def version_1(model):
     """The file as the first release wrote it."""
     tree = tree_of(model)
-    del tree["scale"]
+    del tree["scale"], tree["ranges"]
     for term in (term for prototype in tree["prototypes"] for term in prototype["terms"]):
         del term["value"], term["mean"], term["unit"]
     for field in ("budget", "max_cost", "certified") if tree["training"] else ():
@@ -201,11 +201,34 @@ def version_1(model):
 
 
 @pytest.mark.parametrize("model", [YES, NO, THREE, WHOLE], ids=["yes", "no", "three", "whole"])
-def test_a_file_of_version_1_is_read_and_written_as_version_2(model):
+def test_a_file_of_version_1_is_read_and_written_as_the_newest(model):
     read = SMaLLModel.from_json(json.dumps(version_1(model)))
     assert repr(read) == repr(model)
     assert read.to_json() == model.to_json()
-    assert tree_of(read)["version"] == 2
+    assert tree_of(read)["version"] == 3
+
+
+def test_a_file_of_version_2_is_read_as_a_model_without_ranges():
+    tree = {**tree_of(RANGED), "version": 2}
+    with pytest.raises(ValueError, match=r"unknown fields \['ranges'\]"):
+        SMaLLModel.from_json(json.dumps(tree))
+    del tree["ranges"]
+    assert SMaLLModel.from_json(json.dumps(tree)) == replace(RANGED, ranges=())
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "message"),
+    [
+        ("ranges[0].low", 4.0, r"^ranges\[0\].low: 4.0 is above high, 3.0"),
+        ("ranges[0].high", "3", r"^ranges\[0\].high: expected a finite number"),
+        ("ranges[0].feature", 99, r"^ranges\[0\].feature: expected a whole number from 0"),
+        ("ranges[0].feature", 1, "features in use, one for each at most"),
+        ("ranges[0].unit", 1.0, r"^ranges\[0\]: .*unknown fields \['unit'\]"),
+        ("ranges", None, "^ranges: expected list"),
+    ],
+)
+def test_ranges_that_make_no_sense_are_refused(place, value, message):
+    check_refused(json.dumps(edited(tree_of(RANGED), at(place), value)), message)
 
 
 @pytest.mark.parametrize(
@@ -392,7 +415,7 @@ def test_nan_and_infinity_are_refused_by_name(place, number):
     check_refused(text, f"Not a smallearn model: {number} is not a finite number")
 
 
-@pytest.mark.parametrize("field", ['"version": 2', '"class": 1', '"weight": 2.0', '"alpha": 0.01'])
+@pytest.mark.parametrize("field", ['"version": 3', '"class": 1', '"weight": 2.0', '"alpha": 0.01'])
 def test_a_field_that_stands_twice_is_refused(field):
     text = WHOLE.to_json()
     assert field in text

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, c
 
 from smallearn.budgets import Budget
 from smallearn.literals import RAW
-from smallearn.model import Prototype, SMaLLModel, Term, Training, class_dtype
+from smallearn.model import Prototype, Range, SMaLLModel, Term, Training, class_dtype
 from smallearn.parameters import Features, check_cut_points, check_sample_weight
 from smallearn.points import Points, find_points
 from smallearn.problem import Problem, build_problem
@@ -217,7 +217,9 @@ class SMaLLBase(ClassifierMixin, BaseEstimator):
         )
         scale = 1.0 if card is None else float(card.scale)
         classes = tuple(self.classes_.tolist())
-        return SMaLLModel(classes, class_dtype(self.classes_), problem.n_features, prototypes, training, scale)
+        used = sorted({term.feature for prototype in prototypes for term in prototype.terms})
+        ranges = tuple(Range(*extent) for extent in problem.extents(used))
+        return SMaLLModel(classes, class_dtype(self.classes_), problem.n_features, prototypes, training, scale, ranges)
 
     # --- predictions -----------------------------------------------------------------------------------------------
 

@@ -15,10 +15,10 @@ import numpy as np
 
 from smallearn import model_json
 from smallearn.columns import CHUNK_ROWS, TEXT, factor_of_one, gather
-from smallearn.terms import Prototype, Term, Training
+from smallearn.terms import Prototype, Range, Term, Training
 from smallearn.words import count, listed, percent, rounded_down, show
 
-__all__ = ["CHUNK_ROWS", "Prototype", "SMaLLModel", "Term", "Training", "class_dtype", "load_model"]
+__all__ = ["CHUNK_ROWS", "Prototype", "Range", "SMaLLModel", "Term", "Training", "class_dtype", "load_model"]
 
 MOST_TOTALS = 25  # that a score card lists with their probabilities: more is no longer read
 
@@ -30,6 +30,7 @@ class SMaLLModel:
     ``classes`` are the labels in order, ``class_dtype`` the numpy type of what `predict` returns, ``n_features`` the
     width of the training data, ``prototypes`` the scores, ``training`` how the model was made (None if unknown).
     ``scale`` is what one point of score is worth in log-odds: it matters to probabilities and to no prediction.
+    ``ranges`` are those of the features in use over the training rows, as far as they are numbers and known.
     """
 
     classes: tuple[Any, ...]
@@ -38,6 +39,7 @@ class SMaLLModel:
     prototypes: tuple[Prototype, ...]
     training: Training | None = None
     scale: float = 1.0
+    ranges: tuple[Range, ...] = ()
 
     def __post_init__(self):
         if len(self.classes) < 2 or not self.prototypes:
@@ -53,6 +55,11 @@ class SMaLLModel:
         if len(set(given)) < len(given) or 0 < len(given) < len(names):
             called = listed(list(names.values()))
             raise ValueError(f"The features in use must have different names, or all none: {called}.")
+        ranged = [extent.feature for extent in self.ranges]
+        if len(set(ranged)) < len(ranged) or not set(ranged) <= set(names):
+            raise ValueError(f"Ranges belong to features in use, one for each at most, not to {listed(ranged)}.")
+        if not all(-math.inf < extent.low <= extent.high < math.inf for extent in self.ranges):
+            raise ValueError("A range goes from a finite number to another that is no less.")
         owners = {prototype.owner for prototype in self.prototypes}
         if len(self.classes) == 2 and len(owners) != 1:
             raise ValueError("With two classes, one of them owns all the prototypes.")

@@ -1,7 +1,8 @@
 """A model as JSON text and as a file. Data, never code: what is read is checked field by field before use.
 
 `write` takes and `read` gives the fields of `SMaLLModel`, so that this file knows its parts but not the class.
-Version 2 added literals, score cards and further budgets; version 1 is read as what it meant.
+Version 2 added literals, score cards and further budgets, version 3 the ranges of the features; older ones are read as
+what they meant.
 """
 
 import errno
@@ -17,14 +18,17 @@ from typing import Any
 
 import numpy as np
 
-from smallearn.terms import BUDGETS, KINDS, Category, Prototype, Term, Training
+from smallearn.terms import BUDGETS, KINDS, Category, Prototype, Range, Term, Training
 from smallearn.words import listed, show
 
-FORMAT, VERSION = "smallearn-model", 2
+FORMAT, VERSION = "smallearn-model", 3
 # The types of class labels that a model can hold, as numpy writes them.
 CLASS_DTYPE = re.compile(r"[<>|=]?(b1|[iu][1248]|f[248]|U[1-9][0-9]{0,5}|O)")
 # What each version has beyond the fields that all have, in a model, a term and a training record.
-NEW_IN_2 = {"model": ("scale",), "term": ("value", "mean", "unit"), "training": ("budget", "max_cost", "certified")}
+NEW = {
+    2: {"model": ("scale",), "term": ("value", "mean", "unit"), "training": ("budget", "max_cost", "certified")},
+    3: {"model": ("ranges",)},
+}
 
 
 # --- writing ---------------------------------------------------------------------------------------------------------
@@ -53,6 +57,7 @@ def write(model: dict[str, Any]) -> str:
             for prototype in model["prototypes"]
         ],
         "training": None if model["training"] is None else asdict(model["training"]),
+        "ranges": [asdict(extent) for extent in model["ranges"]],
     }
     return json.dumps(content, indent=1, allow_nan=False, ensure_ascii=False) + "\n"
 
@@ -124,7 +129,20 @@ def read(text: str) -> dict[str, Any]:
         "prototypes": prototypes,
         "training": None if fields["training"] is None else _read_training(fields["training"], version),
         "scale": _positive(fields["scale"], "scale") if version > 1 else 1.0,
+        "ranges": tuple(
+            _read_range(entry, f"ranges[{position}]", n_features)
+            for position, entry in enumerate(_of_type(fields["ranges"], list, "ranges") if version > 2 else ())
+        ),
     }
+
+
+def _read_range(entry: Any, where: str, n_features: int) -> Range:
+    fields = _fields(entry, where, ("feature", "low", "high"))
+    feature = _whole(fields["feature"], f"{where}.feature", 0, n_features - 1)
+    low, high = _number(fields["low"], f"{where}.low"), _number(fields["high"], f"{where}.high")
+    if low > high:
+        raise ValueError(f"{where}.low: {low} is above high, {high}.")
+    return Range(feature, low, high)
 
 
 def _read_classes(labels: list, dtype: str) -> tuple:
@@ -227,8 +245,8 @@ def _fields(
     entry: Any, where: str, names: tuple[str, ...], version: int = 1, part: str | None = None
 ) -> dict[str, Any]:
     """The entry, if it is an object of exactly these fields and those that ``version`` added to this ``part``."""
-    if part is not None and version > 1:
-        names += NEW_IN_2[part]
+    if part is not None:
+        names += tuple(name for number, new in NEW.items() if number <= version for name in new.get(part, ()))
     if not isinstance(entry, dict):
         raise ValueError(f"{where}: expected an object, found {show(entry)}.")
     missing, unknown = set(names) - set(entry), set(entry) - set(names)

@@ -42,11 +42,20 @@ class Problem:
     """The mean of each column of X, also where ``mean`` is 0 because nothing is to be standardised."""
     width: np.ndarray
     """The inverse scale of each column of X."""
+    numbers: np.ndarray
+    """The feature that is in each column of X; columns of presence come behind and have none."""
 
     @property
     def constant(self) -> np.ndarray:
         """Which candidates do not vary."""
         return self.inverse == 0.0
+
+    def extents(self, features: list[int]) -> list[tuple[int, float, float]]:
+        """``(feature, low, high)`` over the rows, of those features that are numbers."""
+        place = {int(feature): a for a, feature in enumerate(self.numbers)}
+        known = [feature for feature in features if feature in place]
+        low, high = _extent(self.X[:, [place[feature] for feature in known]]) if known else ((), ())
+        return [(feature, float(a), float(b)) for feature, a, b in zip(known, low, high, strict=True)]
 
     def take(self, share: np.ndarray) -> "Problem":
         """The same problem with a share of each row's weight (m, from 0 to 1), standardised as before."""
@@ -106,10 +115,10 @@ def build_problem(
         )
     weight = sample_weight / sample_weight.sum()
     n_features = X.shape[1]
-    numbers, bins, candidates = _candidates(X, sample_weight, literals, cut_points, categories or {})
-    centre, width = _standardisation(numbers, weight, standardize)
+    columns, numbers, bins, candidates = _candidates(X, sample_weight, literals, cut_points, categories or {})
+    centre, width = _standardisation(columns, weight, standardize)
     mean, inverse = centre, width
-    if len(candidates) > candidates.n_raw and not sparse.issparse(numbers):
+    if len(candidates) > candidates.n_raw and not sparse.issparse(columns):
         share, deviation = literal_moments(bins, weight, candidates)
         varies = deviation > 10.0 * EPSILON
         scale = np.where(varies, 1.0 / np.where(varies, deviation, 1.0), 0.0) if standardize else varies.astype(float)
@@ -119,7 +128,7 @@ def build_problem(
         mean = np.zeros(len(mean))
     code = code.astype(np.int64)
     return Problem(
-        numbers,
+        columns,
         bins,
         candidates,
         n_features,
@@ -131,22 +140,25 @@ def build_problem(
         inverse,
         centre,
         width,
+        numbers,
     )
 
 
-def _candidates(X, weight, literals, cut_points, categories) -> tuple[Any, np.ndarray, Candidates]:
-    """The numbers with their gaps filled, the bins of the features with literals, and the list of candidate terms."""
+def _candidates(X, weight, literals, cut_points, categories) -> tuple[Any, np.ndarray, np.ndarray, Candidates]:
+    """The columns of numbers with their gaps filled and which features they are, the bins of the features with
+    literals, and the list of candidate terms."""
     none = np.empty((X.shape[0], 0), dtype=np.uint8)
+    every = np.arange(X.shape[1])
     if sparse.issparse(X):
         X = _tidy(X)
         if literals == "raw":
-            return X, none, only_raw(X.shape[1])
+            return X, every, none, only_raw(X.shape[1])
         present = sparse.csr_array(((X.data > 0.0).astype(X.dtype), X.indices, X.indptr), shape=X.shape)
         raw = literals != "thresholds"
         joined = _tidy(sparse.hstack([X, present], format="csr")) if raw else present
-        return joined, none, sparse_candidates(X.shape[1], raw)
+        return joined, every if raw else every[:0], none, sparse_candidates(X.shape[1], raw)
     if literals == "raw" and not categories:
-        return X, none, only_raw(X.shape[1])
+        return X, every, none, only_raw(X.shape[1])
     cuts = {} if literals == "raw" else cut_points
     candidates, bins = dense_candidates(X, weight, literals != "thresholds", cuts, categories, literals == "any")
     if not len(candidates):
@@ -158,7 +170,7 @@ def _candidates(X, weight, literals, cut_points, categories) -> tuple[Any, np.nd
         filled = filled.copy()
         for l in np.flatnonzero(gaps.any(axis=0)):
             filled[gaps[:, l], l] = _ordered_mean(filled[~gaps[:, l], l], weight[~gaps[:, l]])
-    return filled, bins, candidates
+    return filled, numbers, bins, candidates
 
 
 def _ordered_mean(x: np.ndarray, weight: np.ndarray) -> float:

@@ -1,4 +1,4 @@
-"""The parts of a model: terms, prototypes, and how it was trained. Frozen data, no arithmetic on rows.
+"""The parts of a model: terms, prototypes, ranges, and how it was trained. Frozen data, no arithmetic on rows.
 
 A term is ``weight · b``, where ``b`` is the feature itself (kind ``raw``) or a literal, which is 1 where it holds and 0
 elsewhere. A missing value makes no literal hold but ``missing``, so that ``at_most`` and ``above`` of one threshold are
@@ -71,6 +71,15 @@ class Prototype:
     owner: int
     intercept: float
     terms: tuple[Term, ...]
+
+
+@dataclass(frozen=True)
+class Range:
+    """The least and the greatest value of a feature that is a number, over the training rows."""
+
+    feature: int
+    low: float
+    high: float
 
 
 @dataclass(frozen=True)

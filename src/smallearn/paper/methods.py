@@ -6,13 +6,14 @@ from inspect import signature
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
 from sklearn.ensemble import AdaBoostClassifier, GradientBoostingClassifier, RandomForestClassifier
 from sklearn.feature_selection import SelectFromModel
 from sklearn.gaussian_process import GaussianProcessClassifier
 from sklearn.gaussian_process.kernels import RBF, DotProduct
 from sklearn.linear_model import LogisticRegression, SGDClassifier
-from sklearn.model_selection import GridSearchCV, StratifiedKFold
+from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_score
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
@@ -36,11 +37,12 @@ class Method:
 
 
 def _searched(name: str, words: str, classifier: Callable[[int], Any], grid: Any) -> Method:
-    """All features, standardised; the grid searched by five stratified folds."""
+    """All features, standardised; the grid, which may depend on how many there are, searched by five stratified
+    folds."""
 
     def make(n: int, seed: int) -> GridSearchCV:
         steps = Pipeline([("scale", StandardScaler()), ("classify", classifier(seed))])
-        return GridSearchCV(steps, grid, cv=_folds(seed))
+        return GridSearchCV(steps, grid(n) if callable(grid) else grid, cv=_folds(seed))
 
     return Method(name, words, make, _looked_at)
 
@@ -53,6 +55,12 @@ def _looked_at(fitted: Any, n: int) -> int:
 
 def _folds(seed: int) -> StratifiedKFold:
     return StratifiedKFold(FOLDS, shuffle=True, random_state=seed)
+
+
+def _forests(n: int) -> dict[str, list]:
+    """√n or log n features at a split; mostly these are the same number, which need not be tried twice."""
+    features = {max(1, int(np.sqrt(n))): "sqrt", max(1, int(np.log2(n))): "log2"}
+    return {**TREES, "classify__max_features": list(features.values())}
 
 
 def _discriminants() -> list[QuadraticDiscriminantAnalysis]:
@@ -74,7 +82,7 @@ RIVALS = (
         "RF",
         "random forest",
         lambda seed: RandomForestClassifier(random_state=seed),
-        {**TREES, "classify__max_features": ["sqrt", "log2"]},
+        _forests,
     ),
     _searched("AB", "AdaBoost", lambda seed: AdaBoostClassifier(random_state=seed), TREES),
     _searched("LR", "logistic regression", lambda seed: LogisticRegression(max_iter=1000), {"classify__C": C}),
@@ -115,13 +123,38 @@ RIVALS = (
 # --- SMaLL -----------------------------------------------------------------------------------------------------------
 
 
-def preset(k: int | None, steps: list[tuple[float, float]]) -> Callable[[int, int], GridSearchCV]:
-    """SMaLL as in the paper with p = 2 and k terms each (None: all), the step sizes (α, β) chosen by five folds."""
+class PresetSearch:
+    """SMaLL as in the paper: the step sizes (α, β) chosen by five folds, and then, by the same, which label owns the
+    prototypes. The paper does not say which of OpenML's two is its +1."""
 
-    def make(n: int, seed: int) -> GridSearchCV:
+    def __init__(self, small: SMaLLClassifier, steps: list[tuple[float, float]], folds: StratifiedKFold):
+        self.small, self.steps, self.folds = small, steps, folds
+
+    def fit(self, X: np.ndarray, y: np.ndarray) -> "PresetSearch":
+        """Labels are 0 and 1, and 1 owns the prototypes unless 0 does better."""
+        options = [{**self.small.solver_options, "step_sizes": pair} for pair in self.steps]
+        search = GridSearchCV(self.small, {"solver_options": options}, cv=self.folds, refit=False).fit(X, y)
+        one = clone(self.small).set_params(**search.best_params_)
+        zero = clone(one).set_params(positive_class=0)
+        better = cross_val_score(zero, X, y, cv=self.folds).mean() > search.best_score_
+        self.best_estimator_ = (zero if better else one).fit(X, y)
+        return self
+
+    def predict(self, X: np.ndarray) -> np.ndarray:
+        """The labels."""
+        return self.best_estimator_.predict(X)
+
+    def predict_proba(self, X: np.ndarray) -> np.ndarray:
+        """Their probabilities."""
+        return self.best_estimator_.predict_proba(X)
+
+
+def preset(k: int | None, steps: list[tuple[float, float]]) -> Callable[[int, int], PresetSearch]:
+    """With p = 2 and k terms each (None: all)."""
+
+    def make(n: int, seed: int) -> PresetSearch:
         small = SMaLLClassifier.paper_preset(n_prototypes=2, n_nonzero=k or n, positive_class=1, random_state=seed)
-        options = [{**small.solver_options, "step_sizes": pair} for pair in steps]
-        return GridSearchCV(small, {"solver_options": options}, cv=_folds(seed))
+        return PresetSearch(small, steps, _folds(seed))
 
     return make
 
