@@ -25,7 +25,7 @@ FORMAT, VERSION = "smallearn-model", 3
 # The types of class labels that a model can hold, as numpy writes them.
 CLASS_DTYPE = re.compile(r"[<>|=]?(b1|[iu][1248]|f[248]|U[1-9][0-9]{0,5}|O)")
 # What each version has beyond the fields that all have, in a model, a term and a training record.
-NEW = {
+NEW: dict[int, dict[str, tuple[str, ...]]] = {
     2: {"model": ("scale",), "term": ("value", "mean", "unit"), "training": ("budget", "max_cost", "certified")},
     3: {"model": ("ranges",)},
 }
