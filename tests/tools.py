@@ -1,5 +1,5 @@
-"""Compilers, interpreters and databases that tests run exports with. One that is missing skips the test and says what to
-install; where SMALLEARN_REQUIRE_TOOLS is set, as in CI, it fails instead."""
+"""Compilers, interpreters and databases that tests run exports with. One that is missing skips the test and says what
+to install; where SMALLEARN_REQUIRE_TOOLS is set, as in CI, it fails instead."""
 
 import glob
 import importlib
