@@ -35,6 +35,6 @@ def remark(text: object) -> str:
     """For a comment in any language: printable ASCII on one line, without the signs that open, end or continue one."""
     shown = show(text, quote=False)
     shown = "".join(sign if " " <= sign <= "~" and sign != "\\" else f"<U+{ord(sign):04X}>" for sign in shown)
-    for sign in ("*/", "/*", "//", "--", "<!", "?>", "??"):
+    for sign in ("*/", "/*", "//", "--", "<!", "</", "?>", "??"):
         shown = shown.replace(sign, " ".join(sign))
     return shown

@@ -132,7 +132,7 @@ def flatten(model: Any) -> FlatModel:
 
 def model_hash(model: SMaLLModel) -> str:
     """Twelve hexadecimal digits that change with anything in the model's file."""
-    return hashlib.sha256(model.to_json().encode()).hexdigest()[:12]
+    return hashlib.sha256(model.to_json().encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 
 def _that_matter(model: SMaLLModel) -> list[list[Term]]:
