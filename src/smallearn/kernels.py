@@ -787,25 +787,54 @@ def dual_step_rows(S, slope, step, own, code, owner, zero_owner, out):
 
 @compiled
 def dual_pass(X, W, S, at, step, own, code, weight, owner, zero_owner, floor, out, G):
-    """``out_i``: from ``S_i`` a step along ``W x_i - ∇loss_i*(at_i)``; ``G = Σ_i weight_i out_i x_i``."""
+    """``out_i``: from ``S_i`` a step along ``W x_i - ∇loss_i*(at_i)``; ``G = Σ_i weight_i out_i x_i``.
+
+    `conjugate_slope` and `dual_step` written out: handing them rows of arrays would take longer than what they do.
+    """
     p, d = W.shape
-    slope = np.empty(p)
-    z = np.empty(p)
     pi = np.empty(p)
     u = np.empty(p)
     G[:] = 0.0
     for i in range(X.shape[0]):
-        conjugate_slope(at[i], own[i], code[i], owner, zero_owner, floor, slope)
-        for j in range(p):
-            if j == own[i] or owner[j] != code[i]:
-                dot = 0.0
-                for l in range(d):
-                    dot += W[j, l] * X[i, l]
-                z[j] = dot
-            else:
-                z[j] = 0.0
-            slope[j] = z[j] - slope[j]
-        dual_step(S[i], slope, step, own[i], code[i], owner, zero_owner, pi, u, out[i])
+        mine = own[i]
+        own_score = 0.0
+        if mine >= 0:
+            for l in range(d):
+                own_score += W[mine, l] * X[i, l]
+        if zero_owner >= 0 and mine >= 0:
+            s = at[i, mine]
+            slope = own_score - log(max(1.0 + s, floor) / max(-s, floor))
+            for j in range(p):
+                out[i, j] = 0.0
+            out[i, mine] = min(max(S[i, mine] + step * slope, -1.0), 0.0)
+        else:
+            rest = 1.0
+            for j in range(p):
+                if owner[j] != code[i]:
+                    rest -= at[i, j]
+            rest = max(rest, floor)
+            total = 0.0
+            for j in range(p):
+                pi[j] = 0.0
+                if owner[j] != code[i]:
+                    dot = 0.0
+                    for l in range(d):
+                        dot += W[j, l] * X[i, l]
+                    pi[j] = S[i, j] + step * (dot - log(max(at[i, j], floor) / rest) - own_score)
+                    total += max(pi[j], 0.0)
+            threshold = 0.0
+            if total > 1.0:
+                u[:] = pi
+                insertion_sort(u)
+                threshold = capping_threshold(u, 1.0)
+            total = 0.0
+            for j in range(p):
+                out[i, j] = 0.0
+                if owner[j] != code[i]:
+                    out[i, j] = min(max(pi[j] - threshold, 0.0), 1.0)
+                    total += out[i, j]
+            if mine >= 0:
+                out[i, mine] = -total
         for j in range(p):
             share = weight[i] * out[i, j]
             if share != 0.0:

@@ -73,7 +73,7 @@ def score(source: data.Source, name: str, folder: Path | None, seed: int, number
     """Train a method on one split and test it."""
     given, method = data.split(source, folder, seed, number), methods.BY_NAME[name]
     begin = time.perf_counter()
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), sklearn.config_context(assume_finite=True, skip_parameter_validation=True):
         warnings.simplefilter("ignore")  # one that did not converge is judged by its accuracy
         fitted = method.make(given.X.shape[1], number).fit(given.X, given.y)
     accuracy = float(np.mean(fitted.predict(given.X_test) == given.y_test))
