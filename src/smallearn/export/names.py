@@ -36,5 +36,6 @@ def remark(text: object) -> str:
     shown = show(text, quote=False)
     shown = "".join(sign if " " <= sign <= "~" and sign != "\\" else f"<U+{ord(sign):04X}>" for sign in shown)
     for sign in ("*/", "/*", "//", "--", "<!", "</", "?>", "??"):
-        shown = shown.replace(sign, " ".join(sign))
+        first, second = map(re.escape, sign)
+        shown = re.sub(f"(?<={first})(?={second})", " ", shown)  # replacing would leave ??? with two side by side
     return shown
