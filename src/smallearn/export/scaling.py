@@ -1,0 +1,179 @@
+"""The one factor by which a model's weights are multiplied before they are rounded to whole numbers.
+
+Everything is exact: fractions before rounding, Python integers after it. `Rounded.intervals` is the proof that nothing
+overflows: it follows the least and the greatest value of every product and partial sum, term by term.
+"""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+from smallearn.export.codes import Coder, Count, Interval, Linear
+from smallearn.export.numbers import TargetTerm, term_texts
+from smallearn.export.terms import FlatModel
+
+FEW = 64  # factors that are tried, between half the greatest that fits and the greatest
+
+
+@dataclass(frozen=True)
+class Part:
+    """A term before rounding: ``slope`` times a code in [least, greatest], or ``slope`` where a literal holds."""
+
+    prototype: int
+    input: int
+    kind: str
+    text: str
+    slope: Fraction
+    least: int = 0
+    greatest: int = 1
+    value: int | None = None
+    high: int | None = None
+    instead: Fraction | None = None
+
+    @property
+    def middle(self) -> Fraction:
+        """The code at which rounding the slope shall change nothing."""
+        return Fraction(self.least + self.greatest, 2) if self.kind == "raw" else Fraction(0)
+
+    @property
+    def farthest(self) -> Fraction:
+        """From the middle."""
+        return max(self.greatest - self.middle, self.middle - self.least)
+
+
+@dataclass(frozen=True)
+class Rounded:
+    """A model on codes in whole numbers: ``factor`` times the exact one. ``parts`` are the exact ones of ``terms``."""
+
+    factor: Fraction
+    intercepts: tuple[int, ...]
+    terms: tuple[TargetTerm[int], ...]
+    parts: tuple[Part, ...]
+    error: Fraction  # of the score, in its own unit, at worst
+
+    @cached_property
+    def intervals(self) -> tuple[tuple[int, int], ...]:
+        """For each prototype the least and the greatest of all products and partial sums, whatever the codes."""
+        sums = [(intercept, intercept) for intercept in self.intercepts]
+        hulls = list(sums)
+        for term, part in zip(self.terms, self.parts, strict=True):
+            added = [part.least * term.weight, part.greatest * term.weight]
+            added += [] if term.instead is None else [term.instead]
+            low, high = sums[term.prototype]
+            low, high = sums[term.prototype] = (low + min(added), high + max(added))
+            least, greatest = hulls[term.prototype]
+            hulls[term.prototype] = (min(least, low, *added), max(greatest, high, *added))
+        return tuple(hulls)
+
+    def fits(self, most_weight: int, most_sum: int) -> bool:
+        """Whether no sum is ever beyond ``most_sum`` and no factor of a product beyond ``most_weight``."""
+        ends = [abs(end) for interval in self.intervals for end in interval]
+        raw = [abs(term.weight) for term in self.terms if term.kind == "raw"]
+        return max(ends) <= most_sum and max(raw, default=0) <= most_weight
+
+
+@dataclass(frozen=True)
+class Sketch:
+    """A model on codes, not yet rounded."""
+
+    intercepts: tuple[Fraction, ...]
+    parts: tuple[Part, ...]
+
+    @property
+    def has_products(self) -> bool:
+        return any(part.kind == "raw" and part.slope for part in self.parts)
+
+    @property
+    def steepest(self) -> Fraction:
+        """The greatest slope of a code, or without one the greatest weight of a literal, or else of a constant."""
+        kinds = [[part.slope for part in self.parts if part.kind == "raw"], [part.slope for part in self.parts]]
+        sizes = (max(map(abs, some), default=Fraction(0)) for some in (*kinds, self.intercepts, [Fraction(1)]))
+        return next(size for size in sizes if size)
+
+    def rounded(self, factor: Fraction) -> Rounded:
+        """Times ``factor``, to the nearest whole numbers; a weight that rounds to 0 falls away. What rounding a slope
+        changes in the middle of its codes goes into the intercept."""
+        exact = [factor * intercept for intercept in self.intercepts]
+        error = [Fraction(0) for _ in exact]
+        terms, parts = [], []
+        for part in self.parts:
+            weight = round(factor * part.slope)
+            excess = factor * part.slope - weight
+            exact[part.prototype] += excess * part.middle
+            error[part.prototype] += abs(excess) * part.farthest
+            if weight:
+                instead = None if part.instead is None else round(factor * part.instead)
+                place = (part.prototype, part.input, weight, part.kind, part.text)
+                terms.append(TargetTerm(*place, part.value, part.high, instead))
+                parts.append(part)
+        intercepts = tuple(map(round, exact))
+        worst = max(e + abs(x - b) for e, x, b in zip(error, exact, intercepts, strict=True))
+        return Rounded(factor, intercepts, tuple(terms), tuple(parts), worst / factor)
+
+    def best(self, most_weight: int, most_sum: int) -> Rounded | None:
+        """Of the factors that fit, that of the least error: the first of those that make it equal; None if none fits."""
+        steepest = self.steepest
+        size = [abs(intercept) for intercept in self.intercepts]
+        for part in self.parts:
+            size[part.prototype] += abs(part.slope) * max(abs(part.least), abs(part.greatest))
+        most = math.floor(min(Fraction(most_weight), most_sum * steepest / max(*size, steepest)))
+        while most >= 1:
+            tried = [self.rounded(factor) for factor in _factors(most, steepest)]
+            fitting = [one for one in tried if one.fits(most_weight, most_sum)]
+            if fitting:
+                return min(fitting, key=lambda one: one.error)
+            most //= 2
+        return None
+
+
+def _factors(most: int, steepest: Fraction) -> Iterator[Fraction]:
+    """1, which leaves the points of a score card as they are; and those that make the greatest weight whole."""
+    if steepest <= most:
+        yield Fraction(1)
+    for weight in range(most, most // 2, -max(1, most // (2 * FEW))):
+        yield Fraction(weight) / steepest
+
+
+def sketch(flat: FlatModel, coders: tuple[Coder, ...], weight_bits: int, input_bits: int) -> Sketch:
+    """Literals become intervals of codes; those that always hold, and the offsets of inputs, become constants."""
+    intercepts = [Fraction(intercept) for intercept in flat.intercepts]
+    parts = []
+    for term, text in zip(flat.terms, term_texts(flat), strict=True):
+        coder, weight, place = coders[term.input], Fraction(term.weight), (term.prototype, term.input)
+        if isinstance(coder, Linear | Count) and term.kind == "raw":
+            intercepts[term.prototype] += weight * coder.offset
+            instead = None if term.mean is None else weight * (Fraction(term.mean) - coder.offset)
+            ends = (coder.least, coder.greatest) if isinstance(coder, Count) else _ends(weight_bits)
+            parts.append(Part(*place, "raw", text, weight * coder.slope, *ends, instead=instead))
+        elif term.kind == "missing":
+            parts.append(Part(*place, "missing", text, weight))
+        else:
+            missing = _ends(input_bits)[0] if flat.inputs[term.input].may_be_missing else None
+            kind, value, high = literal(coder.interval(term.kind, term.value), coder, missing)
+            if kind == "always":
+                intercepts[term.prototype] += weight
+            elif kind != "never":
+                parts.append(Part(*place, kind, text, weight, value=value, high=high))
+    return Sketch(tuple(intercepts), tuple(parts))
+
+
+def literal(holds: Interval, coder: Coder, missing: int | None) -> tuple[str, int | None, int | None]:
+    """Kind, value and high of the literal that holds at these codes of ``coder``, and never at ``missing``."""
+    if holds is None:
+        return "never", None, None
+    low, high = holds
+    if low == coder.least and high == coder.greatest:
+        return ("always", None, None) if missing is None else ("above", missing, None)
+    if low == high:
+        return "equals", low, None
+    if high == coder.greatest:
+        return "above", low - 1, None
+    if low > coder.least:
+        return "between", low - 1, high
+    return ("at_most", high, None) if missing is None else ("between", missing, high)
+
+
+def _ends(bits: int) -> tuple[int, int]:
+    return -(2 ** (bits - 1)), 2 ** (bits - 1) - 1
