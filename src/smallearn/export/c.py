@@ -3,9 +3,10 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from smallearn.export import c_code
+from smallearn.export import c_code, c_table
+from smallearn.export.c_about import about, conversions
+from smallearn.export.c_conformance import Conformance
 from smallearn.export.c_words import Words, real
-from smallearn.export.codes import Count, Linear, Steps, Text
 from smallearn.export.fixed import BITS, IntegerModel, quantise
 from smallearn.export.float32 import in_floats
 from smallearn.export.names import remark
@@ -14,6 +15,7 @@ from smallearn.model import SMaLLModel
 
 FORMS = ("header", "h", "c")
 LAYOUTS = ("code", "table")
+INLINE = "static inline "
 
 
 def to_c(
@@ -34,8 +36,9 @@ def to_c(
     ----------
     number : of the weights: "float32", "float64", or "int8", "int16", "int32" for whole numbers alone (see `quantise`,
         also for ``ranges`` and ``counts``)
+    name : what every identifier begins with, and the name of the pair's files
     form : "header" is a file of its own; "h" and "c" are the two files of a pair
-    layout : "code" has the weights in the code; "table" in a table in flash, which is smaller for large models
+    layout : "code" has the weights in the code; "table" in tables, in flash on AVR, which is smaller for large models
     arguments : the functions take the inputs one by one instead of an array
     conformance : rows, as the model takes them, for a function ``NAME_test`` that counts wrong answers
     """
@@ -44,31 +47,37 @@ def to_c(
             raise ValueError(f"{what}={given!r} is not one of {', '.join(map(repr, known))}.")
     if number in BITS:
         words = Words(name, quantise(model, number, ranges, counts), arguments)
+    elif ranges or counts:
+        raise ValueError(f"ranges and counts are for whole numbers ({', '.join(BITS)}), not for {number}.")
     else:
-        if ranges or counts:
-            raise ValueError(f"ranges and counts are for whole numbers ({', '.join(BITS)}), not for {number}.")
         words = Words(name, in_floats(model, number), arguments)
-    return "\n".join(_parts(words, form)) + "\n"
+    test = None if conformance is None else Conformance.of(words, conformance)
+    return "\n".join(_file(words, form, layout == "table" and bool(words.target.terms), test))
 
 
-def _parts(words: Words, form: str) -> Iterator[str]:
-    yield _head(words)
+def _file(words: Words, form: str, tabled: bool, test: Conformance | None) -> Iterator[str]:
+    yield about(words)
     if form == "c":
         yield f'#include "{words.prefix}.h"\n'
-        yield "\n\n".join(c_code.functions(words, "", "static inline "))
+        yield "\n".join(_definitions(words, "", tabled, test))
         return
     yield f"#ifndef {words.upper}_H\n#define {words.upper}_H\n\n#include <stdint.h>\n"
     yield "\n".join(_constants(words))
-    if form == "h":
-        yield "\n".join(_declarations(words))
-    else:
-        yield "\n\n".join(c_code.functions(words, "static inline ", "static inline "))
-    yield f"\n#endif /* {words.upper}_H */"
+    yield "\n".join(_declarations(words, test) if form == "h" else _definitions(words, INLINE, tabled, test))
+    yield from conversions(words)
+    yield f"#endif /* {words.upper}_H */\n"
 
 
-def _head(words: Words) -> str:
-    flat = words.target.flat
-    return f"/* {flat.stamp} */\n"
+def _definitions(words: Words, public: str, tabled: bool, test: Conformance | None) -> Iterator[str]:
+    types = list(c_table.Tables(words).types.values()) if tabled else []
+    types += [] if test is None else test.types
+    if types:
+        yield c_table.flash(words, sorted(set(types))) + "\n"
+    layout = c_table if tabled else c_code
+    for part in layout.functions(words, public, INLINE):
+        yield part + "\n"
+    if test is not None:
+        yield test.function(public) + "\n"
 
 
 def _constants(words: Words) -> Iterator[str]:
@@ -78,26 +87,34 @@ def _constants(words: Words) -> Iterator[str]:
     yield f"#define {up}_CLASSES {len(flat.classes)}"
     yield f"#define {up}_PROTOTYPES {len(flat.owners)}"
     yield f"#define {up}_TERMS {most} /* of a prototype, at most */"
-    if any(given.may_be_missing for given in flat.inputs):
-        yield f"#define {up}_MISSING {_missing(words)}"
+    yield from _missing(words)
     yield f"\ntypedef {words.input_type} {words.prefix}_input_t;"
     yield f"typedef {words.score_type} {words.prefix}_score_t;\n"
+    if words.target.number == "float64":
+        yield f"typedef char {words.prefix}_needs_64_bit_double[sizeof(double) == 8 ? 1 : -1];\n"
     if flat.inputs:
         yield _enum([(f"{up}_X_{name.upper()}", i, flat.inputs[i].label) for i, name in enumerate(words.inputs)])
     yield _enum([(name, i, flat.classes[i]) for i, name in enumerate(words.classes)])
     if words.categories:
         yield _enum([(name, code, category) for _, code, name, category in words.categories])
-    yield f"typedef struct {{\n    {words.position_type} prototype; /* the one of the greatest score, from 0 */"
+    yield "typedef struct {"
+    yield f"    {words.position_type} prototype; /* the one of the greatest score, from 0 */"
     yield f"    {words.score_type} score;"
-    yield f"    {words.score_type} contribution[{up}_TERMS]; /* of its terms, in order; then 0 */"
+    yield f"    {words.score_type} contribution[{up}_TERMS]; /* of its terms, in order; 0 after the last */"
     yield f"}} {words.prefix}_reason_t;\n"
 
 
-def _missing(words: Words) -> str:
+def _missing(words: Words) -> Iterator[str]:
+    if not any(given.may_be_missing for given in words.target.flat.inputs):
+        return
     if isinstance(words.target, IntegerModel):
-        return f"INT{words.target.input_bits}_MIN"
+        yield f"#define {words.upper}_MISSING INT{words.target.input_bits}_MIN"
+        return
     zero = real(0.0, words.target.number)
-    return f"({zero} / {zero}) /* not a number */"
+    yield f"#define {words.upper}_MISSING ({zero} / {zero}) /* not a number */"
+    yield "#if defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__"
+    yield "#error missing values need a compiler that knows NaN: no -ffast-math, no -ffinite-math-only"
+    yield "#endif"
 
 
 def _enum(entries: list[tuple[str, int, object]]) -> str:
@@ -106,7 +123,13 @@ def _enum(entries: list[tuple[str, int, object]]) -> str:
     return "\n".join(["enum {", *lines, "};\n"])
 
 
-def _declarations(words: Words) -> Iterator[str]:
+def _declarations(words: Words, test: Conformance | None) -> Iterator[str]:
     yield '#ifdef __cplusplus\nextern "C" {\n#endif'
     yield f"{words.position_type} {words.prefix}_predict({words.parameters});"
-    yield "#ifdef __cplusplus\n}\n#endif"
+    yield f"{words.score_type} {words.prefix}_score({words.parameters});"
+    if not words.target.flat.is_binary:
+        yield f"void {words.prefix}_scores({words.with_output('scores')});"
+    yield f"void {words.prefix}_reason({words.with_output('reason')});"
+    if test is not None:
+        yield f"{test.head};"
+    yield "#ifdef __cplusplus\n}\n#endif\n"

@@ -69,8 +69,8 @@ def _best(words: Words, labels: tuple[int, ...], labelled: bool = True) -> list[
     lines += [f"{kind} z;"] if others else []
     lines += [f"{words.position_type} winner = {labels[first]};"] if labelled else []
     for j in others:
-        won = f"winner = {labels[j]}; " if labelled else ""
-        lines += [f"z = {_call(words, j)};", f"if (z > best) {{ best = z; {won}}}"]
+        gained = f"{{ best = z; winner = {labels[j]}; }}" if labelled else "best = z;"
+        lines += [f"z = {_call(words, j)};", f"if (z > best) {gained}"]
     return lines
 
 
@@ -83,14 +83,13 @@ def _score(words: Words, public: str) -> str:
 
 def _scores(words: Words, public: str) -> str:
     flat, kind = words.target.flat, words.score_type
-    out = f"{kind} *scores" if words.parameters == "void" else f"{words.parameters}, {kind} *scores"
     body = [f"{words.sum_type()} z;"] if len(flat.owners) > len(flat.classes) else []
     for label in range(len(flat.classes)):
         first, *others = [j for j, owner in enumerate(flat.owners) if owner == label]
         body.append(f"scores[{label}] = ({kind}){_call(words, first)};")
         for j in others:
             body += [f"z = {_call(words, j)};", f"if (z > scores[{label}]) scores[{label}] = ({kind})z;"]
-    return function(f"{public}void {words.prefix}_scores({out})", body)
+    return function(f"{public}void {words.prefix}_scores({words.with_output('scores')})", body)
 
 
 def _reason(words: Words, public: str) -> str:
@@ -110,7 +109,7 @@ def _reason(words: Words, public: str) -> str:
         lines += [words.number(0)] * (max(1, most) - len(lines))
         body += [f"    reason->contribution[{place}] = {line};" for place, line in enumerate(lines)]
         body.append("    break;")
-    return function(f"{public}void {words.prefix}_reason({out})", [*body, "}"])
+    return function(f"{public}void {words.prefix}_reason({words.with_output('reason')})", [*body, "}"])
 
 
 def _contribution(words: Words, term: TargetTerm) -> str:

@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from smallearn.export.fixed import IntegerModel
+from smallearn.export.fixed import IntegerModel, bits_for
 from smallearn.export.names import remark, unique_names
 from smallearn.export.numbers import TargetModel, TargetTerm
 from smallearn.words import show
@@ -72,6 +72,11 @@ class Words:
             return f"const {self.input_type} *x"
         return ", ".join(f"{self.input_type} x_{name}" for name in self.inputs) or "void"
 
+    def with_output(self, name: str) -> str:
+        """The same with the place where the answer goes: ``scores`` or ``reason``."""
+        kind = self.score_type if name == "scores" else f"{self.prefix}_reason_t"
+        return f"{kind} *{name}" if self.parameters == "void" else f"{self.parameters}, {kind} *{name}"
+
     @cached_property
     def passed(self) -> str:
         """What a function passes on to another."""
@@ -105,9 +110,7 @@ class Words:
         """Of the sum of one prototype, or of all: at least as wide as it must be, and the fastest of those."""
         if not isinstance(self.target, IntegerModel):
             return self._real
-        some = self.target.intervals if prototype is None else [self.target.intervals[prototype]]
-        most = max(abs(end) for interval in some for end in interval)
-        bits = next(bits for bits in (8, 16, 32, 64) if most < 2 ** (bits - 1))
+        bits = self.target.sum_bits if prototype is None else bits_for(self.target.intervals[prototype])
         return "int64_t" if bits == 64 else f"int_fast{bits}_t"
 
     @property

@@ -134,7 +134,7 @@ class Count:
         return Fraction(self.shift)
 
     def value(self, count: int) -> float:
-        """x as float64 arithmetic gives it: it grows, or falls, with the count."""
+        """The feature as float64 arithmetic gives it: it grows, or falls, with the count."""
         return self.scale * count + self.shift
 
     def encode(self, values: np.ndarray) -> np.ndarray:

@@ -1,8 +1,8 @@
 """A model in whole numbers: codes for the inputs, integer weights, sums that cannot overflow.
 
-With ``x ≈ slope · code + offset`` (see `codes`) a raw term ``w · x`` is ``(w · slope) · code`` and a part of the constant.
-All weights and constants are multiplied by one factor and rounded; the factor is the one, of those for which no sum can
-overflow, whose scores are the least wrong at worst.
+With ``x ≈ slope · code + offset`` (see `codes`) a raw term ``w · x`` is ``(w · slope) · code`` and a part of the
+constant. All weights and constants are multiplied by one factor and rounded; the factor is the one, of those for which
+no sum can overflow, whose scores are the least wrong at worst (see `scaling`).
 """
 
 from collections.abc import Mapping
@@ -54,7 +54,7 @@ class IntegerModel(TargetModel[int]):
 
     def contributions(self, codes: Any) -> np.ndarray:
         """What each term adds, rows × terms."""
-        codes = np.asarray(codes, dtype=np.int64).reshape(-1, len(self.flat.inputs))
+        codes = np.asarray(codes, dtype=np.int64)
         added = np.zeros((len(codes), len(self.terms)), dtype=np.int64)
         for position, term in enumerate(self.terms):
             added[:, position] = _added(term, codes[:, term.input], self.missing)
@@ -71,6 +71,10 @@ class IntegerModel(TargetModel[int]):
     def predict(self, codes: Any) -> np.ndarray:
         """The position of the class, in the order of the classes."""
         return decide(self.flat, self.scores(codes))
+
+    def predict_rows(self, X: Any) -> np.ndarray:
+        """The position of the class of rows as `SMaLLModel` takes them."""
+        return self.predict(self.codes(X))
 
 
 def decide(flat: FlatModel, z: np.ndarray) -> np.ndarray:
@@ -128,16 +132,19 @@ def quantise(
     if not input_bits:
         raise ValueError(f"A count of {reach} does not fit 32 bits: declare a smaller range in counts.")
     exact = sketch(flat, coders, BITS[number], input_bits)
-    sum_bits = 2 * input_bits if exact.has_products else BITS[number]
-    best = exact.best(_most(BITS[number]), _most(sum_bits))
+    wide = 2 * input_bits if exact.has_products else BITS[number]
+    best = exact.best(2 ** (BITS[number] - 1) - 1, 2 ** (wide - 1) - 1)
     if best is None:
-        raise ValueError(f"The sums of the model do not fit {sum_bits} bits with {number}: use a wider number.")
+        raise ValueError(f"The sums of the model do not fit {wide} bits with {number}: use a wider number.")
+    sum_bits = max(bits_for(interval) for interval in best.intervals)
     types = (input_bits, sum_bits, best.intervals)
     return IntegerModel(model, flat, number, best.intercepts, best.terms, coders, best.factor, *types)
 
 
-def _most(bits: int) -> int:
-    return 2 ** (bits - 1) - 1
+def bits_for(interval: tuple[int, int]) -> int:
+    """The width of the least type that holds an interval and its negative."""
+    most = max(map(abs, interval))
+    return next(bits for bits in (8, 16, 32, 64) if most < 2 ** (bits - 1))
 
 
 def _coders(flat: FlatModel, number: str, ranges: dict, counts: dict) -> tuple[Coder, ...]:
@@ -163,7 +170,8 @@ def _coder(given: Input, terms: list[FlatTerm], Q: int, ranges: dict, counts: di
     if given.label in counts:
         return _count(given.label, counts[given.label])
     if given.label in ranges:
-        return linear(given.label, *_parts(ranges[given.label], 2, f"ranges[{show(given.label)}]", "(low, high)"), Q)
+        low, high = _parts(ranges[given.label], 2, f"ranges[{show(given.label)}]", "(low, high)")
+        return linear(given.label, low, high, Q)
     if all(term.kind != "raw" for term in terms):
         steps = Steps.of([(term.kind, term.value) for term in terms if term.kind != "missing"])
         if steps.greatest > Q:

@@ -14,6 +14,7 @@ from smallearn.export.codes import Coder, Count, Interval, Linear
 from smallearn.export.numbers import TargetTerm, term_texts
 from smallearn.export.terms import FlatModel
 
+MANY = 10  # literals whose subsets are no longer counted
 FEW = 64  # factors that are tried, between half the greatest that fits and the greatest
 
 
@@ -80,6 +81,7 @@ class Sketch:
 
     intercepts: tuple[Fraction, ...]
     parts: tuple[Part, ...]
+    owner: int | None  # of all prototypes, where there are two classes
 
     @property
     def has_products(self) -> bool:
@@ -112,8 +114,27 @@ class Sketch:
         worst = max(e + abs(x - b) for e, x, b in zip(error, exact, intercepts, strict=True))
         return Rounded(factor, intercepts, tuple(terms), tuple(parts), worst / factor)
 
+    def turned(self, factor: Fraction) -> int:
+        """In how many cases rounding puts a score on the other side of 0, over all subsets of the literals that can
+        hold. Prototypes with products or with many literals have too many cases, and three classes no such side."""
+        if self.owner is None:
+            return 0
+        count = 0
+        for prototype, intercept in enumerate(self.intercepts):
+            mine = [part for part in self.parts if part.prototype == prototype]
+            if len(mine) > MANY or any(part.kind == "raw" for part in mine):
+                continue
+            exact, rounded = [intercept], [round(factor * intercept)]
+            for part in mine:
+                exact += [total + part.slope for total in exact]
+                rounded += [total + round(factor * part.slope) for total in rounded]
+            for total, whole in zip(exact, rounded, strict=True):
+                count += (total > 0) != (whole > 0) if self.owner else (total >= 0) != (whole >= 0)
+        return count
+
     def best(self, most_weight: int, most_sum: int) -> Rounded | None:
-        """Of the factors that fit, that of the least error: the first of those that make it equal; None if none fits."""
+        """Of the factors that fit, the one that turns the fewest decisions, and of those the first that has the least
+        error; None if none fits."""
         steepest = self.steepest
         size = [abs(intercept) for intercept in self.intercepts]
         for part in self.parts:
@@ -123,7 +144,7 @@ class Sketch:
             tried = [self.rounded(factor) for factor in _factors(most, steepest)]
             fitting = [one for one in tried if one.fits(most_weight, most_sum)]
             if fitting:
-                return min(fitting, key=lambda one: one.error)
+                return min(fitting, key=lambda one: (self.turned(one.factor), one.error))
             most //= 2
         return None
 
@@ -156,7 +177,7 @@ def sketch(flat: FlatModel, coders: tuple[Coder, ...], weight_bits: int, input_b
                 intercepts[term.prototype] += weight
             elif kind != "never":
                 parts.append(Part(*place, kind, text, weight, value=value, high=high))
-    return Sketch(tuple(intercepts), tuple(parts))
+    return Sketch(tuple(intercepts), tuple(parts), flat.owners[0] if flat.is_binary else None)
 
 
 def literal(holds: Interval, coder: Coder, missing: int | None) -> tuple[str, int | None, int | None]:
