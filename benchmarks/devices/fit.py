@@ -1,0 +1,99 @@
+"""Weights for `smallearn.devices.estimate`: random models are measured, and least squares does the rest."""
+
+import json
+from importlib.resources import files
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+from scipy.optimize import nnls
+
+from smallearn.columns import factor_of_one
+from smallearn.devices import CHIPS, cost
+from smallearn.devices.cost import LAYOUTS, NUMBERS, Cost
+from smallearn.devices.estimate import QUANTITIES, counts_of
+from smallearn.devices.rows import target_of
+from smallearn.model import Prototype, Range, SMaLLModel, Term
+
+MODELS, HELD_OUT = 120, 40
+FEATURES, ROWS = 12, 100
+SHARE = 0.9  # of the models keep to the error that is stated
+
+
+def random_model(seed: int) -> SMaLLModel:
+    """A model of usual size: one to three prototypes of one to five terms (for each of three or four classes, one or
+    two of one to three), raw, literal or both, on features of different ranges."""
+    rng = np.random.default_rng([seed, 5])
+    n_classes = int(rng.choice([2, 2, 2, 3, 4]))
+    several = n_classes > 2
+    each, most = (int(rng.integers(1, 3)), 3) if several else (int(rng.integers(1, 4)), 5)
+    owners = [owner for owner in range(n_classes) for _ in range(each)] if several else [int(rng.integers(2))] * each
+    style = rng.choice(["raw", "thresholds", "both"])
+    centre, spread = rng.normal(size=FEATURES) * 10, np.exp(rng.normal(size=FEATURES))
+    prototypes = []
+    for owner in owners:
+        used = rng.choice(FEATURES, rng.integers(1, most + 1), replace=False)
+        terms = tuple(_term(rng, int(feature), style, centre[feature], spread[feature]) for feature in used)
+        prototypes.append(Prototype(owner, -_middle(rng, terms, centre, spread), terms))
+    features = sorted({term.feature for prototype in prototypes for term in prototype.terms})
+    ranges = tuple(Range(l, float(centre[l] - 3 * spread[l]), float(centre[l] + 3 * spread[l])) for l in features)
+    return SMaLLModel(tuple(range(n_classes)), "<i8", FEATURES, tuple(prototypes), ranges=ranges)
+
+
+def _term(rng: np.random.Generator, feature: int, style: str, centre: float, spread: float) -> Term:
+    weight = float(rng.choice([-1.0, 1.0]) * rng.uniform(0.2, 2.0))
+    if style == "raw" or (style == "both" and rng.random() < 0.5):
+        mean = float(centre) if style == "both" else None  # as trained: with literals, values may be missing
+        return Term(feature, weight / float(spread), mean=mean)
+    return Term(feature, weight, kind=str(rng.choice(["at_most", "above"])), value=float(rng.normal(centre, spread)))
+
+
+def _middle(rng: np.random.Generator, terms: tuple[Term, ...], centre: np.ndarray, spread: np.ndarray) -> float:
+    """Between the least and the greatest score of some rows, so that no answer is always the same."""
+    rows = rng.uniform(centre - 3 * spread, centre + 3 * spread, (ROWS, FEATURES))
+    scores = sum(
+        term.weight * np.array([factor_of_one(term, value) for value in rows[:, term.feature]]) for term in terms
+    )
+    return float(scores.min() + scores.max()) / 2
+
+
+def quantities(found: Cost) -> list[float]:
+    """Of a cost, those of QUANTITIES."""
+    return [found.flash, found.ram, found.count, found.mean, found.time_us * CHIPS[found.chip].clock / 1e6]
+
+
+def measured(chip: str, number: str, layout: str, seeds: range) -> tuple[np.ndarray, np.ndarray]:
+    """The counts of random models, and what they cost."""
+    models = [random_model(seed) for seed in seeds]
+    counts = np.array([counts_of(target_of(model, number, {})) for model in models])
+    costs = np.array([quantities(cost(model, chip, number, method="measure", layout=layout)) for model in models])
+    return counts, costs
+
+
+def fitted(chip: str, number: str, layout: str) -> dict[str, Any]:
+    """Weights of each quantity that make the sum of squared relative errors least, none of them negative; and the error
+    that nine of ten models keep to that were not used for it."""
+    counts, costs = measured(chip, number, layout, range(MODELS))
+    fresh, truth = measured(chip, number, layout, range(MODELS, MODELS + HELD_OUT))
+    weights, errors = {}, {}
+    for place, quantity in enumerate(QUANTITIES):
+        scale = 1.0 / (costs[:, place] + 8.0)  # a byte more or less is no error, however small the program
+        found, _ = nnls(counts * scale[:, None], costs[:, place] * scale)
+        weights[quantity] = [round(float(weight), 2) for weight in found]
+        off = np.abs(fresh @ found - truth[:, place]) / np.maximum(truth[:, place], 1.0)
+        errors[quantity] = round(float(np.quantile(off, SHARE)), 3)
+    return {"weights": weights, "errors": errors}
+
+
+def main(jobs: int) -> None:
+    """Measure, fit, and write estimates.json."""
+    every = [(chip, number, layout) for chip in CHIPS for number in NUMBERS for layout in LAYOUTS[:2]]
+    found = Parallel(n_jobs=jobs)(delayed(fitted)(*one) for one in every)
+    tables: dict[str, Any] = {}
+    for (chip, number, layout), table in zip(every, found, strict=True):
+        tables.setdefault(chip, {}).setdefault(number, {})[layout] = table
+        shares = ", ".join(f"{quantity} {100 * error:.0f}%" for quantity, error in table["errors"].items())
+        print(f"{chip:<10} {number:<7} {layout:<5} nine of ten within: {shares}")
+    path = files("smallearn.devices").joinpath("estimates.json")
+    text = json.dumps(tables, indent=1)
+    path.write_text(text + "\n", encoding="utf-8")  # type: ignore[attr-defined]
