@@ -42,7 +42,7 @@ def to_javascript(model: Any, *, inputs: str = "all", conformance: Any = None) -
 def literal(value: Any) -> str:
     """Text, a number, a boolean or None as JavaScript reads it back: in ASCII, and harmless within ``<script>``."""
     if isinstance(value, str):
-        return json.dumps(str(value)).replace("<", "\\u003c")
+        return json.dumps(str(value)).replace("</", "\\u003c/").replace("<!", "\\u003c!")
     return json.dumps(value)
 
 

@@ -265,12 +265,14 @@ pub fn decision(x: &Row) -> Option<[f64; N_CLASSES]> {
     let z = scores(x)?;
     let mut found = [f64::NEG_INFINITY; N_CLASSES];
     for j in 0..PROTOTYPES {
-        let odds = SCALE * z[j];
+        if z[j] > found[OWNERS[j]] {
+            found[OWNERS[j]] = z[j];
+        }
+    }
+    for odds in found.iter_mut() {
+        *odds *= SCALE;
         if !odds.is_finite() {
             return None;
-        }
-        if odds > found[OWNERS[j]] {
-            found[OWNERS[j]] = odds;
         }
     }
     Some(found)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from smallearn.columns import gather, is_missing
+from smallearn.columns import Column, gather, is_missing
 from smallearn.export.names import remark
 from smallearn.export.terms import FlatModel, FlatTerm
 from smallearn.model import SMaLLModel
@@ -111,10 +111,16 @@ def cases_of(model: SMaLLModel, flat: FlatModel, rows: Any) -> list[Case]:
     features = [term for term in model.features if term.feature in used]
     cases: list[Case] = []
     for n_rows, columns in gather(rows, features, model.n_features):
-        cells = [columns[term.feature].values.tolist() for term in features]
+        cells = [_checked(columns[term.feature]).tolist() for term in features]
         found: Iterable[tuple] = zip(*cells, strict=True) if cells else [()] * n_rows
         cases += [_case(model, flat, values) for values in found]
     return cases
+
+
+def _checked(column: Column) -> np.ndarray:
+    """The values, once the column has found nothing but numbers, text and gaps: as whole numbers dates would pass."""
+    column.missing  # noqa: B018
+    return column.values
 
 
 def _case(model: SMaLLModel, flat: FlatModel, values: Sequence[Any]) -> Case:
@@ -130,6 +136,7 @@ def _cell(value: Any) -> Cell:
         return None
     if isinstance(value, str):
         return str(value)
-    if not isinstance(value, bool | int | float | np.number | np.bool_):
-        raise ValueError(f"A row for conformance holds {show(value)}, which is neither a number nor text.")
-    return float(value)
+    try:
+        return float(value)
+    except (TypeError, OverflowError) as problem:
+        raise ValueError(f"A row for conformance holds {show(value)}, which is no float64: {problem}.") from None
