@@ -1,7 +1,7 @@
 """The rivals, each as the best program that it writes: emlearn, m2cgen, micromlgen.
 
-What they get for nothing: emlearn and micromlgen's trees are written as nested conditions, emlearn's inputs are scaled to
-int16 by the range of the training rows, and the scaling before m2cgen's logistic regression is folded into its weights.
+What they get for nothing: emlearn's trees are written as nested conditions, its inputs are scaled to int16 by the range
+of the training rows, and the scaling before m2cgen's logistic regression is folded into its weights.
 """
 
 from collections.abc import Callable

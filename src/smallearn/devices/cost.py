@@ -13,6 +13,7 @@ from smallearn.devices.rows import encode, target_of, typical_rows
 from smallearn.devices.toolchain import Program, ToolchainError
 from smallearn.export.c import to_c
 from smallearn.model import SMaLLModel
+from smallearn.words import count
 
 NUMBERS = ("float32", "int8", "int16", "int32")
 METHODS = ("auto", "measure", "estimate")
@@ -108,7 +109,7 @@ def _measured(model: SMaLLModel, chip: Chip, number: str, rows: Any, layout: str
     source = to_c(model, number, name="model", form="header", layout=layout, **options)
     found = measure(Program(source, "return model_predict(x);", kind, inputs.shape[1]), chip, inputs)
     simulator = "simavr" if chip.counts == "cycles" else "unicorn"
-    what = f"{len(inputs)} {'typical rows' if rows is None else 'rows'}"
+    what = count(len(inputs), "typical row" if rows is None else "row")
     return Cost(
         chip.name,
         number,

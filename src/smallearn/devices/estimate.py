@@ -74,15 +74,8 @@ def estimate(target: TargetModel, chip: Chip, layout: str) -> Estimate:
         quantity: sum(weight * count for weight, count in zip(table["weights"][quantity], counts, strict=True))
         for quantity in QUANTITIES
     }
-    whole = {quantity: round(guess[quantity]) for quantity in QUANTITIES}
-    return Estimate(
-        whole["flash"],
-        whole["ram"],
-        whole["count"],
-        min(guess["mean"], guess["count"]),
-        whole["cycles"],
-        table["errors"],
-    )
+    flash, ram, count, cycles = (round(guess[name]) for name in ("flash", "ram", "count", "cycles"))
+    return Estimate(flash, ram, count, min(guess["mean"], count), cycles, table["errors"])
 
 
 @functools.lru_cache(maxsize=1)
