@@ -117,7 +117,8 @@ def _drawn(results: pd.DataFrame, settings: Settings) -> Drawn:
     given = data.split(data.BREAST_CANCER, settings.folder, settings.seed, number)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        fitted = method.make(len(names), number).fit(pd.DataFrame(given.X, columns=names), given.y)
+        classifier = method.make(len(names), number, data.BREAST_CANCER.owner)
+        fitted = classifier.fit(pd.DataFrame(given.X, columns=names), given.y)
     model = methods.small_model(fitted)
     right = model.predict(given.X_test) == given.y_test
     return Drawn(method.name, number, model, given.X_test, given.y_test, float(right.mean()))

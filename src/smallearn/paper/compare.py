@@ -75,7 +75,7 @@ def score(source: data.Source, name: str, folder: Path | None, seed: int, number
     begin = time.perf_counter()
     with warnings.catch_warnings(), sklearn.config_context(assume_finite=True, skip_parameter_validation=True):
         warnings.simplefilter("ignore")  # one that did not converge is judged by its accuracy
-        fitted = method.make(given.X.shape[1], number).fit(given.X, given.y)
+        fitted = method.make(given.X.shape[1], number, source.owner).fit(given.X, given.y)
     accuracy = float(np.mean(fitted.predict(given.X_test) == given.y_test))
     cell = {"seed": seed, "set": source.name, "method": name, "split": number, "software": SOFTWARE}
     found = {

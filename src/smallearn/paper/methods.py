@@ -26,12 +26,13 @@ FOLDS = 5
 
 @dataclass(frozen=True)
 class Method:
-    """``make(n, seed)`` gives the classifier for n features; ``used(fitted, n)`` says how many of them it looks at, a
-    feature in two prototypes counted twice."""
+    """``make(n, seed, owner)`` gives the classifier for n features; ``owner`` is the paper's label +1, which owns the
+    prototypes of its SMaLL. ``used(fitted, n)`` says how many features it looks at, one in two prototypes counted
+    twice."""
 
     name: str
     words: str
-    make: Callable[[int, int], Any]
+    make: Callable[[int, int, int], Any]
     used: Callable[[Any, int], int]
 
 
@@ -39,7 +40,7 @@ def _searched(name: str, words: str, classifier: Callable[[int], Any], grid: Any
     """All features, standardised; the grid, which may depend on how many there are, searched by five stratified
     folds."""
 
-    def make(n: int, seed: int) -> GridSearchCV:
+    def make(n: int, seed: int, owner: int = 1) -> GridSearchCV:
         steps = Pipeline([("scale", StandardScaler()), ("classify", classifier(seed))])
         return GridSearchCV(steps, grid(n) if callable(grid) else grid, cv=_folds(seed))
 
@@ -122,14 +123,11 @@ RIVALS = (
 # --- SMaLL -----------------------------------------------------------------------------------------------------------
 
 
-def preset(k: int | None, steps: list[tuple[float, float]]) -> Callable[[int, int], GridSearchCV]:
-    """SMaLL as in the paper with p = 2 and k terms each (None: all), the step sizes (α, β) chosen by five folds.
+def preset(k: int | None, steps: list[tuple[float, float]]) -> Callable[[int, int, int], GridSearchCV]:
+    """SMaLL as in the paper with p = 2 and k terms each (None: all), the step sizes (α, β) chosen by five folds."""
 
-    Label 0 owns the prototypes. In the paper's sets that is N, which OpenML lists after P and thus codes as 1.
-    """
-
-    def make(n: int, seed: int) -> GridSearchCV:
-        small = SMaLLClassifier.paper_preset(n_prototypes=2, n_nonzero=k or n, positive_class=0, random_state=seed)
+    def make(n: int, seed: int, owner: int = 1) -> GridSearchCV:
+        small = SMaLLClassifier.paper_preset(n_prototypes=2, n_nonzero=k or n, positive_class=owner, random_state=seed)
         options = [{**small.solver_options, "step_sizes": pair} for pair in steps]
         return GridSearchCV(small, {"solver_options": options}, cv=_folds(seed))
 
@@ -165,7 +163,7 @@ SPARSE_PRESET = Method(
 DENSE_SMALL = Method(
     "smallearn k=n",
     "SMaLLClassifierCV, every feature always in, p of 1 and 2 and λ of 0.3, 0.1 and 0.03 by cross-validation",
-    lambda n, seed: SMaLLClassifierCV(
+    lambda n, seed, owner=1: SMaLLClassifierCV(
         2 * n,
         n_prototypes=[1, 2],
         alphas=[0.3, 0.1, 0.03],
@@ -179,13 +177,13 @@ DENSE_SMALL = Method(
 SPARSE_SMALL = Method(
     "smallearn 2×3",
     "SMaLLClassifierCV, p = 2, k = 3",
-    lambda n, seed: SMaLLClassifierCV(6, n_prototypes=2, budget="prototype", random_state=seed, verbose=-1),
+    lambda n, seed, owner=1: SMaLLClassifierCV(6, n_prototypes=2, budget="prototype", random_state=seed, verbose=-1),
     terms_used,
 )
 RAW_SMALL = Method(
     "smallearn 2×3 raw",
     "SMaLLClassifierCV, p = 2, k = 3, raw features only",
-    lambda n, seed: SMaLLClassifierCV(
+    lambda n, seed, owner=1: SMaLLClassifierCV(
         6, n_prototypes=2, budget="prototype", literals="raw", random_state=seed, verbose=-1
     ),
     terms_used,
@@ -198,7 +196,7 @@ ALPHAS = [1e-1, 1e-2, 1e-3, 1e-4]
 
 
 def _sparse(name: str, words: str, loss: str, penalty: str) -> Method:
-    def make(n: int, seed: int) -> GridSearchCV:
+    def make(n: int, seed: int, owner: int = 1) -> GridSearchCV:
         first = SGDClassifier(loss=loss, penalty=penalty, l1_ratio=0.5, random_state=seed)
         whole = 2.0 if penalty == "elasticnet" else 1.0  # of which half is l1: the paper's coefficients are of l1
         last = SGDClassifier(loss=loss, penalty="l2", random_state=seed)

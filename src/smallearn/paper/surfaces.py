@@ -74,7 +74,7 @@ def _figure(settings: Settings, accuracy: pd.Series):
     for axes, method in zip(panels.ravel(), SHOWN, strict=True):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            fitted = method.make(2, 0).fit(given.X, given.y)
+            fitted = method.make(2, 0, data.FUNDS.owner).fit(given.X, given.y)
         sure = _confidence(fitted, grid).reshape(GRID, GRID)
         bands = axes.contourf(across, up, sure, levels=BANDS, cmap="RdBu_r", vmin=0.0, vmax=1.0, alpha=0.85)
         axes.contour(across, up, sure, levels=[0.5], colors="black", linewidths=1.2)
