@@ -32,7 +32,7 @@ class Method:
 
     name: str
     words: str
-    make: Callable[[int, int, int], Any]
+    make: Callable[..., Any]
     used: Callable[[Any, int], int]
 
 
@@ -123,7 +123,7 @@ RIVALS = (
 # --- SMaLL -----------------------------------------------------------------------------------------------------------
 
 
-def preset(k: int | None, steps: list[tuple[float, float]]) -> Callable[[int, int, int], GridSearchCV]:
+def preset(k: int | None, steps: list[tuple[float, float]]) -> Callable[..., GridSearchCV]:
     """SMaLL as in the paper with p = 2 and k terms each (None: all), the step sizes (α, β) chosen by five folds."""
 
     def make(n: int, seed: int, owner: int = 1) -> GridSearchCV:
