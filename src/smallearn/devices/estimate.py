@@ -9,23 +9,31 @@ import json
 from dataclasses import dataclass
 from importlib.resources import files
 
+import numpy as np
+
 from smallearn.devices.chips import Chip
 from smallearn.export.numbers import TargetModel
 
 COUNTS = (
     "one",
     "prototypes",
+    "more than one prototype",
     "any raw term",
     "any literal",
+    "raw terms and literals",
     "raw terms",
     "raw terms that may be missing",
-    "literals",
     "literals beside raw terms",
+    "literals that decide together",
+    "literals that decide alone",
+    "literals that change nothing",
     "literals of two ends",
+    "prototypes of literals",
     "inputs",
     "more than two classes",
     "prototypes of more than two classes",
 )
+MOST_LITERALS = 12  # of a prototype, whose every combination is looked at
 QUANTITIES = ("flash", "ram", "count", "mean", "cycles")
 
 
@@ -45,22 +53,49 @@ class Estimate:
 def counts_of(target: TargetModel) -> list[float]:
     """The numbers of COUNTS."""
     raw = [term for term in target.terms if term.kind == "raw"]
-    literals = len(target.terms) - len(raw)
+    beside = together = alone = idle = without = 0
+    for prototype in range(len(target.intercepts)):
+        terms = target.of(prototype)
+        literals = sum(term.kind != "raw" for term in terms)
+        if literals < len(terms):
+            beside += literals
+        elif literals:
+            deciding = _deciding(target, prototype)
+            without += 1
+            idle += literals - deciding
+            alone += deciding == 1
+            together += deciding if deciding > 1 else 0
     prototypes, several = len(target.intercepts), not target.flat.is_binary
     return [
         1.0,
         prototypes,
+        prototypes > 1,
         bool(raw),
-        literals > 0,
+        len(raw) < len(target.terms),
+        0 < len(raw) < len(target.terms),
         len(raw),
         sum(term.instead is not None for term in raw),
-        literals,
-        literals if raw else 0,
+        beside,
+        together,
+        alone,
+        idle,
         sum(term.kind == "between" for term in target.terms),
+        without,
         len({term.input for term in target.terms}),
         several,
         prototypes if several else 0,
     ]
+
+
+def _deciding(target: TargetModel, prototype: int) -> int:
+    """How many of a prototype's literals can change the sign of its score: a compiler leaves the others out."""
+    weights = [term.weight for term in target.of(prototype)]
+    if not target.flat.is_binary or len(weights) > MOST_LITERALS:
+        return len(weights)
+    holds = np.indices((2,) * len(weights)).astype(bool)
+    score = target.intercepts[prototype] + sum(w * h for w, h in zip(weights, holds, strict=True))
+    wins = score > 0 if target.flat.owners[0] == 1 else score >= 0
+    return sum(bool((wins.take(0, axis) != wins.take(1, axis)).any()) for axis in range(len(weights)))
 
 
 def estimate(target: TargetModel, chip: Chip, layout: str) -> Estimate:

@@ -51,13 +51,13 @@ class ToolchainError(RuntimeError):
 @dataclass(frozen=True)
 class Program:
     """Source that defines what ``body`` calls: statements that return the class of ``x``, an array of ``n_inputs``
-    numbers. ``number`` is the type of the inputs, ``includes`` folders with headers, ``cpp`` for C++."""
+    numbers. ``number`` is the type of the inputs, ``flags`` are more for the compiler, ``cpp`` is for C++."""
 
     source: str
     body: str
     number: str
     n_inputs: int
-    includes: tuple[str, ...] = ()
+    flags: tuple[str, ...] = ()
     cpp: bool = False
 
 
@@ -128,7 +128,7 @@ def build(program: Program, chip: Chip) -> Image:
         main.write_text(MAIN.format(type=kind, width=width), encoding="utf-8")
         text = FUNCTION.format(source=program.source, type=kind, body=program.body, linkage=linkage)
         function.write_text(text, encoding="utf-8")
-        flags = [*chip.flags, *FLAGS, *(f"-I{include}" for include in program.includes)]
+        flags = [*chip.flags, *FLAGS, *program.flags]
         linking = ["-lm", "-o", str(elf)]
         if chip.script:
             Path(folder, "chip.ld").write_text(chip.script, encoding="utf-8")

@@ -1,0 +1,125 @@
+"""``make bench-devices``: what models of the breast cancer data cost on three chips, and how often they are right.
+
+Each model is a function on an array in RAM, in its own kind of numbers, in the same program. Accuracy is that of the
+compiled code. Models are chosen on the training part alone: 70% of the rows. ``--fit`` makes the estimates of
+`smallearn.devices.estimate` anew instead.
+"""
+
+import argparse
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+from joblib import Parallel, delayed
+from sklearn.datasets import load_breast_cancer
+from sklearn.model_selection import train_test_split
+from threadpoolctl import threadpool_limits
+
+from benchmarks.devices import fit
+from benchmarks.devices.rivals import RIVALS, Entry
+from benchmarks.timing import verdict
+from smallearn import SMaLLClassifierCV
+from smallearn.devices import CHIPS
+from smallearn.devices.measure import Measured, measure
+from smallearn.devices.rows import encode, target_of
+from smallearn.devices.toolchain import Program
+from smallearn.export.c import to_c
+
+SIZES = (3, 6, 12, 30)  # most terms of our models
+NUMBERS = ("float32", "int16", "int8")
+FIRST = "atmega328p"  # where accuracy on all splits is measured
+
+
+@dataclass(frozen=True)
+class Line:
+    """One model on one split: accuracy on each chip, and what it costs there."""
+
+    name: str
+    accuracy: dict[str, float]
+    measured: dict[str, Measured]
+
+    @property
+    def least(self) -> float:
+        """The accuracy, should the chips not agree."""
+        return min(self.accuracy.values())
+
+    def beats(self, other: "Line") -> bool:
+        """At least as accurate, and on every chip smaller and faster, in no more RAM."""
+        pairs = [(self.measured[chip], other.measured[chip]) for chip in self.measured]
+        return self.least >= other.least and all(
+            ours.flash < theirs.flash and ours.ram <= theirs.ram and max(ours.counts) < max(theirs.counts)
+            for ours, theirs in pairs
+        )
+
+
+def ours(X: np.ndarray, y: np.ndarray) -> list[Entry]:
+    """Our models of each size in each kind of numbers, chosen by cross-validation on these rows."""
+    entries = []
+    for size in SIZES:
+        with threadpool_limits(1):
+            found = SMaLLClassifierCV(size, literals="raw", n_prototypes=(1, 2), random_state=0, verbose=-1).fit(X, y)
+        for number in NUMBERS:
+            name = f"smallearn, {len(found.model_.terms)} of {size} terms, {number}"
+            entries.append(_entry(name, found.model_, number, X.shape[1]))
+    return entries
+
+
+def _entry(name, model, number: str, n_features: int) -> Entry:
+    target = target_of(model, number, {})
+    inputs, kind = encode(target, np.zeros((1, n_features)))
+    program = Program(to_c(model, number), "return model_predict(x);", kind, inputs.shape[1])
+    return Entry(name, program, lambda rows: encode(target, rows)[0])
+
+
+def split(seed: int, chips: tuple[str, ...]) -> list[Line]:
+    """Every model on one split."""
+    warnings.simplefilter("ignore")  # rivals use what numpy and scikit-learn have given up
+    X, y = load_breast_cancer(return_X_y=True)
+    X, X_test, y, y_test = train_test_split(X, y, test_size=0.3, stratify=y, random_state=seed)
+    lines = []
+    for entry in [*ours(X, y), *(rival(X, y) for rival in RIVALS)]:
+        rows = entry.encode(X_test)
+        measured = {chip: measure(entry.program, chip, rows) for chip in chips}
+        accuracy = {chip: float(np.mean(np.array(found.answers) == y_test)) for chip, found in measured.items()}
+        lines.append(Line(entry.name, accuracy, measured))
+    return lines
+
+
+def report(lines: list[Line], means: list[float], splits: int) -> None:
+    """The table, and for each rival which of our models beats it."""
+    print("\nBreast cancer, 70/30, stratified, seed 0. Flash and RAM in bytes; cycles and instructions at worst.")
+    names = {"atmega328p": "ATmega328P", "cortex-m0": "Cortex-M0", "cortex-m4": "Cortex-M4"}
+    over = "".join(f" | {names[chip]:>{22 if chip == FIRST else 18}}" for chip in CHIPS)
+    print(f"{'':<36} {'accuracy':>8} {f'mean of {splits}':>10}{over}")
+    heads = "".join(f" | {'flash':>6} {'RAM':>4} {CHIPS[chip].counts[:6]:>6}" for chip in CHIPS)
+    print(f"{'':<47}{heads}")
+    for line, mean in zip(lines, means, strict=True):
+        cells = "".join(
+            f" | {found.flash:>6} {found.ram:>4} {max(found.counts):>6}" for found in line.measured.values()
+        )
+        print(f"{line.name:<36} {line.least:>8.4f} {mean:>10.4f}{cells}")
+    own = [line for line in lines if line.name.startswith("smallearn")]
+    print("\nAt least as accurate, smaller and faster on all three chips:")
+    for line in lines[len(own) :]:
+        better = [ours.name for ours in own if ours.beats(line)]
+        shown = better[-1] if better else "none"
+        verdict(f"{line.name} ({line.least:.4f}): {shown}", bool(better))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.devices", description=__doc__)
+    parser.add_argument("--splits", type=int, default=20, help="splits that accuracy is the mean of (20)")
+    parser.add_argument("--jobs", type=int, default=1, help="processes, each on one thread (1)")
+    parser.add_argument("--fit", action="store_true", help="measure random models and write estimates.json")
+    given = parser.parse_args()
+    if given.fit:
+        fit.main(given.jobs)
+        return
+    chips = [tuple(CHIPS)] + [(FIRST,)] * (given.splits - 1)
+    found = Parallel(n_jobs=given.jobs)(delayed(split)(seed, some) for seed, some in enumerate(chips))
+    means = [float(np.mean([lines[place].accuracy[FIRST] for lines in found])) for place in range(len(found[0]))]
+    report(found[0], means, given.splits)
+
+
+if __name__ == "__main__":
+    main()
