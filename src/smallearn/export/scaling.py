@@ -15,7 +15,7 @@ from smallearn.export.numbers import TargetTerm, term_texts
 from smallearn.export.terms import FlatModel
 
 MANY = 10  # literals whose subsets are no longer counted
-FEW = 64  # factors that are tried, between half the greatest that fits and the greatest
+FEW = 24  # factors that are tried, between half the greatest that fits and the greatest
 
 
 @dataclass(frozen=True)
