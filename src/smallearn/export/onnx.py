@@ -13,19 +13,20 @@ from smallearn.export.onnx_graph import (
     INT64,
     NUMBERS,
     OPSET,
+    STRING,
     TEXT_OPSET,
     add_model,
     check_texts,
+    indices,
     label_values,
 )
 from smallearn.export.terms import FlatModel
 from smallearn.model import SMaLLModel
-from smallearn.words import listed
+from smallearn.words import listed, show
 
 if TYPE_CHECKING:
     import onnx
 
-STRING = 8  # TensorProto.STRING
 INPUTS = ("all", "used")
 TYPES = "skl2onnx.common.data_types"
 
@@ -135,7 +136,7 @@ def _words(flat: FlatModel) -> str:
     return f"{classes[owner]} if any score is {bar}, otherwise {classes[1 - owner]}."
 
 
-Given = tuple[str | None, dict[int, str], str]  # what `add_model` is given
+Given = tuple[str, dict[int, str], str]  # what `add_model` is given
 
 
 def _matrix_input(graph: _OnnxGraph, target: TargetModel[float], inputs: str) -> Given:
@@ -145,7 +146,7 @@ def _matrix_input(graph: _OnnxGraph, target: TargetModel[float], inputs: str) ->
     x = graph.input("X", NUMBERS[target.number], width, f"in use: {labels}")
     if not used or inputs == "used":
         return x, {}, x
-    return graph.node("Gather", x, graph.constant(np.array(used)), axis=1), {}, x
+    return graph.node("Gather", x, indices(graph, used), axis=1), {}, x
 
 
 def _text_inputs(graph: _OnnxGraph, target: TargetModel[float]) -> Given:
@@ -157,7 +158,7 @@ def _text_inputs(graph: _OnnxGraph, target: TargetModel[float]) -> Given:
             texts[position] = name
         else:
             names.append(name)
-    numbers = graph.node("Concat", *names, axis=1) if names else None
+    numbers = graph.node("Concat", *names, axis=1) if names else ""
     return numbers, texts, next(iter(texts.values()))
 
 
@@ -258,11 +259,11 @@ def _columns(graph: _PipelineGraph, target: TargetModel[float], operator: Any) -
         is_text = isinstance(source.type, _need(TYPES).StringTensorType)
         if is_text != given.is_text:
             found, needed = ("text", "numbers") if is_text else ("numbers", "text")
-            raise ValueError(f"{given.label!r} has {found}; the model needs {needed} there.")
-        name = graph.node("Gather", source.full_name, graph.constant(np.array([column])), axis=1)
+            raise ValueError(f"{show(given.label)} has {found}; the model needs {needed} there.")
+        name = graph.node("Gather", source.full_name, indices(graph, [column]), axis=1)
         if given.is_text:
             texts[position] = name
         else:
             names.append(graph.node("Cast", name, to=NUMBERS[target.number]))
-    numbers = graph.node("Concat", *names, axis=1) if names else None
+    numbers = graph.node("Concat", *names, axis=1) if names else ""
     return numbers, texts, operator.inputs[0].full_name

@@ -16,6 +16,8 @@ from smallearn.words import listed, show
 
 OPSET = 13
 TEXT_OPSET = 19
+INT64, STRING = 7, 8  # TensorProto's numbers for types, which are part of the format
+NUMBERS = {"float32": 1, "float64": 11}
 COMPARISONS = {"at_most": "LessOrEqual", "above": "Greater", "equals": "Equal"}
 
 
@@ -38,14 +40,12 @@ class Answers:
     position: str
 
 
-def add_model(
-    graph: Graph, target: TargetModel[float], numbers: str | None, texts: dict[int, str], any_x: str
-) -> Answers:
+def add_model(graph: Graph, target: TargetModel[float], numbers: str, texts: dict[int, str], any_x: str) -> Answers:
     """``numbers`` has a column for each numeric input, in order, and ``texts`` the column of each text input by its
     position; ``any_x`` is any of what is given, for its number of rows."""
     scores = _scores(graph, target, numbers, texts, any_x)
     flat = target.flat
-    columns = [graph.node("Gather", scores, graph.constant(np.array([j])), axis=1) for j in range(len(flat.owners))]
+    columns = [graph.node("Gather", scores, indices(graph, [j]), axis=1) for j in range(len(flat.owners))]
     if flat.is_binary:
         return _two(graph, target, scores, _greatest(graph, columns))
     own: list[list[str]] = [[] for _ in flat.classes]
@@ -62,7 +62,7 @@ def _two(graph: Graph, target: TargetModel[float], scores: str, best: str) -> An
     zero = graph.constant(np.zeros(1, dtype=target.number))
     owner = target.flat.owners[0]
     second = graph.node("Greater" if owner else "Less", best, zero)
-    position = graph.node("Reshape", graph.node("Cast", second, to=INT64), graph.constant(np.array([-1])))
+    position = graph.node("Reshape", graph.node("Cast", second, to=INT64), indices(graph, [-1]))
     decision = graph.node("Mul", best, _scale(graph, target, 1.0 if owner else -1.0))
     chances = [graph.node("Sigmoid", graph.node("Neg", decision)), graph.node("Sigmoid", decision)]
     return Answers(scores, decision, graph.node("Concat", *chances, axis=1), position)
@@ -76,6 +76,10 @@ def _scale(graph: Graph, target: TargetModel[float], sign: float = 1.0) -> str:
     return graph.constant(scale)
 
 
+def indices(graph: Graph, places: Sequence[int]) -> str:
+    return graph.constant(np.array(places, dtype=np.int64))
+
+
 def _greatest(graph: Graph, columns: list[str]) -> str:
     return columns[0] if len(columns) == 1 else graph.node("Max", *columns)
 
@@ -83,7 +87,7 @@ def _greatest(graph: Graph, columns: list[str]) -> str:
 # --- scores ----------------------------------------------------------------------------------------------------------
 
 
-def _scores(graph: Graph, target: TargetModel[float], numbers: str | None, texts: dict[int, str], any_x: str) -> str:
+def _scores(graph: Graph, target: TargetModel[float], numbers: str, texts: dict[int, str], any_x: str) -> str:
     """Rows × prototypes: the columns of all terms times their weights, and the intercepts."""
     blocks = _Blocks(graph, target, numbers)
     place = {position: number for number, position in enumerate(_numeric(target.flat))}
@@ -94,7 +98,7 @@ def _scores(graph: Graph, target: TargetModel[float], numbers: str | None, texts
     for position, x in texts.items():
         blocks.add_texts(x, position, [term for term in target.terms if term.input == position])
     if not blocks.columns:  # scores that are all constant still need as many rows as there are
-        rows = graph.node("Shape", graph.node("Gather", any_x, graph.constant(np.array([0])), axis=1))
+        rows = graph.node("Shape", graph.node("Gather", any_x, indices(graph, [0]), axis=1))
         blocks.add_literals(graph.node("ConstantOfShape", rows), [], [])
     matrix = graph.node("Concat", *blocks.columns, axis=1)
     weights = graph.constant(np.concatenate(blocks.weights).astype(target.number))
@@ -108,7 +112,7 @@ def _numeric(flat: FlatModel) -> list[int]:
 class _Blocks:
     """Columns of terms and, for each, a row of weights: one number for each prototype."""
 
-    def __init__(self, graph: Graph, target: TargetModel[float], numbers: str | None):
+    def __init__(self, graph: Graph, target: TargetModel[float], numbers: str):
         self.graph, self.target, self.numbers = graph, target, numbers
         self.columns: list[str] = []
         self.weights: list[np.ndarray] = []
@@ -124,9 +128,7 @@ class _Blocks:
         self.add(self.graph.node("Cast", truth, to=NUMBERS[self.target.number]), terms, weights)
 
     def add_numbers(self, kind: str, terms: list[TargetTerm[float]], places: list[int]) -> None:
-        if self.numbers is None:
-            raise AssertionError("a numeric input without a tensor")
-        x = self.graph.node("Gather", self.numbers, self.graph.constant(np.array(places)), axis=1)
+        x = self.graph.node("Gather", self.numbers, indices(self.graph, places), axis=1)
         weights = [term.weight for term in terms]
         if kind == "raw":
             self._add_raw(x, terms, weights)
@@ -164,9 +166,6 @@ class _Blocks:
 
 # --- labels ----------------------------------------------------------------------------------------------------------
 
-INT64 = 7  # TensorProto.INT64, FLOAT and DOUBLE: the numbers are part of the format
-NUMBERS = {"float32": 1, "float64": 11}
-
 
 def label_values(classes: Sequence[Any]) -> np.ndarray:
     """What stands for the classes: int64 where all are whole numbers or booleans, otherwise text, as str() gives it."""
@@ -189,14 +188,12 @@ def checked_text(text: str) -> str:
 
 
 def check_texts(flat: FlatModel) -> None:
-    """Categories that can be written, and absence that can be told from the category of empty text."""
-    for position, given in enumerate(flat.inputs):
-        if not given.is_text:
-            continue
+    """Categories that can be written and told from missing text."""
+    for given in flat.inputs:
         for category in given.categories:
             checked_text(str(category))
-        kinds = {term.kind for term in flat.terms if term.input == position}
-        if "missing" in kinds and "" in given.categories:
+        if "" in given.categories:
             raise ValueError(
-                f"The model tells empty text from missing text of {show(given.label)}; in ONNX missing text is empty."
+                f"The model compares {show(given.label)} with empty text, which in ONNX stands for missing text; train "
+                "it with a word in its place."
             )
