@@ -443,3 +443,12 @@ def test_mixed_terms_hold_together():
     row = [[None, 150.0, None, 4.0, 1.0]]
     found = run(to_onnx(MIXED), feeds_of(flatten(MIXED), row))
     np.testing.assert_array_equal(found["scores"], [[-1.5 + 37.5 + 2.0, 0.25 + 1.5 - 0.5 - 2.0 - 0.5]])
+
+
+def test_text_is_never_a_number():
+    terms = (Term(0, 1.0, "t", "equals", 2), Term(0, 2.0, "t", "equals", "2"), Term(1, 1.0, "u", "equals", "a"))
+    model = SMaLLModel(("no", "yes"), "<U3", 2, (Prototype(1, 0.0, terms),))
+    feeds = {"x_t": np.array([["2"], ["3"]], dtype=object), "x_u": np.array([["b"], ["a"]], dtype=object)}
+    assert run(to_onnx(model), feeds)["scores"].ravel().tolist() == [2.0, 1.0]
+    other = SMaLLModel(("no", "yes"), "<U3", 1, (Prototype(1, -1.0, (Term(0, 4.0, "t", "equals", "x"),)),))
+    assert run(to_onnx(other), {"x_t": np.array([["x"], [""]], dtype=object)})["scores"].ravel().tolist() == [3.0, -1.0]

@@ -231,6 +231,14 @@ def test_a_number_is_not_the_text_that_looks_like_it(databases):
     assert [row[1] for row in db.rows(to_sql(both, "sqlite"))] == ["yes", "no", "no", "yes", "yes", "no"]
 
 
+@pytest.mark.parametrize("dialect", ["postgresql", "duckdb"])
+def test_a_column_of_text_holds_no_number(databases, dialect):
+    db = databases[dialect]
+    db.fill([("ward", db.text), (ID, "integer")], [["1", 0], ["2", 1], [None, 2]])
+    found = db.rows(f"{to_sql(wards('1', 2), dialect)} ORDER BY {quoted(ID)}")
+    assert [row[2] for row in found] == ["yes", "no", "no"]
+
+
 # --- numbers ---------------------------------------------------------------------------------------------------------
 
 
