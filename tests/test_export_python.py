@@ -170,13 +170,23 @@ def test_a_prediction_takes_no_longer_than_ten_empty_calls(trained):
     assert [len(prototype.terms) for prototype in model.prototypes] == [3, 3]
     scope = {"predict": load(to_python(model))["predict"], "empty": _empty}
     rows = {label: X[model.predict(X) == label][0].tolist() for label in model.classes}
-    for row in rows.values():
-        best = {"predict": math.inf, "empty": math.inf}
-        for _ in range(100):
-            for name in best:
-                timer = timeit.Timer(f"{name}(row)", globals={**scope, "row": row})
-                best[name] = min(best[name], timer.timeit(1000))
-        assert best["predict"] <= 10.0 * best["empty"]
+    tracer = sys.gettrace()
+    sys.settrace(None)  # coverage would make the empty call slow
+    try:
+        ratios = [_ratio(scope, row) for row in rows.values()]
+    finally:
+        sys.settrace(tracer)
+    assert max(ratios) <= 10.0
+
+
+def _ratio(scope, row):
+    """The best time of ``predict(row)`` over that of ``empty(row)``, measured by turns."""
+    best = {"predict": math.inf, "empty": math.inf}
+    for _ in range(200):
+        for name in best:
+            timer = timeit.Timer(f"{name}(row)", globals={**scope, "row": row})
+            best[name] = min(best[name], timer.timeit(1000))
+    return best["predict"] / best["empty"]
 
 
 def _empty(x):
