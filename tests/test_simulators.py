@@ -10,7 +10,7 @@ import pytest
 from smallearn.devices import CHIPS, available, avr
 from smallearn.devices import arm as arm_simulator
 from smallearn.devices.measure import DTYPES, measure
-from smallearn.devices.toolchain import Program, ToolchainError
+from smallearn.devices.toolchain import Program, ToolchainError, build
 from tools import missing
 
 ROW = np.array([[1, 2, 3]])
@@ -53,6 +53,65 @@ def test_the_time_on_arm_has_a_cycle_for_each_word_and_two_for_each_jump():
     found, without = measure(loads, "cortex-m0", ROW), measure(program(NOTHING), "cortex-m0", ROW)
     assert found.counts[0] - without.counts[0] == 3
     assert found.cycles[0] - without.cycles[0] == 3 + 2  # the branch goes to what follows it: no jump
+
+
+TREE = """
+__attribute__((noinline)) static int32_t tree(const int16_t *x)
+{
+    if (x[0] < 5432) {
+        if (x[1] < 6543)
+            return 1;
+        else
+            return 0;
+    }
+    if (x[2] < 1814)
+        return 1;
+    else
+        return 0;
+}
+static int32_t vote(const int16_t *x)
+{
+    int32_t votes[2] = {0, 0};
+    votes[tree(x)] += 1;
+    votes[tree(x + 1)] += 2;
+    votes[tree(x + 2)] += 4;
+    return votes[1];
+}
+"""
+
+
+def test_conditional_instructions_do_what_they_should(chip):
+    # A function that loads in one of Thumb's conditional blocks and returns from another; its caller goes on.
+    rows = np.random.default_rng(1).integers(-10_000, 20_000, size=(200, 5))
+    trees = [np.where(rows[:, i] < 5432, rows[:, i + 1] < 6543, rows[:, i + 2] < 1814) for i in range(3)]
+    found = measure(program("return vote(x);", TREE, "int16", 5), chip, rows)
+    assert found.answers == tuple(trees[0] + 2 * trees[1] + 4 * trees[2])
+
+
+def test_blocks_hold_as_many_instructions_and_words_as_unicorn_executes_one_by_one():
+    lacking = available("cortex-m0")  # which has no conditional instructions, so that unicorn can be asked for each
+    if lacking is not None:
+        missing(lacking)
+    chip, rows = CHIPS["cortex-m0"], np.array([[1.5, -2.0, 3.0], [0.0, 7.0, 1e9]], dtype=np.float32)
+    image = build(program("return x[0] * x[1] - x[2] / x[1] > 0.0f;", number="float32"), chip)
+    core = arm_simulator._Core(image, chip)
+    unicorn, seen = core.unicorn, {"instructions": 0, "words": 0}
+
+    def on_instruction(*_):
+        seen["instructions"] += 1
+
+    def on_access(*_):
+        seen["words"] += 1
+
+    core.emulator.hook_add(unicorn.UC_HOOK_CODE, on_instruction)
+    core.emulator.hook_add(unicorn.UC_HOOK_MEM_READ | unicorn.UC_HOOK_MEM_WRITE, on_access)
+    for row in rows:
+        seen.update(instructions=0, words=0)
+        found = core.call(row.tobytes())
+        assert found.count == 1 + seen["instructions"]
+        assert core.words == seen["words"]
+        assert seen["instructions"] > 300
+        assert seen["words"] > 30
 
 
 @pytest.mark.parametrize("number", DTYPES)
