@@ -8,14 +8,12 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from c_programs import NARROW, STRICT, Library, device_rows, run
+from c_programs import NARROW, Library, device_rows
 from exports import MODELS, edge_rows, exportable, full_table, magnitudes, trained_models
-from smallearn.export.c import to_c
 from smallearn.export.fixed import BITS, decide, winners
-from smallearn.export.float32 import certain, error_bound, exact_scores, float32_error_bound, in_floats
+from smallearn.export.float32 import certain, error_bound, exact_scores
 from smallearn.export.terms import flatten
-from smallearn.model import Prototype, Range, SMaLLModel, Term
-from tools import need
+from smallearn.model import Range
 
 FLOATS = ("float32", "float64")
 NUMBERS = (*FLOATS, *BITS)

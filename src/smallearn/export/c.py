@@ -45,14 +45,18 @@ def to_c(
     for what, given, known in (("number", number, NUMBERS), ("form", form, FORMS), ("layout", layout, LAYOUTS)):
         if given not in known:
             raise ValueError(f"{what}={given!r} is not one of {', '.join(map(repr, known))}.")
-    if number in BITS:
-        words = Words(name, quantise(model, number, ranges, counts), arguments)
-    elif ranges or counts:
-        raise ValueError(f"ranges and counts are for whole numbers ({', '.join(BITS)}), not for {number}.")
-    else:
-        words = Words(name, in_floats(model, number), arguments)
+    words = words_of(model, number, name, arguments, ranges, counts)
     test = None if conformance is None else Conformance.of(words, conformance)
     return "\n".join(_file(words, form, layout == "table" and bool(words.target.terms), test))
+
+
+def words_of(model: SMaLLModel, number: str, name: str, arguments: Any, ranges: Any, counts: Any) -> Words:
+    """The model in its numbers, with all that it is called in C."""
+    if number in BITS:
+        return Words(name, quantise(model, number, ranges, counts), bool(arguments))
+    if ranges or counts:
+        raise ValueError(f"ranges and counts are for whole numbers ({', '.join(BITS)}), not for {number}.")
+    return Words(name, in_floats(model, number), bool(arguments))
 
 
 def _file(words: Words, form: str, tabled: bool, test: Conformance | None) -> Iterator[str]:

@@ -134,8 +134,6 @@ def quantise(
     exact = sketch(flat, coders, BITS[number], input_bits)
     wide = 2 * input_bits if exact.has_products else BITS[number]
     best = exact.best(2 ** (BITS[number] - 1) - 1, 2 ** (wide - 1) - 1)
-    if best is None:
-        raise ValueError(f"The sums of the model do not fit {wide} bits with {number}: use a wider number.")
     sum_bits = max(bits_for(interval) for interval in best.intervals)
     types = (input_bits, sum_bits, best.intervals)
     return IntegerModel(model, flat, number, best.intercepts, best.terms, coders, best.factor, *types)

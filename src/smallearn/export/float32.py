@@ -33,6 +33,9 @@ def in_floats(model: SMaLLModel, number: str = "float32") -> TargetModel[float]:
 
 
 def _term(flat: FlatModel, term: FlatTerm, text: str, narrow: bool) -> TargetTerm[float] | None:
+    guarded = flat.inputs[term.input].may_be_missing
+    if term.kind == "missing" and not guarded:  # another term has no answer there
+        return None
     weight = _rounded(term.weight, f"the weight of {text}", narrow)
     value: Any = term.value
     instead = None
@@ -42,7 +45,7 @@ def _term(flat: FlatModel, term: FlatTerm, text: str, narrow: bool) -> TargetTer
         value = float32_at_most(value)  # minus infinity below every float32: `above` holds for all that is not missing
     elif term.kind == "equals" and narrow and float32_at_most(value) != value:
         return None
-    if term.kind == "raw" and term.mean is not None:
+    if term.mean is not None and guarded:
         instead = _rounded(term.weight * term.mean, f"the weight of {text} times its mean", narrow)
     return TargetTerm(term.prototype, term.input, weight, term.kind, text, value, None, instead)
 
@@ -69,9 +72,9 @@ def float32_error_bound(model: SMaLLModel, X: Any) -> np.ndarray:
     same float32 x in both (see `in_floats`). With u = 2⁻²⁴ and η = 2⁻¹²⁶ the result of a float32 operation, and of
     rounding a constant, is ``exact · (1 + δ) + ε`` with |δ| ≤ u and |ε| ≤ η: η covers underflow, gradual or to 0.
 
-    - A term is rounded at most twice, its weight and its product (where x is missing ``w_i · mean`` to float64, and that
-      to float32), and takes part in at most n additions: n + 2 factors (1 + δ) or fewer. Together they change the sum
-      by at most ``γ (|b| + Σ |w_i v_i|)``, ``γ = (n + 3) u / (1 − (n + 3) u)``.
+    - A term is rounded at most twice, its weight and its product (where x is missing: ``w_i · mean``, to float64 and
+      then to float32), and takes part in at most n additions: n + 2 factors (1 + δ) or fewer, which change the sum by at
+      most ``γ (|b| + Σ |w_i v_i|)``, ``γ = (n + 3) u / (1 − (n + 3) u)``.
     - A term has at most four ε: of its weight, times |v_i|; of x (0 instead of a subnormal number), times |w_i|; of the
       product; of the addition. What comes after multiplies each by at most 2 · 2. With that of b they are at most
       ``4 η (1 + Σ (|w_i| + |v_i| + 2))``.

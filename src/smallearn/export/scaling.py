@@ -132,29 +132,31 @@ class Sketch:
                 count += (total > 0) != (whole > 0) if self.owner else (total >= 0) != (whole >= 0)
         return count
 
-    def best(self, most_weight: int, most_sum: int) -> Rounded | None:
+    def best(self, most_weight: int, most_sum: int) -> Rounded:
         """Of the factors that fit, the one that turns the fewest decisions, and of those the first that has the least
-        error; None if none fits."""
-        steepest = self.steepest
+        error."""
         size = [abs(intercept) for intercept in self.intercepts]
         for part in self.parts:
             size[part.prototype] += abs(part.slope) * max(abs(part.least), abs(part.greatest))
-        most = math.floor(min(Fraction(most_weight), most_sum * steepest / max(*size, steepest)))
-        while most >= 1:
-            tried = [self.rounded(factor) for factor in _factors(most, steepest)]
+        top = min(most_weight / self.steepest, most_sum / max(*size, self.steepest))
+        while True:  # to an end: with a factor that is small enough, all weights are 0
+            tried = [self.rounded(factor) for factor in _factors(top, self.steepest)]
             fitting = [one for one in tried if one.fits(most_weight, most_sum)]
             if fitting:
                 return min(fitting, key=lambda one: (self.turned(one.factor), one.error))
-            most //= 2
-        return None
+            top /= 2
 
 
-def _factors(most: int, steepest: Fraction) -> Iterator[Fraction]:
-    """1, which leaves the points of a score card as they are; and those that make the greatest weight whole."""
-    if steepest <= most:
+def _factors(top: Fraction, steepest: Fraction) -> Iterator[Fraction]:
+    """1, which leaves the points of a score card as they are; and some from half the top up to it, those that make the
+    greatest weight whole if there are any."""
+    if top >= 1:
         yield Fraction(1)
+    most = math.floor(top * steepest)
     for weight in range(most, most // 2, -max(1, most // (2 * FEW))):
-        yield Fraction(weight) / steepest
+        yield weight / steepest
+    if not most:
+        yield from (top * part / FEW for part in range(FEW, FEW // 2, -1))
 
 
 def sketch(flat: FlatModel, coders: tuple[Coder, ...], weight_bits: int, input_bits: int) -> Sketch:
@@ -163,15 +165,16 @@ def sketch(flat: FlatModel, coders: tuple[Coder, ...], weight_bits: int, input_b
     parts = []
     for term, text in zip(flat.terms, term_texts(flat), strict=True):
         coder, weight, place = coders[term.input], Fraction(term.weight), (term.prototype, term.input)
+        guarded = flat.inputs[term.input].may_be_missing
         if isinstance(coder, Linear | Count) and term.kind == "raw":
             intercepts[term.prototype] += weight * coder.offset
-            instead = None if term.mean is None else weight * (Fraction(term.mean) - coder.offset)
+            instead = None if term.mean is None or not guarded else weight * (Fraction(term.mean) - coder.offset)
             ends = (coder.least, coder.greatest) if isinstance(coder, Count) else _ends(weight_bits)
             parts.append(Part(*place, "raw", text, weight * coder.slope, *ends, instead=instead))
         elif term.kind == "missing":
-            parts.append(Part(*place, "missing", text, weight))
+            parts += [Part(*place, "missing", text, weight)] if guarded else []
         else:
-            missing = _ends(input_bits)[0] if flat.inputs[term.input].may_be_missing else None
+            missing = _ends(input_bits)[0] if guarded else None
             kind, value, high = literal(coder.interval(term.kind, term.value), coder, missing)
             if kind == "always":
                 intercepts[term.prototype] += weight
