@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help demo test lint format bench bench-quality bench-concepts clean
+.PHONY: help demo test lint format bench bench-quality bench-concepts bench-devices clean
 
 help:
 	@echo "make demo    train on the breast cancer data and print the model"
@@ -13,6 +13,7 @@ help:
 	@echo "make bench   time it against its rivals"
 	@echo "make bench-quality DATA=folder   compare accuracy at 3 to 16 terms with its rivals"
 	@echo "make bench-concepts   are true concepts (tic-tac-toe, hidden DNFs) learned exactly?"
+	@echo "make bench-devices   accuracy, bytes and cycles on three chips, beside emlearn, m2cgen and micromlgen"
 	@echo "make format  let ruff rewrite the code"
 	@echo "make clean   remove the environment and caches"
 
@@ -43,6 +44,10 @@ bench-quality: $(VENV)/.bench
 # More in ARGS: make bench-concepts ARGS="--jobs 2 --seeds 3 --data folder"
 bench-concepts: $(VENV)/.bench
 	$(BIN)/python -m benchmarks.concepts $(ARGS)
+
+# Needs the compilers and simulators of the chips (Debian: see .ci/packages).
+bench-devices: $(VENV)/.bench
+	$(BIN)/python -m benchmarks.devices $(ARGS)
 
 clean:
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .coverage .hypothesis

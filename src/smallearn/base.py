@@ -24,7 +24,7 @@ from smallearn.version import __version__
 
 FITTED = (
     *("classes_", "intercepts_", "support_", "prototype_classes_", "objective_", "lower_bound_", "optimality_gap_"),
-    *("duality_gap_", "n_iter_", "n_terms_", "model_", "_weights"),
+    *("duality_gap_", "n_iter_", "n_terms_", "number_", "device_cost_", "model_", "_weights"),
 )
 
 

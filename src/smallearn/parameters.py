@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_array
 LARGEST = float(np.finfo(float).max)
 SOLVERS = ("accelerated", "mirror-prox")
 GEOMETRIES = ("entropy", "euclidean")
+DEVICES = ("atmega328p", "cortex-m0", "cortex-m4")
 LITERALS = ("raw", "thresholds", "both")
 BUDGETS = ("prototype", "total", "shared")
 STARTS = ("kmeans", "splits", "random", "auto")
@@ -91,9 +92,26 @@ def check_selection(parameters: dict[str, Any]) -> None:
         yes_or_no(name, parameters[name])
     whole_number("n_init", parameters["n_init"])
     check_n_jobs(parameters["n_jobs"])
+    _check_device(parameters)
     cv = parameters["cv"]
     if isinstance(cv, bool | np.bool_) or (_is_number(cv) and (not _is_whole(cv) or cv < 2)):
         raise ValueError(f"cv={cv!r} is not a number of folds from 2, a splitter, an iterable of folds or None.")
+
+
+def _check_device(parameters: dict[str, Any]) -> None:
+    device = parameters["device"]
+    limits = {name: parameters[name] for name in ("max_flash", "max_ram", "max_cycles", "max_time_us")}
+    for name, limit in limits.items():
+        if limit is not None and (not _is_number(limit) or not limit > 0):
+            raise ValueError(f"{name}={limit!r} is not a positive number or None, which means no limit but the chip's.")
+    if device is None:
+        given = [name for name, limit in limits.items() if limit is not None]
+        if given:
+            raise ValueError(f"{given[0]}={limits[given[0]]!r} is a limit on a chip, and device=None: name the chip.")
+        return
+    one_of("device", device, DEVICES, ", or None")
+    if not parameters["refit"]:
+        raise ValueError("device is given and refit=False: whether a model fits is seen when it is trained on all rows.")
 
 
 def _listed(name: str, given: Any) -> list[Any]:

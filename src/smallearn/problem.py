@@ -44,6 +44,8 @@ class Problem:
     """The inverse scale of each column of X."""
     numbers: np.ndarray
     """The feature that is in each column of X; columns of presence come behind and have none."""
+    has_gaps: bool
+    """Whether a value was missing in any row."""
 
     @property
     def constant(self) -> np.ndarray:
@@ -141,6 +143,7 @@ def build_problem(
         centre,
         width,
         numbers,
+        bool(not sparse.issparse(X) and np.isnan(X).any()),
     )
 
 

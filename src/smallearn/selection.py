@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.metrics import check_scoring
-from sklearn.utils import check_random_state
+from sklearn.utils import check_random_state, column_or_1d
 
 from smallearn import search
 from smallearn.base import SMaLLBase
@@ -15,7 +15,14 @@ from smallearn.blocks import Rows
 from smallearn.budgets import Budget
 from smallearn.folds import make_folds, whole
 from smallearn.model import SMaLLModel
-from smallearn.parameters import Features, check_costs, check_monotonic, check_positive_class, check_selection
+from smallearn.parameters import (
+    Features,
+    check_costs,
+    check_monotonic,
+    check_positive_class,
+    check_sample_weight,
+    check_selection,
+)
 from smallearn.problem import Problem
 from smallearn.race import Candidate, Family, Scorer, Table, Task, missed, race, trace
 from smallearn.solvers import accelerated
@@ -59,6 +66,12 @@ standardize, class_weight
         Take the fewest terms that score within one standard error of the best.
     refit : bool, default=True
         Train the chosen model on all rows. Without it there are `cv_results_` and `best_params_` only.
+    device : {"atmega328p", "cortex-m0", "cortex-m4"} or None, default=None
+        A chip that the model has to fit: it is then the most accurate one of at most `max_terms` whose compiled code
+        keeps the limits below, in the number format that serves best. Needs the chip's compiler, or goes by estimates.
+    max_flash, max_ram, max_cycles, max_time_us : number or None, default=None
+        What one prediction may take on `device`: bytes of flash and RAM, cycles (instructions on Cortex-M), time at the
+        chip's usual clock. None: what the chip has. If no training row has a missing value, the model takes none either.
     n_init : int, default=4
         Starts to descend from when the chosen model is trained on all rows.
     random_state : int, RandomState instance or None, default=None
@@ -77,6 +90,9 @@ standardize, class_weight
         The candidate that was chosen.
     n_terms_ : int
         Terms of the model.
+    number_, device_cost_ : str, `smallearn.devices.Cost`
+        With `device`: the number format ("float32", "int16", "int8") and what the model costs in it. Predictions here
+        are those of the weights before rounding; `smallearn.export.quantise` gives those of the chip.
     model_, classes_, intercepts_, support_, prototype_classes_, objective_, lower_bound_, optimality_gap_
         As in `SMaLLClassifier`, for the chosen model.
 
@@ -109,6 +125,11 @@ standardize, class_weight
         cv=None,
         one_standard_error=False,
         refit=True,
+        device=None,
+        max_flash=None,
+        max_ram=None,
+        max_cycles=None,
+        max_time_us=None,
         n_init=4,
         fit_intercept=True,
         standardize=True,
@@ -134,6 +155,11 @@ standardize, class_weight
         self.cv = cv
         self.one_standard_error = one_standard_error
         self.refit = refit
+        self.device = device
+        self.max_flash = max_flash
+        self.max_ram = max_ram
+        self.max_cycles = max_cycles
+        self.max_time_us = max_time_us
         self.n_init = n_init
         self.fit_intercept = fit_intercept
         self.standardize = standardize
@@ -154,6 +180,8 @@ standardize, class_weight
         """Choose and train on ``X`` (array, CSR matrix, pandas or polars table) and labels ``y``."""
         check_selection(self.get_params(deep=False))
         with self._all_or_nothing():
+            if self.device is not None:
+                return self._fit_on_device(X, y, sample_weight)
             task, table = self._explore(X, y, sample_weight, (int(self.max_terms) + 1) // 2)
             chosen = table.choose(table.complete(), bool(self.one_standard_error))
             states: dict[Candidate, State] = {}
@@ -165,6 +193,48 @@ standardize, class_weight
                 self._keep(task.problem, *self._solution(task, chosen, states[chosen]), chosen.alpha)
                 self.n_terms_ = len(self.model_.terms)
         return self
+
+    def _fit_on_device(self, X, y, sample_weight) -> Self:
+        """The candidate that promises most, in each number format; if none keeps the limits, the next that is smaller,
+        until what is left promises less than what was found."""
+        from smallearn import on_device
+
+        limits = on_device.Limits(self.device, self.max_flash, self.max_ram, self.max_cycles, self.max_time_us)
+        task, table = self._explore(X, y, sample_weight, 1)
+        labels, weight = column_or_1d(y), check_sample_weight(sample_weight, X)
+        left = table.complete()
+        best: tuple[float, Candidate, State, on_device.Deployed] | None = None
+        smallest: list[on_device.Deployed] = []
+        while left:
+            chosen = table.choose(left, bool(self.one_standard_error))
+            if best is not None and table.mean(chosen) <= best[0]:
+                break
+            state = self._states(task, chosen.family, [chosen], int(self.n_init))[chosen]
+            self._keep_on_device(task, chosen, state)
+            tried = on_device.deploy(self.model_, limits, X, labels, weight)
+            fitting = [one for one in tried if not one.broken]
+            for one in fitting:
+                promise = table.mean(chosen) - one.loss
+                if best is None or promise > best[0]:
+                    best = (promise, chosen, state, one)
+            if not smallest or len(self.model_.terms) <= len(smallest[0].model.terms):
+                smallest = tried
+            left = [c for c in left if c != chosen and (fitting or not _no_smaller(c, chosen))]
+        if best is None:
+            raise ValueError(on_device.too_tight(limits, smallest))
+        _, chosen, state, deployed = best
+        self._tell(task, table, chosen)
+        self._forget()
+        self._keep_on_device(task, chosen, state)
+        self.n_terms_ = len(self.model_.terms)
+        self.number_, self.device_cost_ = deployed.number, deployed.cost
+        return self
+
+    def _keep_on_device(self, task: Task, chosen: Candidate, state: State) -> None:
+        """A chip pays for every question; whether a value is missing is asked only if one was, in training."""
+        self._keep(task.problem, *self._solution(task, chosen, state), chosen.alpha)
+        if not task.problem.has_gaps:
+            self.model_ = self.model_.for_complete_rows()
 
     def _explore(self, X, y, sample_weight, least_terms: int) -> tuple[Task, Table]:
         """Read the data, make the folds and ask every family for models of ``least_terms`` or more."""
@@ -299,6 +369,13 @@ standardize, class_weight
         """Every term put to the test of a swap, by the budget of this candidate."""
         searching = task.search(rows, family, candidate.alpha)
         return searching.tidy(searching.polish(state, len(state.theta), tries=2))
+
+
+def _no_smaller(one: Candidate, other: Candidate) -> bool:
+    """Whether a model of the one is not likely to be smaller than one of the other: as many terms, of the same kind, in
+    as many prototypes."""
+    alike = (one.family.literals, one.family.n_prototypes) == (other.family.literals, other.family.n_prototypes)
+    return alike and one.size >= other.size
 
 
 @dataclass(frozen=True)
