@@ -9,7 +9,7 @@ from smallearn.devices import Cost, cost
 from smallearn.devices.chips import find_chip
 from smallearn.export.fixed import quantise
 from smallearn.model import SMaLLModel
-from smallearn.words import listed
+from smallearn.words import count, listed
 
 NUMBERS = ("float32", "int16", "int8")  # the most exact first
 ROWS = 200  # of the training data, on which time is measured
@@ -82,8 +82,8 @@ def too_tight(limits: Limits, smallest: list[Deployed]) -> str:
     asked = ", ".join(f"{name}={limits.of(name):g}" for name in names)
     least = {name: min(spending(one.cost).get(name, np.inf) for one in smallest) for name in UNITS}
     needs = ", ".join(f"{value:g} {UNITS[name]}" for name, value in least.items() if np.isfinite(value))
-    terms = len(smallest[0].model.terms)
+    terms = count(len(smallest[0].model.terms), "term")
     return (
-        f"No model keeps {asked} on {limits.device}: the smallest, of {terms} term{'s' if terms != 1 else ''}, takes at "
-        f"least {needs} (formats tried: {listed(NUMBERS)}). Allow more, or take another chip."
+        f"No model keeps {asked} on {limits.device}: the smallest, of {terms}, takes at least "
+        f"{needs} (formats tried: {listed(NUMBERS)}). Allow more, or take another chip."
     )

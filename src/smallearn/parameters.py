@@ -111,7 +111,7 @@ def _check_device(parameters: dict[str, Any]) -> None:
         return
     one_of("device", device, DEVICES, ", or None")
     if not parameters["refit"]:
-        raise ValueError("device is given and refit=False: whether a model fits is seen when it is trained on all rows.")
+        raise ValueError("device is given and refit=False: only a model that is trained on all rows can be measured.")
 
 
 def _listed(name: str, given: Any) -> list[Any]:

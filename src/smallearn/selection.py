@@ -71,7 +71,7 @@ standardize, class_weight
         keeps the limits below, in the number format that serves best. Needs the chip's compiler, or goes by estimates.
     max_flash, max_ram, max_cycles, max_time_us : number or None, default=None
         What one prediction may take on `device`: bytes of flash and RAM, cycles (instructions on Cortex-M), time at the
-        chip's usual clock. None: what the chip has. If no training row has a missing value, the model takes none either.
+        chip's usual clock. None: what the chip has. If no training row has a gap, the model takes none either.
     n_init : int, default=4
         Starts to descend from when the chosen model is trained on all rows.
     random_state : int, RandomState instance or None, default=None
