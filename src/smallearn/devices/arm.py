@@ -1,7 +1,7 @@
 """Cortex-M programs run on unicorn, which counts instructions. Time is estimated from them.
 
-Unicorn is asked for whole blocks of instructions only. Its hooks on memory leave Thumb's conditional blocks (``it``) in a
-wrong state (version 2.1.4), and those on single instructions are slow and miss the ones whose condition fails.
+Unicorn is asked for whole blocks of instructions only. Its hooks on memory leave Thumb's conditional blocks (``it``) in
+a wrong state (version 2.1.4), and those on single instructions are slow and miss the ones whose condition fails.
 """
 
 import functools

@@ -70,12 +70,12 @@ def host() -> Path:
 
 def _folder() -> Path:
     """Where the host is kept: the user's cache, or a folder that is removed when Python ends."""
-    kept = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "smallearn")
     try:
+        kept = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "smallearn")
         kept.mkdir(parents=True, exist_ok=True)
         if os.access(kept, os.W_OK):
             return kept
-    except OSError:
+    except (OSError, RuntimeError):  # nobody's home, or not to be written to
         pass
     return Path(_temporary().name)
 

@@ -126,6 +126,9 @@ def _measured(model: SMaLLModel, chip: Chip, number: str, rows: Any, layout: str
 
 def _estimated(model: SMaLLModel, chip: Chip, number: str, layout: str, options: dict, lacking: str | None) -> Cost:
     guess = estimate(target_of(model, number, options), chip, layout)
+    near = ", ".join(
+        f"{name} within {100 * guess.errors[key]:.0f}%" for name, key in (("flash", "flash"), (chip.counts, "count"))
+    )
     why = "" if lacking is None else f"; {lacking}"
     return Cost(
         chip.name,
@@ -137,7 +140,7 @@ def _estimated(model: SMaLLModel, chip: Chip, number: str, layout: str, options:
         guess.mean,
         guess.cycles / chip.clock * 1e6,
         False,
-        f"estimated from the number of terms, not measured{why}",
+        f"estimated from the number of terms, not measured; of random models nine in ten had {near}{why}",
     )
 
 
