@@ -2,18 +2,22 @@
 
 import ctypes
 import subprocess
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
 
+from exports import edge_rows, full_table
 from smallearn.export.c import to_c
 from smallearn.export.fixed import BITS, quantise
 from smallearn.export.float32 import in_floats
 from smallearn.export.numbers import read_inputs
+from smallearn.export.terms import flatten
+from smallearn.model import Range
 from tools import need
 
 STRICT = ["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror"]
+FORMS = [(layout, arguments) for layout in ("code", "table") for arguments in (False, True)]
 # As on an 8-bit machine, where a sum of 16 bits has no more: what would overflow there gives another answer here.
 NARROW = "#include <stdint.h>\n#define int_fast8_t int8_t\n#define int_fast16_t int16_t\n#define int_fast32_t int32_t\n"
 
@@ -81,6 +85,18 @@ class Library:
         function = getattr(self.loaded, f"{name}_encode_{position}")
         function.argtypes, function.restype = [ctypes.c_float], ctypes.c_int64
         return np.array([function(value) for value in np.asarray(values, dtype=np.float32)])
+
+
+def with_ranges(model):
+    """The same with a range for every feature: the models of the tests have not all of them."""
+    known = {extent.feature for extent in model.ranges}
+    more = tuple(Range(term.feature, -2.0, 3.0) for term in model.features if term.feature not in known)
+    return replace(model, ranges=model.ranges + more)
+
+
+def rows_of(model, count=40):
+    flat = flatten(model)
+    return full_table(flat, edge_rows(flat, count))
 
 
 def _types(target):

@@ -1,36 +1,21 @@
 """C: compiled by gcc, it answers as the model does (floats) or exactly as the integer model does (whole numbers)."""
 
 import math
-from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from c_programs import NARROW, Library, device_rows
-from exports import MODELS, edge_rows, exportable, full_table, magnitudes, trained_models
+from c_programs import FORMS, NARROW, Library, device_rows, rows_of, with_ranges
+from exports import MODELS, exportable, full_table, magnitudes, trained_models
 from smallearn.export.fixed import BITS, decide, winners
 from smallearn.export.float32 import certain, error_bound, exact_scores
 from smallearn.export.terms import flatten
-from smallearn.model import Range
 
 FLOATS = ("float32", "float64")
 NUMBERS = (*FLOATS, *BITS)
 compiled = settings(max_examples=6, phases=[Phase.generate])  # to shrink an example would take many more compilations
-FORMS = [(layout, arguments) for layout in ("code", "table") for arguments in (False, True)]
-
-
-def with_ranges(model):
-    """The same with a range for every feature: the models of the tests have not all of them."""
-    known = {extent.feature for extent in model.ranges}
-    more = tuple(Range(term.feature, -2.0, 3.0) for term in model.features if term.feature not in known)
-    return replace(model, ranges=model.ranges + more)
-
-
-def rows_of(model, count=40):
-    flat = flatten(model)
-    return full_table(flat, edge_rows(flat, count))
 
 
 @pytest.fixture(scope="module")

@@ -11,6 +11,7 @@ from smallearn.export.c_words import Words, count_type
 from smallearn.export.fixed import IntegerModel, decide
 from smallearn.export.float32 import certain, error_bound, exact_scores
 from smallearn.export.numbers import read_inputs
+from smallearn.words import count
 
 
 @dataclass(frozen=True)
@@ -52,10 +53,8 @@ class Conformance:
         """Tables, and a function that returns the number of rows whose answer differs."""
         words, width = self.words, len(self.words.inputs)
         index, total = count_type(max(1, self.rows.size)), len(self.rows)
-        note = f"/* {total} rows and the classes that the model gives them."
-        note += (
-            f" {self.undecided} more are so close to a boundary that rounding decides. */" if self.undecided else " */"
-        )
+        note = f"/* {count(total, 'row')} and what the model answers."
+        note += f" {self.undecided} more: so close to a boundary that rounding decides. */" if self.undecided else " */"
         if not total:
             return f"{note}\n" + function(f"{public}{self.head}", ["return 0;"])
         parts = [note]

@@ -73,7 +73,7 @@ def float32_error_bound(model: SMaLLModel, X: Any) -> np.ndarray:
     rounding a constant, is ``exact · (1 + δ) + ε`` with |δ| ≤ u and |ε| ≤ η: η covers underflow, gradual or to 0.
 
     - A term is rounded at most twice, its weight and its product (where x is missing: ``w_i · mean``, to float64 and
-      then to float32), and takes part in at most n additions: n + 2 factors (1 + δ) or fewer, which change the sum by at
+      then to float32), and takes part in at most n additions: n + 2 factors (1 + δ) or fewer. They change the sum by at
       most ``γ (|b| + Σ |w_i v_i|)``, ``γ = (n + 3) u / (1 − (n + 3) u)``.
     - A term has at most four ε: of its weight, times |v_i|; of x (0 instead of a subnormal number), times |w_i|; of the
       product; of the addition. What comes after multiplies each by at most 2 · 2. With that of b they are at most
