@@ -4,6 +4,8 @@ import re
 import runpy
 from pathlib import Path
 
+from tools import need
+
 ROOT = Path(__file__).parents[1]
 
 
@@ -19,6 +21,18 @@ def test_the_python_in_the_page_on_models_runs(capsys):
     assert names["proven"].optimality_gap_ <= 1e-4
     assert names["card"].model_.is_score_card
     assert len(re.findall(r"^\d [0-9.]+% ±", capsys.readouterr().out, flags=re.MULTILINE)) == 4
+
+
+def test_the_python_in_the_page_on_exports_runs(capsys):
+    need("avr-gcc")
+    names: dict = {}
+    for block in code_blocks("docs/exports.md", "python"):
+        exec(block, names)  # the page's own code
+    assert names["fitting"].device_cost_.flash <= 200
+    assert "prediction" in names["query"]
+    agreement, *costs = capsys.readouterr().out.splitlines()
+    assert float(agreement) > 0.98
+    assert sum("bytes of flash" in line for line in costs) == 2
 
 
 def test_the_python_in_the_readme_runs_as_printed(tmp_path, monkeypatch):
