@@ -290,7 +290,8 @@ def test_the_grids_are_those_of_the_paper():
     ]
     for name in ("RF", "AB", "GB"):
         assert grid(by_name[name])["classify__n_estimators"] == [10, 20, 50]
-    assert grid(by_name["RF"])["classify__max_features"] == ["sqrt", "log2"]
+    assert grid(by_name["RF"], 50)["classify__max_features"] == ["sqrt", "log2"]
+    assert len(grid(by_name["RF"], 10)["classify__max_features"]) == 1  # three features either way
     assert grid(by_name["DT"]) == {"classify__criterion": ["gini", "entropy"]}
     assert grid(by_name["kNN"]) == {"classify__n_neighbors": [1, 3, 5, 7]}
     steps = {
@@ -305,6 +306,14 @@ def test_the_grids_are_those_of_the_paper():
             [whole * l1] for l1 in (0.1, 0.01, 0.001, 0.0001)
         ]
         assert by_name[name].make(11, 0).estimator["select"].max_features == 5
+
+
+def test_the_label_that_is_1_in_the_numbers_of_openml_owns_the_prototypes_of_the_preset():
+    """Most sets there have the values P and N, in this order; here P is 1 and N is 0."""
+    small = methods.BY_NAME["SMaLL k=n"]
+    assert [small.make(2, 0, owner).estimator.positive_class for owner in (0, 1)] == [0, 1]
+    others = [source.name for source in {*data.TABLE1, *data.WIDE, data.FUNDS, data.BREAST_CANCER} if source.owner == 1]
+    assert sorted(others) == ["bankruptcy", "breast_cancer", "ozone", "sonar", "spambase"]
 
 
 def test_quadratic_discriminants_are_had_where_columns_follow_from_others_and_rows_are_few():
