@@ -2,6 +2,7 @@
 
 import re
 
+import numpy as np
 import pytest
 
 from c_programs import FORMS, STRICT, rows_of, run, with_ranges
@@ -48,12 +49,24 @@ def test_names_of_users_cannot_inject_anything_into_c(tmp_path):
             texts.append(to_c(model, number, name=name, layout=layout, arguments=arguments, conformance=[[0.5] * 14]))
     source = tmp_path / "all.c"
     source.write_text("\n".join(texts) + "\nint main(void) { return 0; }\n", encoding="ascii")
-    assert len(source.read_bytes()) < 200_000
+    assert len(source.read_bytes()) < 400_000
     run([need("gcc"), *STRICT, "-c", str(source), "-o", str(tmp_path / "all.o")])
     defined = [line.split()[-1] for line in run([need("nm"), str(tmp_path / "all.o")]).splitlines()]
     assert "main" in defined
     assert [name for name in defined if not re.fullmatch(r"main|m\d_[a-z_]+", name)] == []
     run([need("g++"), *STRICT[1:], "-x", "c++", "-c", str(source), "-o", str(tmp_path / "all.o")])
+
+
+def test_numbers_are_not_broken_across_lines(tmp_path):
+    weights = np.random.default_rng(0).normal(size=60) * 1e-6
+    terms = tuple(Term(i, float(weight), f"x-{i}") for i, weight in enumerate(weights))
+    model = SMaLLModel((0, 1), "<i8", 60, (Prototype(1, 0.0, terms),))
+    rows = np.random.default_rng(1).normal(size=(9, 60)) * 1e-6
+    (tmp_path / "long.c").write_text(
+        to_c(model, layout="table", conformance=rows) + "int main(void) { return (int)model_test(); }\n"
+    )
+    run([need("gcc"), *STRICT, "long.c", "-o", "long"], cwd=tmp_path)
+    run([str(tmp_path / "long")])
 
 
 @pytest.mark.parametrize("number", ["float32", "int16"])

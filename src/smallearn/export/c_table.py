@@ -1,9 +1,8 @@
 """The body of a C export as a loop over tables of constants, which are in flash on AVR."""
 
 from collections.abc import Iterator, Sequence
-from textwrap import wrap
 
-from smallearn.export.c_code import function
+from smallearn.export.c_code import function, lines_of
 from smallearn.export.c_words import Words, count_type
 from smallearn.export.fixed import IntegerModel, bits_for
 from smallearn.export.numbers import TargetTerm
@@ -29,7 +28,7 @@ def flash(words: Words, types: Sequence[str]) -> str:
 
 def table(words: Words, name: str, kind: str, values: Sequence[str]) -> str:
     """The definition of a table."""
-    inside = "\n    ".join(wrap(", ".join(values), 110))
+    inside = "\n    ".join(lines_of(", ".join(values)))
     return f"static const {kind} {words.prefix}_{name}[] {words.upper}_FLASH = {{\n    {inside}\n}};"
 
 

@@ -132,7 +132,10 @@ class Words:
         if term.kind == "missing":
             return f"{x} != {x}" if self.is_float else f"{x} == {self.upper}_MISSING"
         if term.kind == "between":
-            return f"{x} > {self._code(term, value)} && {x} <= {self._code(term, term.high)}"
+            assert isinstance(self.target, IntegerModel)
+            assert value is not None
+            low = f"> {self.upper}_MISSING" if value == self.target.missing else f">= {value + 1}"
+            return f"{x} {low} && {x} <= {term.high}"
         sign = {"at_most": "<=", "above": ">", "equals": "=="}[term.kind]
         return f"{x} {sign} {self._code(term, value)}"
 

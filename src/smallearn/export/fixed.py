@@ -131,7 +131,7 @@ def quantise(
     input_bits = next((bits for bits in (8, 16, 32) if bits >= BITS[number] and reach < 2 ** (bits - 1)), 0)
     if not input_bits:
         raise ValueError(f"A count of {reach} does not fit 32 bits: declare a smaller range in counts.")
-    exact = sketch(flat, coders, BITS[number], input_bits)
+    exact = sketch(flat, coders, BITS[number])
     wide = 2 * input_bits if exact.has_products else BITS[number]
     best = exact.best(2 ** (BITS[number] - 1) - 1, 2 ** (wide - 1) - 1)
     sum_bits = max(bits_for(interval) for interval in best.intervals)

@@ -1,7 +1,7 @@
 """The one factor by which a model's weights are multiplied before they are rounded to whole numbers.
 
 Everything is exact: fractions before rounding, Python integers after it. `Rounded.intervals` is the proof that nothing
-overflows: it follows the least and the greatest value of every product and partial sum, term by term.
+overflows: it adds up the least and the greatest that each term can add.
 """
 
 import math
@@ -56,17 +56,15 @@ class Rounded:
 
     @cached_property
     def intervals(self) -> tuple[tuple[int, int], ...]:
-        """For each prototype the least and the greatest of all products and partial sums, whatever the codes."""
-        sums = [(intercept, intercept) for intercept in self.intercepts]
-        hulls = list(sums)
+        """For each prototype an interval that holds every product and every partial sum, with or without the constant,
+        whatever the codes and whatever the order of the terms."""
+        ends = [[min(0, intercept), max(0, intercept)] for intercept in self.intercepts]
         for term, part in zip(self.terms, self.parts, strict=True):
-            added = [part.least * term.weight, part.greatest * term.weight]
+            added = [0, part.least * term.weight, part.greatest * term.weight]
             added += [] if term.instead is None else [term.instead]
-            low, high = sums[term.prototype]
-            low, high = sums[term.prototype] = (low + min(added), high + max(added))
-            least, greatest = hulls[term.prototype]
-            hulls[term.prototype] = (min(least, low, *added), max(greatest, high, *added))
-        return tuple(hulls)
+            ends[term.prototype][0] += min(added)
+            ends[term.prototype][1] += max(added)
+        return tuple((least, greatest) for least, greatest in ends)
 
     def fits(self, most_weight: int, most_sum: int) -> bool:
         """Whether no sum is ever beyond ``most_sum`` and no factor of a product beyond ``most_weight``."""
@@ -159,7 +157,7 @@ def _factors(top: Fraction, steepest: Fraction) -> Iterator[Fraction]:
         yield from (top * part / FEW for part in range(FEW, FEW // 2, -1))
 
 
-def sketch(flat: FlatModel, coders: tuple[Coder, ...], weight_bits: int, input_bits: int) -> Sketch:
+def sketch(flat: FlatModel, coders: tuple[Coder, ...], weight_bits: int) -> Sketch:
     """Literals become intervals of codes; those that always hold, and the offsets of inputs, become constants."""
     intercepts = [Fraction(intercept) for intercept in flat.intercepts]
     parts = []
@@ -174,8 +172,7 @@ def sketch(flat: FlatModel, coders: tuple[Coder, ...], weight_bits: int, input_b
         elif term.kind == "missing":
             parts += [Part(*place, "missing", text, weight)] if guarded else []
         else:
-            missing = _ends(input_bits)[0] if guarded else None
-            kind, value, high = literal(coder.interval(term.kind, term.value), coder, missing)
+            kind, value, high = literal(coder.interval(term.kind, term.value), coder, guarded)
             if kind == "always":
                 intercepts[term.prototype] += weight
             elif kind != "never":
@@ -183,20 +180,21 @@ def sketch(flat: FlatModel, coders: tuple[Coder, ...], weight_bits: int, input_b
     return Sketch(tuple(intercepts), tuple(parts), flat.owners[0] if flat.is_binary else None)
 
 
-def literal(holds: Interval, coder: Coder, missing: int | None) -> tuple[str, int | None, int | None]:
-    """Kind, value and high of the literal that holds at these codes of ``coder``, and never at ``missing``."""
+def literal(holds: Interval, coder: Coder, guarded: bool) -> tuple[str, int | None, int | None]:
+    """Kind, value and high of the literal that holds at these codes of ``coder``, and not, if ``guarded``, at that of a
+    missing value, which is less than all of them."""
     if holds is None:
         return "never", None, None
     low, high = holds
     if low == coder.least and high == coder.greatest:
-        return ("always", None, None) if missing is None else ("above", missing, None)
+        return ("above", low - 1, None) if guarded else ("always", None, None)
     if low == high:
         return "equals", low, None
     if high == coder.greatest:
         return "above", low - 1, None
-    if low > coder.least:
+    if low > coder.least or guarded:
         return "between", low - 1, high
-    return ("at_most", high, None) if missing is None else ("between", missing, high)
+    return "at_most", high, None
 
 
 def _ends(bits: int) -> tuple[int, int]:
