@@ -16,6 +16,7 @@ from smallearn.devices.rows import target_of
 from smallearn.model import Prototype, Range, SMaLLModel, Term
 
 MODELS, HELD_OUT = 120, 40
+SMALL = 16.0  # below this a byte or a cycle more or less is no great error
 FEATURES, ROWS = 12, 100
 SHARE = 0.9  # of the models keep to the error that is stated
 
@@ -77,10 +78,10 @@ def fitted(chip: str, number: str, layout: str) -> dict[str, Any]:
     fresh, truth = measured(chip, number, layout, range(MODELS, MODELS + HELD_OUT))
     weights, errors = {}, {}
     for place, quantity in enumerate(QUANTITIES):
-        scale = 1.0 / (costs[:, place] + 8.0)  # a byte more or less is no error, however small the program
+        scale = 1.0 / (costs[:, place] + SMALL)
         found, _ = nnls(counts * scale[:, None], costs[:, place] * scale)
         weights[quantity] = [round(float(weight), 2) for weight in found]
-        off = np.abs(fresh @ found - truth[:, place]) / np.maximum(truth[:, place], 1.0)
+        off = np.abs(fresh @ found - truth[:, place]) / np.maximum(truth[:, place], SMALL)
         errors[quantity] = round(float(np.quantile(off, SHARE)), 3)
     return {"weights": weights, "errors": errors}
 

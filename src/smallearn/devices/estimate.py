@@ -18,6 +18,7 @@ COUNTS = (
     "one",
     "prototypes",
     "more than one prototype",
+    "any sum",
     "any raw term",
     "any literal",
     "raw terms and literals",
@@ -33,6 +34,7 @@ COUNTS = (
     "more than two classes",
     "prototypes of more than two classes",
 )
+FEW_LITERALS = 3  # that decide together: a compiler writes their sums as conditions
 MOST_LITERALS = 12  # of a prototype, whose every combination is looked at
 QUANTITIES = ("flash", "ram", "count", "mean", "cycles")
 
@@ -53,7 +55,7 @@ class Estimate:
 def counts_of(target: TargetModel) -> list[float]:
     """The numbers of COUNTS."""
     raw = [term for term in target.terms if term.kind == "raw"]
-    beside = together = alone = idle = without = 0
+    beside = together = alone = idle = without = most = 0
     for prototype in range(len(target.intercepts)):
         terms = target.of(prototype)
         literals = sum(term.kind != "raw" for term in terms)
@@ -62,6 +64,7 @@ def counts_of(target: TargetModel) -> list[float]:
         elif literals:
             deciding = _deciding(target, prototype)
             without += 1
+            most = max(most, deciding)
             idle += literals - deciding
             alone += deciding == 1
             together += deciding if deciding > 1 else 0
@@ -70,6 +73,7 @@ def counts_of(target: TargetModel) -> list[float]:
         1.0,
         prototypes,
         prototypes > 1,
+        bool(raw) or most > FEW_LITERALS or (several and bool(target.terms)),
         bool(raw),
         len(raw) < len(target.terms),
         0 < len(raw) < len(target.terms),
