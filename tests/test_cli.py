@@ -6,18 +6,19 @@ import sys
 import pytest
 
 from smallearn import __version__, cli
+from smallearn.commands import paper
 from smallearn.paper import experiments
 from smallearn.paper.claims import HOLDS, Claim, Outcome
 
 
 def test_the_version_and_the_help_of_every_command_are_told(capsys):
-    for arguments in (["--version"], ["--help"], ["paper", "--help"]):
+    for arguments in (["--version"], ["--help"], *([name, "--help"] for name in ("fit", "export", "cost", "paper"))):
         with pytest.raises(SystemExit) as left:
             cli.main(arguments)
         assert left.value.code == 0
     told = capsys.readouterr().out
     assert f"smallearn {__version__}" in told
-    assert all(name in told for name in cli.PAPER)
+    assert all(name in told for name in paper.PAPER)
 
 
 @pytest.mark.parametrize(

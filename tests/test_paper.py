@@ -259,7 +259,7 @@ def test_the_sparse_sets_are_mostly_real_and_there_are_ten_at_least():
 
 
 def test_every_experiment_of_the_command_is_there():
-    from smallearn.cli import PAPER
+    from smallearn.commands.paper import PAPER
 
     assert [*experiments.EXPERIMENTS, "all"] == list(PAPER)
 

@@ -1,0 +1,87 @@
+"""``smallearn export``: a model as source, query or graph."""
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from smallearn.commands.common import CommandError, read_model, tell, write_file
+from smallearn.words import listed
+
+EXAMPLES = """\
+examples:
+  smallearn export model.json --to c --number int8 -o model.h
+  smallearn export model.json --to sql --dialect duckdb --table patients
+  smallearn export model.json --to arduino -o TumourModel
+"""
+# What each target can be told, beside the model.
+OPTIONS = {
+    "c": ("number", "layout", "name", "form"),
+    "arduino": ("number", "layout", "name"),
+    "sql": ("dialect", "table", "form", "view"),
+    "onnx": ("inputs",),
+    "python": ("inputs",),
+    "javascript": ("inputs",),
+    "rust": ("inputs",),
+}
+
+
+def add(commands) -> None:
+    """The command's arguments."""
+    parser = commands.add_parser(
+        "export",
+        help="a model as C, Arduino library, Python, JavaScript, Rust, SQL or ONNX",
+        description="Write a model in the language of where predictions are made.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("model", type=Path, metavar="MODEL", help="a model file (JSON)")
+    parser.add_argument(
+        "--to", required=True, choices=sorted(OPTIONS), metavar="TARGET", help=", ".join(sorted(OPTIONS))
+    )
+    parser.add_argument(
+        "-o", "--output", type=Path, metavar="FILE", help="where to (a folder for arduino); else printed"
+    )
+    parser.add_argument("--number", metavar="TYPE", help="C: float32, float64, int8, int16, int32 (float32)")
+    parser.add_argument("--layout", metavar="KIND", help="C: code or table (code)")
+    parser.add_argument("--name", metavar="NAME", help="C: prefix of all names (model)")
+    parser.add_argument(
+        "--form", metavar="FORM", help="C: header, h, c (header); SQL: select, view, expression (select)"
+    )
+    parser.add_argument("--dialect", metavar="NAME", help="SQL: postgresql, duckdb, sqlite (postgresql)")
+    parser.add_argument("--table", metavar="NAME", help="SQL: the table to score (data)")
+    parser.add_argument("--view", metavar="NAME", help="SQL: the view to create (scored)")
+    parser.add_argument("--inputs", metavar="WHICH", help="all features of a row, or those used")
+    parser.set_defaults(run=run)
+
+
+def run(given: argparse.Namespace) -> int:
+    """Export and write, or print."""
+    from smallearn.export import TARGETS
+
+    every = sorted({name for names in OPTIONS.values() for name in names})
+    options: dict[str, Any] = {name: getattr(given, name) for name in every if getattr(given, name) is not None}
+    strange = [f"--{name}" for name in options if name not in OPTIONS[given.to]]
+    if strange:
+        raise CommandError(f"{', '.join(strange)} does not go with --to {given.to}; it takes {_flags(given.to)}")
+    model = read_model(given.model)
+    if given.to in ("arduino", "onnx") and given.output is None:
+        raise CommandError(f"--to {given.to} needs -o: it is not text")
+    try:
+        if given.to == "arduino":
+            made = TARGETS["arduino"](model, given.output, **options)
+        else:
+            made = TARGETS[given.to](model, **options)
+    except (ValueError, TypeError, OSError, ImportError) as problem:
+        raise CommandError(str(problem)) from None
+    if given.to == "arduino":
+        tell(f"An Arduino library is in {made}.")
+    elif given.output is None:
+        print(made, end="" if made.endswith("\n") else "\n")
+    else:
+        write_file(made if isinstance(made, str) else made.SerializeToString(), given.output)
+        tell(f"Wrote {given.output}.")
+    return 0
+
+
+def _flags(target: str) -> str:
+    return listed([f"--{name}" for name in OPTIONS[target]]).replace("'", "")
