@@ -54,6 +54,11 @@ def test_the_ends_of_a_range_have_the_extreme_codes_and_a_missing_value_the_one_
     assert codes[5] == target.missing == -(2 ** (BITS[number] - 1))
 
 
+def test_a_range_of_one_value_has_one_code_whatever_is_read():
+    coder = Linear(5.0, 5.0, 127)
+    assert set(coder.encode(np.array([5.0, -1e30, 1e300, 0.0])).tolist()) == {-127}
+
+
 def test_a_missing_value_without_a_mean_has_no_code():
     with pytest.raises(ValueError, match="lacks 'a'; the model has no answer"):
         quantise(ranged, "int8").codes([[math.nan, 0.0, 0.0]])

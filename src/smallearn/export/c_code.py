@@ -138,9 +138,8 @@ def _best(words: Words, labels: tuple[int, ...], labelled: bool = True) -> list[
 
 def _score(words: Words, public: str) -> str:
     head = f"{public}{words.score_type} {words.prefix}_score({words.parameters})"
-    return function(
-        head, [*_best(words, words.target.flat.owners, labelled=False), f"return ({words.score_type})best;"]
-    )
+    best = _best(words, words.target.flat.owners, labelled=False)
+    return function(head, [*best, f"return ({words.score_type})best;"])
 
 
 def _scores(words: Words, public: str) -> str:
@@ -156,8 +155,6 @@ def _scores(words: Words, public: str) -> str:
 
 def _reason(words: Words, public: str) -> str:
     count = len(words.target.flat.owners)
-    out = f"{words.prefix}_reason_t *reason"
-    out = out if words.parameters == "void" else f"{words.parameters}, {out}"
     body = [
         *_best(words, tuple(range(count))),
         "reason->prototype = winner;",

@@ -63,7 +63,8 @@ def _gives(words: Words, prototype: int, helping: dict[int, bool]) -> bool:
     """Whether the score is on the side of the class, summed as the device does it."""
     kind = int if isinstance(words.target, IntegerModel) else np.dtype(words.target.number).type
     z = kind(words.target.intercepts[prototype])
-    for term in words.target.of(prototype):
-        if helping[id(term)] == (term.weight > 0):
-            z = z + kind(term.weight)
+    with np.errstate(over="ignore", invalid="ignore"):
+        for term in words.target.of(prototype):
+            if helping[id(term)] == (term.weight > 0):
+                z = z + kind(term.weight)
     return bool(z > 0 if words.target.flat.owners[0] == 1 else z >= 0)

@@ -56,10 +56,10 @@ class Linear:
 
     def encode(self, values: np.ndarray) -> np.ndarray:
         """Codes of values that are not missing."""
-        with np.errstate(over="ignore", under="ignore"):
+        with np.errstate(over="ignore", under="ignore", invalid="ignore"):
             steps = (values.astype(np.float32) - np.float32(self.origin)) * np.float32(self.rate)
-        steps = np.clip(steps.astype(np.float64), 0.0, 2.0 * self.Q)
-        return np.trunc(steps).astype(np.int64) - self.Q
+        within = np.where(steps > 0.0, np.minimum(steps.astype(np.float64), 2.0 * self.Q), 0.0)
+        return np.trunc(within).astype(np.int64) - self.Q
 
     def interval(self, kind: str, value: Any) -> Interval:
         """The codes whose value, the middle of what is rounded to them, makes the literal hold."""
