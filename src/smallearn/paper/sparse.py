@@ -155,7 +155,9 @@ def _figure(accuracy: pd.DataFrame, per_feature: pd.DataFrame):
             looks = {"color": COLOURS[method], "edgecolor": "black", "linewidth": 0.6}
             right.barh(row, share[method], left=begin, height=0.72, hatch=HATCHES[method], **looks)
             if share[method] > 0.05:
-                text = f"{100 * accuracy.loc[name, method]:.0f} | {per_feature.loc[name, method]:.1f}"
+                text = f"{per_feature.loc[name, method]:.1f}"
+                if share[method] > 0.12:
+                    text = f"{100 * accuracy.loc[name, method]:.0f} | {text}"
                 box = {"fc": "white", "ec": "none", "alpha": 0.75, "pad": 0.8}
                 right.text(begin + share[method] / 2, row, text, ha="center", va="center", fontsize=7.5, bbox=box)
             begin += share[method]
@@ -171,7 +173,7 @@ def _figure(accuracy: pd.DataFrame, per_feature: pd.DataFrame):
     for edge in np.arange(len(sets) - 1) + 0.5:
         left.axhline(edge, color="#cccccc", linewidth=0.6)
     right.set_xlim(0.0, 1.0)
-    right.set_xlabel("share of accuracy per feature (numbers: accuracy in % | accuracy per feature)")
+    right.set_xlabel("share of accuracy per feature (numbers: accuracy in % | accuracy per feature, or the latter)")
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
