@@ -80,7 +80,7 @@ def _properties(words: Words, library: str) -> Iterator[str]:
     yield SENTENCE
     yield f"paragraph={words.target.flat.stamp}"
     yield "category=Data Processing"
-    yield "url=https://pypi.org/project/smallearn/"
+    yield "url=https://arxiv.org/abs/1803.02388"
     yield "architectures=*"
     yield f"includes={library}.h"
 
