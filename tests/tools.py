@@ -10,7 +10,10 @@ import pytest
 
 DEBIAN = {
     "gcc": "gcc",
-    "avr-gcc": "gcc-avr avr-libc",
+    "g++": "g++",
+    **dict.fromkeys(("avr-gcc", "avr-g++"), "gcc-avr avr-libc"),
+    **dict.fromkeys(("avr-nm", "avr-ar", "avr-size"), "binutils-avr"),
+    "arm-none-eabi-nm": "binutils-arm-none-eabi",
     "arm-none-eabi-gcc": "gcc-arm-none-eabi libnewlib-arm-none-eabi",
     "node": "nodejs",
     "npm": "npm",
