@@ -145,7 +145,8 @@ def test_the_header_says_where_it_comes_from_and_what_it_does():
     for line in (
         flatten(MODELS["mixed"]).stamp,
         "It is 0 (ill) if any of the prototypes' scores is 0 or more, otherwise 1 (well).",
-        "WARD_X_BLOOD_PRESSURE: blood pressure, code: how many of these hold: > 0.1, > 140.0",
+        "WARD_X_BLOOD_PRESSURE: blood pressure, from 60.0 (code -127) to 200.0 (code 127)",
+        "WARD_X_COUNT: count, code: how many of these hold:",
         "WARD_X_AGE: age, from 18.0 (code -127) to 97.0 (code 127)",
         "WARD_MISSING (the least number of the type) stands for a missing value.",
         "#define WARD_INPUTS 5",

@@ -120,8 +120,8 @@ def quantise(
 
     ``counts[label] = (scale, offset, least, greatest)`` says that the device reads a whole number in
     [least, greatest] for which the feature is ``scale · count + offset``. ``ranges[label] = (low, high)`` spreads the
-    codes of a feature over that range; the default is the training range. A feature without a range of which only
-    literals are in use gets a code for each side of its cut points, which is exact.
+    codes of a feature over that range; the default is the training range. A number that is compared for equality, or
+    without a range, and has no raw term gets a code for each side of its cut points, which is exact.
     """
     if number not in BITS:
         raise ValueError(f"number={number!r} is not one of {', '.join(map(repr, BITS))}.")
@@ -170,17 +170,19 @@ def _coder(given: Input, terms: list[FlatTerm], Q: int, ranges: dict, counts: di
     if given.label in ranges:
         low, high = _parts(ranges[given.label], 2, f"ranges[{show(given.label)}]", "(low, high)")
         return linear(given.label, low, high, Q)
-    if all(term.kind != "raw" for term in terms):
+    kinds = {term.kind for term in terms}
+    sharp = "equals" in kinds and "raw" not in kinds  # evenly spaced codes would take neighbours for equals
+    if given.low is not None and given.high is not None and not sharp:
+        return linear(given.label, given.low, given.high, Q)
+    if "raw" not in kinds:
         steps = Steps.of([(term.kind, term.value) for term in terms if term.kind != "missing"])
         if steps.greatest > Q:
             raise ValueError(f"{show(given.label)} has {steps.greatest} cut points, more than {Q}: use a wider number.")
         return steps
-    if given.low is None or given.high is None:
-        raise ValueError(
-            f"The range of {show(given.label)} is not known: give it in ranges={{label: (low, high)}}, "
-            "or in counts={label: (scale, offset, least, greatest)} if the device reads whole numbers."
-        )
-    return linear(given.label, given.low, given.high, Q)
+    raise ValueError(
+        f"The range of {show(given.label)} is not known: give it in ranges={{label: (low, high)}}, "
+        "or in counts={label: (scale, offset, least, greatest)} if the device reads whole numbers."
+    )
 
 
 def _count(label: str, entry: Any) -> Count:
