@@ -3,12 +3,13 @@
 Each model is a function on an array in RAM, in its own kind of numbers, in the same program. Accuracy is that of the
 compiled code. Models are chosen on the training part alone: 70% of the rows. Inputs are in the model's numbers already:
 what it takes to scale a measurement to int16 or int8 is not counted, for anyone. ``--fit`` makes the estimates of
-`smallearn.devices.estimate` anew instead.
+`smallearn.devices.estimate` anew instead, ``--data folder`` tells what whole numbers lose on many data sets.
 """
 
 import argparse
 import warnings
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -16,7 +17,7 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import train_test_split
 from threadpoolctl import threadpool_limits
 
-from benchmarks.devices import fit
+from benchmarks.devices import fit, numbers
 from benchmarks.devices.rivals import RIVALS, Entry
 from benchmarks.timing import verdict
 from smallearn import SMaLLClassifier, SMaLLClassifierCV, SMaLLModel
@@ -113,10 +114,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.devices", description=__doc__)
     parser.add_argument("--splits", type=int, default=20, help="splits that accuracy is the mean of (20)")
     parser.add_argument("--jobs", type=int, default=1, help="processes, each on one thread (1)")
+    parser.add_argument("--data", type=Path, help="folder of the quality benchmark: what whole numbers lose on its sets")
     parser.add_argument("--fit", action="store_true", help="measure random models and write estimates.json")
     given = parser.parse_args()
     if given.fit:
         fit.main(given.jobs)
+        return
+    if given.data is not None:
+        numbers.main(given.data, given.jobs, min(given.splits, 2))
         return
     chips = [tuple(CHIPS)] + [(FIRST,)] * (given.splits - 1)
     found = Parallel(n_jobs=given.jobs)(delayed(split)(seed, some) for seed, some in enumerate(chips))
