@@ -114,7 +114,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.devices", description=__doc__)
     parser.add_argument("--splits", type=int, default=20, help="splits that accuracy is the mean of (20)")
     parser.add_argument("--jobs", type=int, default=1, help="processes, each on one thread (1)")
-    parser.add_argument("--data", type=Path, help="folder of the quality benchmark: what whole numbers lose on its sets")
+    parser.add_argument("--data", type=Path, help="folder of the quality benchmark: what whole numbers lose there")
     parser.add_argument("--fit", action="store_true", help="measure random models and write estimates.json")
     given = parser.parse_args()
     if given.fit:
