@@ -52,6 +52,18 @@ def test_fit_learns_from_a_messy_file(table, ending, tmp_path, capsys):
     assert np.mean(model.predict(table) == table["result"]) > 0.9
 
 
+def test_decimal_commas_and_question_marks_are_numbers_and_gaps(table, tmp_path, capsys):
+    path, output = tmp_path / "data.csv", tmp_path / "model.json"
+    table[["Größe, cm", "result"]].to_csv(path, index=False, sep=";", decimal=",", na_rep="?")
+    arguments = ["--target", "result", "--max-terms", "1", "--prototypes", "1", "-o", str(output)]
+    assert cli.main(["fit", str(path), *arguments]) == 0
+    assert load_model(output).terms[0].kind in ("raw", "at_most")
+    path.write_text(path.read_text().replace("?", "unknown"))
+    capsys.readouterr()
+    cli.main(["fit", str(path), *arguments])
+    assert "Column 'Größe, cm' is text, for 'unknown' is no number" in capsys.readouterr().err
+
+
 def test_fit_for_a_chip_names_the_command_that_exports_what_fits(table, tmp_path, capsys):
     need("avr-gcc")
     path, output = tmp_path / "data.csv", tmp_path / "model.json"
@@ -86,13 +98,14 @@ def test_fit_tells_what_a_chip_cannot_hold_and_writes_nothing(table, tmp_path, c
         ("a,b\n1,x\n2,x\n", ["--target", "b"], "y has one class"),
         ("a,b\n1,x\n1,y\n", ["--target", "b"], "no column is left to learn from"),
         ("a,b\n1,x\n2,y\n", ["--target", "b", "--max-terms", "0"], "max_terms=0"),
+        ("a,b\n\udcff,x\n2,y\n", ["--target", "b"], "is not UTF-8 text: save it as UTF-8"),
         (None, ["--target", "b"], "there is no file"),
     ],
 )
 def test_fit_says_in_a_sentence_what_is_wrong(content, arguments, words, tmp_path, capsys):
     path = tmp_path / "data.csv"
     if content is not None:
-        path.write_text(content)
+        path.write_bytes(content.encode(errors="surrogateescape"))
     assert cli.main(["fit", str(path), *arguments, "-o", str(tmp_path / "model.json")]) == 1
     told = capsys.readouterr()
     assert words in told.err

@@ -58,11 +58,18 @@ def read_table(path: Path) -> Any:
         if path.suffix.lower() in (".parquet", ".pq"):
             table = pd.read_parquet(path)
         else:
-            table = pd.read_csv(path, sep=_separator(path), encoding="utf-8-sig", skipinitialspace=True)
+            read = {"sep": _separator(path), "encoding": "utf-8-sig", "skipinitialspace": True, "na_values": ["?"]}
+            table = pd.read_csv(path, **read)
+            if read["sep"] != "," and _has_decimal_commas(table):
+                table = pd.read_csv(path, decimal=",", **read)
     except ImportError:
         raise CommandError("Parquet needs pyarrow, which is not installed: pip install 'smallearn[cli]'") from None
-    except (ValueError, OSError, UnicodeError) as problem:
-        raise CommandError(f"{show(str(path))} cannot be read: {show(str(problem), quote=False, most=200)}") from None
+    except UnicodeError:
+        raise CommandError(f"{show(str(path))} is not UTF-8 text: save it as UTF-8") from None
+    except (ValueError, OSError) as problem:
+        raise CommandError(
+            f"{show(str(path))} cannot be read: {show(str(problem).strip(), quote=False, most=200)}"
+        ) from None
     table.columns = [str(name) for name in table.columns]
     if table.empty:
         raise CommandError(f"{show(str(path))} has no rows")
@@ -82,3 +89,9 @@ def _separator(path: Path) -> str:
         widths = {len(row) for row in (rows[:-1] if len(text) == LOOKED_AT else rows) if row}
         found[sign] = (len(widths) == 1 and widths != {1}, max(widths, default=0))
     return max(found, key=lambda sign: found[sign])
+
+
+def _has_decimal_commas(table: Any) -> bool:
+    """Whether a column holds nothing but numbers with a comma in them, as where columns are parted by semicolons."""
+    text = [table[name].dropna().astype(str) for name in table.columns if table[name].dtype.kind not in "biuf"]
+    return any(len(column) > 0 and column.str.fullmatch(r"[+-]?\d*,?\d+").all() for column in text)

@@ -41,7 +41,9 @@ def add(commands) -> None:
     parser.add_argument(
         "-o", "--output", type=Path, metavar="FILE", help="where to (a folder for arduino); else printed"
     )
-    parser.add_argument("--number", metavar="TYPE", help="C: float32, float64, int8, int16, int32 (float32)")
+    parser.add_argument(
+        "--number", metavar="TYPE", help="C, Arduino: float32, float64, int8, int16, int32 (float32; Arduino int16)"
+    )
     parser.add_argument("--layout", metavar="KIND", help="C: code or table (code)")
     parser.add_argument("--name", metavar="NAME", help="C: prefix of all names (model)")
     parser.add_argument(
@@ -50,7 +52,11 @@ def add(commands) -> None:
     parser.add_argument("--dialect", metavar="NAME", help="SQL: postgresql, duckdb, sqlite (postgresql)")
     parser.add_argument("--table", metavar="NAME", help="SQL: the table to score (data)")
     parser.add_argument("--view", metavar="NAME", help="SQL: the view to create (scored)")
-    parser.add_argument("--inputs", metavar="WHICH", help="all features of a row, or those used")
+    parser.add_argument(
+        "--inputs",
+        metavar="WHICH",
+        help="Python, JavaScript, Rust, ONNX: rows of all features, or of those in use: all or used",
+    )
     parser.set_defaults(run=run)
 
 

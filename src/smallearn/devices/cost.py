@@ -103,6 +103,11 @@ def cost(
     return _measured(model, chip, number, rows, layout, options)
 
 
+def _without(number: str) -> str:
+    """What is the caller's, and not in a cost."""
+    return "" if number.startswith("float") else "; making codes of readings is the caller's"
+
+
 def _measured(model: SMaLLModel, chip: Chip, number: str, rows: Any, layout: str, options: dict) -> Cost:
     target = target_of(model, number, options)
     inputs, kind = encode(target, typical_rows(target.flat, options) if rows is None else rows)
@@ -120,7 +125,7 @@ def _measured(model: SMaLLModel, chip: Chip, number: str, rows: Any, layout: str
         float(np.mean(found.counts)),
         max(found.cycles) / chip.clock * 1e6,
         True,
-        f"measured: compiled with {chip.prefix}gcc -Os, {what} run on {simulator}",
+        f"measured: {layout} compiled with {chip.prefix}gcc -Os, {what} run on {simulator}{_without(number)}",
     )
 
 

@@ -98,7 +98,8 @@ def _keywords(words: Words, library: str) -> Iterator[str]:
 
 def _sketch(words: Words, library: str, options: dict[str, Any]) -> Iterator[str]:
     yield f"// {words.target.flat.stamp}"
-    yield "// Reads the inputs, predicts, and prints the class once a second. Put your sensors in place of analogRead."
+    yield "// Reads the inputs, predicts, and prints the class once a second. Put your sensors in place of analogRead:"
+    yield "// values are in the units of the training data, whose ranges are in the library's header."
     if isinstance(words.target, IntegerModel):
         yield f"#define {words.upper}_WITH_FLOAT"
     yield f"#include <{library}.h>\n"
