@@ -90,8 +90,8 @@ class SMaLLModel:
         return replace(self, prototypes=prototypes)
 
     def for_complete_rows(self) -> "SMaLLModel":
-        """The same model for rows in which nothing is missing: it answers these alike and refuses others, which makes
-        what it is exported to smaller and faster."""
+        """The same model for rows in which nothing is missing, which it answers alike. Raw terms then refuse a gap in
+        place of filling it, which makes what the model is exported to smaller and faster."""
         prototypes = tuple(
             replace(prototype, terms=tuple(replace(t, mean=None) for t in prototype.terms if t.kind != "missing"))
             for prototype in self.prototypes

@@ -71,7 +71,7 @@ standardize, class_weight
         keeps the limits below, in the number format that serves best. Needs the chip's compiler, or goes by estimates.
     max_flash, max_ram, max_cycles, max_time_us : number or None, default=None
         What one prediction may take on `device`: bytes of flash and RAM, cycles (instructions on Cortex-M), time at the
-        chip's usual clock. None: what the chip has. If no training row has a gap, the model takes none either.
+        chip's usual clock. None: what the chip has. If no training row has a gap, raw terms take none either.
     n_init : int, default=4
         Starts to descend from when the chosen model is trained on all rows.
     random_state : int, RandomState instance or None, default=None
@@ -201,7 +201,8 @@ standardize, class_weight
 
         limits = on_device.Limits(self.device, self.max_flash, self.max_ram, self.max_cycles, self.max_time_us)
         task, table = self._explore(X, y, sample_weight, 1)
-        labels, weight = column_or_1d(y), check_sample_weight(sample_weight, X)
+        rows = X if hasattr(X, "shape") else np.asarray(X)
+        labels, weight = column_or_1d(y), check_sample_weight(sample_weight, rows)
         left = table.complete()
         best: tuple[float, Candidate, State, on_device.Deployed] | None = None
         smallest: list[on_device.Deployed] = []
@@ -211,7 +212,7 @@ standardize, class_weight
                 break
             state = self._states(task, chosen.family, [chosen], int(self.n_init))[chosen]
             self._keep_on_device(task, chosen, state)
-            tried = on_device.deploy(self.model_, limits, X, labels, weight)
+            tried = on_device.deploy(self.model_, limits, rows, labels, weight)
             fitting = [one for one in tried if not one.broken]
             for one in fitting:
                 promise = table.mean(chosen) - one.loss

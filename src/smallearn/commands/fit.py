@@ -71,7 +71,7 @@ def run(given: argparse.Namespace) -> int:
     try:
         selector.fit(X, y)
         selector.model_.save(given.output)
-    except (ValueError, OSError) as problem:
+    except (ValueError, OSError, RuntimeError) as problem:
         raise CommandError(str(problem)) from None
     print(selector.model_)
     print(f"\n{selector.best_score_:.1%} of the rows right by cross-validation.")

@@ -127,13 +127,15 @@ def quantise(
         raise ValueError(f"number={number!r} is not one of {', '.join(map(repr, BITS))}.")
     flat = flatten(model)
     coders = _coders(flat, number, dict(ranges or {}), dict(counts or {}))
-    reach = max((max(-coder.least, coder.greatest) for coder in coders if isinstance(coder, Count)), default=0)
+    reach = max((max(-coder.least, coder.greatest) for coder in coders if isinstance(coder, Count | Text)), default=0)
     input_bits = next((bits for bits in (8, 16, 32) if bits >= BITS[number] and reach < 2 ** (bits - 1)), 0)
     if not input_bits:
-        raise ValueError(f"A count of {reach} does not fit 32 bits: declare a smaller range in counts.")
+        raise ValueError(f"A code of {reach} does not fit 32 bits: declare a smaller range in counts.")
     exact = sketch(flat, coders, BITS[number])
     wide = 2 * input_bits if exact.has_products else BITS[number]
     best = exact.best(2 ** (BITS[number] - 1) - 1, 2 ** (wide - 1) - 1)
+    if len(best.terms) < len(exact.parts) and not exact.has_products:  # so many literals that some would vanish
+        best = exact.best(2 ** (BITS[number] - 1) - 1, 2 ** (2 * wide - 1) - 1)
     sum_bits = max(bits_for(interval) for interval in best.intervals)
     types = (input_bits, sum_bits, best.intervals)
     return IntegerModel(model, flat, number, best.intercepts, best.terms, coders, best.factor, *types)

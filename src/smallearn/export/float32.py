@@ -121,7 +121,7 @@ def _factor(flat: FlatModel, term: FlatTerm, inputs: np.ndarray) -> np.ndarray:
         return x if term.mean is None else np.where(np.isnan(x), term.mean, x)
     if term.kind == "missing":
         return np.isnan(x).astype(float)
-    if isinstance(value, str):
+    if flat.inputs[term.input].is_text:
         value = 1.0 + flat.inputs[term.input].categories.index(value)
     compare = {"at_most": np.less_equal, "above": np.greater, "equals": np.equal}[term.kind]
     with np.errstate(invalid="ignore"):

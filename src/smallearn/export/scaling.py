@@ -102,9 +102,14 @@ class Sketch:
             weight = round(factor * part.slope)
             excess = factor * part.slope - weight
             exact[part.prototype] += excess * part.middle
-            error[part.prototype] += abs(excess) * part.farthest
+            wrong = abs(excess) * part.farthest
+            instead = None
+            if part.instead is not None:  # less what is in the intercept, for a gap has no code to take it from
+                gap = factor * part.instead - excess * part.middle
+                instead = round(gap)
+                wrong = max(wrong, abs(gap - (instead if weight else 0)))
+            error[part.prototype] += wrong
             if weight:
-                instead = None if part.instead is None else round(factor * part.instead)
                 place = (part.prototype, part.input, weight, part.kind, part.text)
                 terms.append(TargetTerm(*place, part.value, part.high, instead))
                 parts.append(part)

@@ -55,6 +55,7 @@ def to_sql(
     _check_columns(flat, spoken)
     parts = Expressions(model, flat, spoken)
     if conformance is not None:
+        _check_view(flat, spoken)
         scored = _select(parts, '"rows"')
         query = conformance_query(model, flat, spoken, conformance, parts.labels, scored, '"rows"')
         return f"{_header(flat)}-- The rows to which the database gives another answer than the model.\n{query}"
@@ -82,7 +83,7 @@ def _check_view(flat: FlatModel, dialect: Dialect) -> None:
     keys = {dialect.key(given.label) for given in flat.inputs}
     twice = [name for name in ANSWERS if name in keys]
     if twice:
-        raise ValueError(f"A view would have two columns called {listed(twice)}; see with_feature_names.")
+        raise ValueError(f"There would be two columns called {listed(twice)}; see with_feature_names.")
 
 
 def _header(flat: FlatModel) -> str:

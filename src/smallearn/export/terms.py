@@ -2,7 +2,8 @@
 
 What a target has to know is settled here once: which features are inputs, which of them hold text, which terms can
 never hold and fall away. A feature with a raw or threshold term is a number, and so is one that is compared with
-numbers alone; one that is compared with text is text, where only equality and absence can be asked for.
+numbers alone; one that is compared with text is text, where only equality and absence can be asked for, and so is one
+without a range that is asked for absence alone, in a trained model.
 """
 
 import hashlib
@@ -98,7 +99,10 @@ def flatten(model: Any) -> FlatModel:
     inputs = []
     for feature, label, name in zip(features, labels, names, strict=True):
         mine = [term for term in every if term.feature == feature]
-        text = any(isinstance(term.value, str) for term in mine)
+        text = any(isinstance(term.value, str) for term in mine) or (
+            # Asked for nothing but absence: numbers have a range, in a model that was trained.
+            all(term.kind == "missing" for term in mine) and model.training is not None and feature not in ranges
+        )
         known = None if text else ranges.get(feature)
         inputs.append(
             Input(
