@@ -1,14 +1,16 @@
 """Cases that once went wrong in exports."""
 
 import sqlite3
+import subprocess
 
 import numpy as np
 import pytest
 
 from models import TRAINING
 from smallearn import SMaLLModel
-from smallearn.export import float32_error_bound, quantise, to_python, to_sql
+from smallearn.export import float32_error_bound, quantise, to_c, to_python, to_sql
 from smallearn.model import Prototype, Term
+from tools import need
 
 
 def model_of(*terms, intercept=0.0, **fields):
@@ -63,3 +65,9 @@ def test_a_conformance_query_with_two_columns_of_a_name_is_refused(dialect):
     model = model_of(Term(0, 1.0, "score"), Term(1, 1.0, "b"))
     with pytest.raises(ValueError, match="two columns called 'score'"):
         to_sql(model, dialect, conformance=np.zeros((1, 2)))
+
+
+def test_arguments_are_not_called_like_functions(tmp_path):
+    model = model_of(Term(0, 1.0, "prototype 0"), Term(1, 1.0, "score"))
+    (tmp_path / "model.c").write_text(to_c(model, name="x", arguments=True))
+    subprocess.run([need("gcc"), "-std=c99", "-Wall", "-Werror", "-c", "model.c"], cwd=tmp_path, check=True)

@@ -63,14 +63,19 @@ class Words:
     def x(self, position: int) -> str:
         """The value of an input, as an expression."""
         name = self.inputs[position]
-        return f"x_{name}" if self.arguments else f"x[{self.upper}_X_{name.upper()}]"
+        return f"{self._argument}_{name}" if self.arguments else f"x[{self.upper}_X_{name.upper()}]"
+
+    @property
+    def _argument(self) -> str:
+        """What the names of arguments begin with: not as those of functions do."""
+        return "in" if self.prefix == "x" else "x"
 
     @cached_property
     def parameters(self) -> str:
         """Of a function of the inputs."""
         if not self.arguments:
             return f"const {self.input_type} *x"
-        return ", ".join(f"{self.input_type} x_{name}" for name in self.inputs) or "void"
+        return ", ".join(f"{self.input_type} {self._argument}_{name}" for name in self.inputs) or "void"
 
     def with_output(self, name: str) -> str:
         """The same with the place where the answer goes: ``scores`` or ``reason``."""
