@@ -39,7 +39,7 @@ def _inputs(words: Words) -> Iterator[str]:
     flat = words.target.flat
     yield f"{count(len(flat.inputs), 'input')}{':' if flat.inputs else ''}"
     for position, given in enumerate(flat.inputs):
-        called = f"x_{given.name}" if words.arguments else f"{words.upper}_X_{given.name.upper()}"
+        called = f"{words.argument}_{given.name}" if words.arguments else f"{words.upper}_X_{given.name.upper()}"
         yield f"  {called}: {remark(given.label)}{_coding(words, position)}"
 
 

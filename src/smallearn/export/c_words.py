@@ -63,10 +63,10 @@ class Words:
     def x(self, position: int) -> str:
         """The value of an input, as an expression."""
         name = self.inputs[position]
-        return f"{self._argument}_{name}" if self.arguments else f"x[{self.upper}_X_{name.upper()}]"
+        return f"{self.argument}_{name}" if self.arguments else f"x[{self.upper}_X_{name.upper()}]"
 
     @property
-    def _argument(self) -> str:
+    def argument(self) -> str:
         """What the names of arguments begin with: not as those of functions do."""
         return "in" if self.prefix == "x" else "x"
 
@@ -75,7 +75,7 @@ class Words:
         """Of a function of the inputs."""
         if not self.arguments:
             return f"const {self.input_type} *x"
-        return ", ".join(f"{self.input_type} {self._argument}_{name}" for name in self.inputs) or "void"
+        return ", ".join(f"{self.input_type} {self.argument}_{name}" for name in self.inputs) or "void"
 
     def with_output(self, name: str) -> str:
         """The same with the place where the answer goes: ``scores`` or ``reason``."""
@@ -85,13 +85,13 @@ class Words:
     @cached_property
     def passed(self) -> str:
         """What a function passes on to another."""
-        return ", ".join(f"x_{name}" for name in self.inputs) if self.arguments else "x"
+        return ", ".join(f"{self.argument}_{name}" for name in self.inputs) if self.arguments else "x"
 
     def unused(self, read: set[int]) -> list[str]:
         """Statements that keep compilers from warning of inputs that are not among those read."""
         if not self.arguments:
             return [] if read else ["(void)x;"]
-        return [f"(void)x_{name};" for position, name in enumerate(self.inputs) if position not in read]
+        return [f"(void){self.argument}_{name};" for position, name in enumerate(self.inputs) if position not in read]
 
     # --- types and numbers -------------------------------------------------------------------------------------------
 
