@@ -34,7 +34,7 @@ COUNTS = (
     "more than two classes",
     "prototypes of more than two classes",
 )
-FEW_LITERALS = 3  # that decide together: a compiler writes their sums as conditions
+FEW_LITERALS = 8  # in a prototype of nothing else: their sum is written as a condition
 MOST_LITERALS = 12  # of a prototype, whose every combination is looked at
 QUANTITIES = ("flash", "ram", "count", "mean", "cycles")
 
@@ -64,7 +64,7 @@ def counts_of(target: TargetModel) -> list[float]:
         elif literals:
             deciding = _deciding(target, prototype)
             without += 1
-            most = max(most, deciding)
+            most = max(most, literals)
             idle += literals - deciding
             alone += deciding == 1
             together += deciding if deciding > 1 else 0
