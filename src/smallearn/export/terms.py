@@ -101,7 +101,9 @@ def flatten(model: Any) -> FlatModel:
         mine = [term for term in every if term.feature == feature]
         text = any(isinstance(term.value, str) for term in mine) or (
             # Asked for nothing but absence: numbers have a range, in a model that was trained.
-            all(term.kind == "missing" for term in mine) and model.training is not None and feature not in ranges
+            all(term.kind == "missing" for term in model.terms if term.feature == feature)
+            and model.training is not None
+            and feature not in ranges
         )
         known = None if text else ranges.get(feature)
         inputs.append(
