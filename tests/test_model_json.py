@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from models import CARD, NO, RANGED, THREE, TRAINING, WHOLE, YES, labels_of, models
 from smallearn import SMaLLModel, load_model
 from smallearn.model import Prototype, Term
+from smallearn.terms import DataFacts, Selection, Step
 
 # --- JSON: the way there and back ------------------------------------------------------------------------------------
 
@@ -121,11 +122,11 @@ def check_refused(text, message):
         ("format", "pickle", "\"format\" is not 'smallearn-model'"),
         ("format", GONE, "\"format\" is not 'smallearn-model'"),
         ("format", ["smallearn-model"], "\"format\" is not 'smallearn-model'"),
-        ("version", 4, "schema version 4; this smallearn reads versions 1 to 3"),
-        ("version", 0, "schema version 0; this smallearn reads versions 1 to 3"),
-        ("version", "1", "schema version '1'; this smallearn reads versions 1 to 3"),
-        ("version", True, "schema version True; this smallearn reads versions 1 to 3"),
-        ("version", 1.0, r"schema version 1\.0; this smallearn reads versions 1 to 3"),
+        ("version", 5, "schema version 5; this smallearn reads versions 1 to 4"),
+        ("version", 0, "schema version 0; this smallearn reads versions 1 to 4"),
+        ("version", "1", "schema version '1'; this smallearn reads versions 1 to 4"),
+        ("version", True, "schema version True; this smallearn reads versions 1 to 4"),
+        ("version", 1.0, r"schema version 1\.0; this smallearn reads versions 1 to 4"),
         ("version", None, "schema version None"),
         ("version", GONE, "schema version None"),
         ("classes", [], "^classes: a model needs at least two, found 0"),
@@ -192,7 +193,7 @@ def test_a_literal_that_breaks_a_rule_is_refused_with_its_place(term, field, val
 def version_1(model):
     """The file as the first release wrote it."""
     tree = tree_of(model)
-    del tree["scale"], tree["ranges"]
+    del tree["scale"], tree["ranges"], tree["selection"], tree["data"]
     for term in (term for prototype in tree["prototypes"] for term in prototype["terms"]):
         del term["value"], term["mean"], term["unit"]
     for field in ("budget", "max_cost", "certified") if tree["training"] else ():
@@ -205,15 +206,56 @@ def test_a_file_of_version_1_is_read_and_written_as_the_newest(model):
     read = SMaLLModel.from_json(json.dumps(version_1(model)))
     assert repr(read) == repr(model)
     assert read.to_json() == model.to_json()
-    assert tree_of(read)["version"] == 3
+    assert tree_of(read)["version"] == 4
 
 
 def test_a_file_of_version_2_is_read_as_a_model_without_ranges():
     tree = {**tree_of(RANGED), "version": 2}
+    del tree["selection"], tree["data"]
     with pytest.raises(ValueError, match=r"unknown fields \['ranges'\]"):
         SMaLLModel.from_json(json.dumps(tree))
     del tree["ranges"]
     assert SMaLLModel.from_json(json.dumps(tree)) == replace(RANGED, ranges=())
+
+
+CHOSEN = replace(
+    RANGED,
+    selection=Selection("accuracy", (0.9, 1.0), 4, (Step(1, 1, 0.8, 0.1), Step(2, 1, 0.95, 0.05))),
+    data=DataFacts("5eed", tuple(range(len(RANGED.classes))), "result", "cases.csv"),
+)
+
+
+def test_a_file_of_version_3_is_read_as_a_model_of_unknown_origin():
+    tree = {**tree_of(CHOSEN), "version": 3}
+    with pytest.raises(ValueError, match=r"unknown fields \['data', 'selection'\]"):
+        SMaLLModel.from_json(json.dumps(tree))
+    del tree["selection"], tree["data"]
+    assert SMaLLModel.from_json(json.dumps(tree)) == RANGED
+
+
+def test_how_a_model_was_chosen_is_kept():
+    assert SMaLLModel.from_json(CHOSEN.to_json()) == CHOSEN
+    assert CHOSEN.selection.score == 0.95
+    assert CHOSEN.selection.spread == pytest.approx(0.05)
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "message"),
+    [
+        ("selection.metric", 3, r"^selection.metric: expected str"),
+        ("selection.scores", [], r"^selection.scores: expected the score of at least one fold"),
+        ("selection.scores[0]", "1", r"^selection.scores\[0\]: expected a finite number"),
+        ("selection.max_terms", -1, r"^selection.max_terms: expected a whole number"),
+        ("selection.frontier[1].n_prototypes", 0, r"^selection.frontier\[1\].n_prototypes: expected a whole number"),
+        ("selection.frontier[1].bytes", 3, r"^selection.frontier\[1\]: .*unknown fields \['bytes'\]"),
+        ("data.class_counts", [1], r"^data.class_counts: expected"),
+        ("data.class_counts[0]", -1, r"^data.class_counts\[0\]: expected a whole number"),
+        ("data.fingerprint", None, r"^data.fingerprint: expected str"),
+        ("data.target", 3, r"^data.target: expected str"),
+    ],
+)
+def test_an_origin_that_makes_no_sense_is_refused(place, value, message):
+    check_refused(json.dumps(edited(tree_of(CHOSEN), at(place), value)), message)
 
 
 @pytest.mark.parametrize(
@@ -415,7 +457,7 @@ def test_nan_and_infinity_are_refused_by_name(place, number):
     check_refused(text, f"Not a smallearn model: {number} is not a finite number")
 
 
-@pytest.mark.parametrize("field", ['"version": 3', '"class": 1', '"weight": 2.0', '"alpha": 0.01'])
+@pytest.mark.parametrize("field", ['"version": 4', '"class": 1', '"weight": 2.0', '"alpha": 0.01'])
 def test_a_field_that_stands_twice_is_refused(field):
     text = WHOLE.to_json()
     assert field in text

@@ -1,7 +1,7 @@
 """What the estimators have in common: reading X and y, keeping a trained model, predicting."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import Any
 
@@ -117,6 +117,11 @@ class SMaLLBase(ClassifierMixin, BaseEstimator):
         self.duality_gap_ = solution.relaxed.gap
         self.n_iter_ = solution.n_iter
         self.model_ = self._model(problem, solution, weights, intercepts, card, budget, alpha)
+
+    def _know_data(self, X, y) -> None:
+        """Tell the model of its training rows, unless they are of a kind that only training can read (numbers as text)."""
+        with suppress(ValueError):
+            self.model_ = self.model_.trained_on(X, column_or_1d(y))
 
     def _forget(self) -> None:
         """Take back what `_keep` set in an earlier fit."""

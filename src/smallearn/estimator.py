@@ -243,6 +243,7 @@ class SMaLLClassifier(SMaLLBase):
             budget = self._budget(problem)
             solution = self._best_orientation(problem, start, budget)
             self._keep(problem, solution, budget, self.alpha)
+            self._know_data(X, y)
             self.n_relaxations_ = solution.n_relaxations
         self._warn_if_unfinished(solution)
         return self

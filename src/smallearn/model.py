@@ -15,7 +15,8 @@ import numpy as np
 
 from smallearn import model_json
 from smallearn.columns import CHUNK_ROWS, TEXT, factor_of_one, gather
-from smallearn.terms import Prototype, Range, Term, Training
+from smallearn.fingerprints import fingerprint
+from smallearn.terms import DataFacts, Prototype, Range, Selection, Term, Training
 from smallearn.words import count, listed, percent, rounded_down, show
 
 __all__ = ["CHUNK_ROWS", "Prototype", "Range", "SMaLLModel", "Term", "Training", "class_dtype", "load_model"]
@@ -31,6 +32,8 @@ class SMaLLModel:
     width of the training data, ``prototypes`` the scores, ``training`` how the model was made (None if unknown).
     ``scale`` is what one point of score is worth in log-odds: it matters to probabilities and to no prediction.
     ``ranges`` are those of the features in use over the training rows, as far as they are numbers and known.
+    ``selection`` tells how it was chosen and how well it did on rows held out, ``data`` on what it was trained, both as
+    far as known.
     """
 
     classes: tuple[Any, ...]
@@ -40,6 +43,8 @@ class SMaLLModel:
     training: Training | None = None
     scale: float = 1.0
     ranges: tuple[Range, ...] = ()
+    selection: Selection | None = None
+    data: DataFacts | None = None
 
     def __post_init__(self):
         if len(self.classes) < 2 or not self.prototypes:
@@ -60,6 +65,8 @@ class SMaLLModel:
             raise ValueError(f"Ranges belong to features in use, one for each at most, not to {listed(ranged)}.")
         if not all(-math.inf < extent.low <= extent.high < math.inf for extent in self.ranges):
             raise ValueError("A range goes from a finite number to another that is no less.")
+        if self.data is not None and len(self.data.class_counts) != len(self.classes):
+            raise ValueError(f"There are {len(self.data.class_counts)} counts of rows for {len(self.classes)} classes.")
         owners = {prototype.owner for prototype in self.prototypes}
         if len(self.classes) == 2 and len(owners) != 1:
             raise ValueError("With two classes, one of them owns all the prototypes.")
@@ -174,6 +181,28 @@ class SMaLLModel:
         values = np.empty(len(self.classes), dtype=self.class_dtype)
         values[:] = self.classes
         return values
+
+    # --- what it was trained on --------------------------------------------------------------------------------------
+
+    def trained_on(self, X: Any, y: Any, **names: str | None) -> "SMaLLModel":
+        """The same model, with what is to be known of its training rows; ``names`` are ``target`` and ``source``."""
+        code = self._codes(y)
+        counts = tuple(np.bincount(code[code >= 0], minlength=len(self.classes)).tolist())
+        return replace(self, data=DataFacts(self._fingerprint(X, code), counts, **names))
+
+    def was_trained_on(self, X: Any, y: Any) -> bool:
+        """Whether these are the training rows, in any order, as far as the model reads them."""
+        if self.data is None or len(y) != sum(self.data.class_counts):
+            return False
+        return self._fingerprint(X, self._codes(y)) == self.data.fingerprint
+
+    def _fingerprint(self, X: Any, code: np.ndarray) -> str:
+        return fingerprint(self.features, self.n_features, X, code)
+
+    def _codes(self, y: Any) -> np.ndarray:
+        """The number of each row's class; -1 for one that the model does not know."""
+        number = {label: position for position, label in enumerate(self.classes)}
+        return np.array([number.get(label, -1) for label in np.asarray(y).tolist()], dtype=np.int64)
 
     # --- in words --------------------------------------------------------------------------------------------------
 

@@ -1,8 +1,8 @@
 """A model as JSON text and as a file. Data, never code: what is read is checked field by field before use.
 
 `write` takes and `read` gives the fields of `SMaLLModel`, so that this file knows its parts but not the class.
-Version 2 added literals, score cards and further budgets, version 3 the ranges of the features; older ones are read as
-what they meant.
+Version 2 added literals, score cards and further budgets, version 3 the ranges of the features, version 4 how the model
+was chosen and on what data; older ones are read as what they meant.
 """
 
 import errno
@@ -18,16 +18,17 @@ from typing import Any
 
 import numpy as np
 
-from smallearn.terms import BUDGETS, KINDS, Category, Prototype, Range, Term, Training
+from smallearn.terms import BUDGETS, KINDS, Category, DataFacts, Prototype, Range, Selection, Step, Term, Training
 from smallearn.words import listed, show
 
-FORMAT, VERSION = "smallearn-model", 3
+FORMAT, VERSION = "smallearn-model", 4
 # The types of class labels that a model can hold, as numpy writes them.
 CLASS_DTYPE = re.compile(r"[<>|=]?(b1|[iu][1248]|f[248]|U[1-9][0-9]{0,5}|O)")
 # What each version has beyond the fields that all have, in a model, a term and a training record.
 NEW: dict[int, dict[str, tuple[str, ...]]] = {
     2: {"model": ("scale",), "term": ("value", "mean", "unit"), "training": ("budget", "max_cost", "certified")},
     3: {"model": ("ranges",)},
+    4: {"model": ("selection", "data")},
 }
 
 
@@ -58,6 +59,8 @@ def write(model: dict[str, Any]) -> str:
         ],
         "training": None if model["training"] is None else asdict(model["training"]),
         "ranges": [asdict(extent) for extent in model["ranges"]],
+        "selection": None if model["selection"] is None else asdict(model["selection"]),
+        "data": None if model["data"] is None else asdict(model["data"]),
     }
     return json.dumps(content, indent=1, allow_nan=False, ensure_ascii=False) + "\n"
 
@@ -133,7 +136,48 @@ def read(text: str) -> dict[str, Any]:
             _read_range(entry, f"ranges[{position}]", n_features)
             for position, entry in enumerate(_of_type(fields["ranges"], list, "ranges") if version > 2 else ())
         ),
+        "selection": _read_selection(fields["selection"]) if version > 3 and fields["selection"] is not None else None,
+        "data": _read_data(fields["data"], len(classes)) if version > 3 and fields["data"] is not None else None,
     }
+
+
+def _read_selection(entry: Any) -> Selection:
+    fields = _fields(entry, "selection", ("metric", "scores", "max_terms", "frontier"))
+    scores = _of_type(fields["scores"], list, "selection.scores")
+    if not scores:
+        raise ValueError("selection.scores: expected the score of at least one fold.")
+    return Selection(
+        metric=_of_type(fields["metric"], str, "selection.metric"),
+        scores=tuple(_number(score, f"selection.scores[{position}]") for position, score in enumerate(scores)),
+        max_terms=_whole(fields["max_terms"], "selection.max_terms", 0),
+        frontier=tuple(
+            _read_step(step, f"selection.frontier[{position}]")
+            for position, step in enumerate(_of_type(fields["frontier"], list, "selection.frontier"))
+        ),
+    )
+
+
+def _read_step(entry: Any, where: str) -> Step:
+    fields = _fields(entry, where, ("n_terms", "n_prototypes", "score", "spread"))
+    return Step(
+        _whole(fields["n_terms"], f"{where}.n_terms", 0),
+        _whole(fields["n_prototypes"], f"{where}.n_prototypes", 1),
+        _number(fields["score"], f"{where}.score"),
+        _number(fields["spread"], f"{where}.spread"),
+    )
+
+
+def _read_data(entry: Any, n_classes: int) -> DataFacts:
+    fields = _fields(entry, "data", ("fingerprint", "class_counts", "target", "source"))
+    counts = _of_type(fields["class_counts"], list, "data.class_counts")
+    if len(counts) != n_classes:
+        raise ValueError(f"data.class_counts: expected {n_classes} numbers, one for each class, found {len(counts)}.")
+    return DataFacts(
+        fingerprint=_of_type(fields["fingerprint"], str, "data.fingerprint"),
+        class_counts=tuple(_whole(n, f"data.class_counts[{position}]", 0) for position, n in enumerate(counts)),
+        target=None if fields["target"] is None else _of_type(fields["target"], str, "data.target"),
+        source=None if fields["source"] is None else _of_type(fields["source"], str, "data.source"),
+    )
 
 
 def _read_range(entry: Any, where: str, n_features: int) -> Range:

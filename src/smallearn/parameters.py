@@ -79,6 +79,10 @@ def check_terms(parameters: dict[str, Any]) -> None:
 def check_selection(parameters: dict[str, Any]) -> None:
     """The parameters of `SMaLLClassifierCV`."""
     whole_number("max_terms", parameters["max_terms"])
+    if parameters["min_terms"] is not None:
+        whole_number("min_terms", parameters["min_terms"], "; None means half of max_terms")
+        if parameters["min_terms"] > parameters["max_terms"]:
+            raise ValueError(f"min_terms={parameters['min_terms']} is more than max_terms={parameters['max_terms']}.")
     check_terms(parameters)
     kinds = [parameters["literals"]] if isinstance(parameters["literals"], str) else parameters["literals"]
     for kind in _listed("literals", kinds):

@@ -27,6 +27,7 @@ from smallearn.problem import Problem
 from smallearn.race import Candidate, Family, Scorer, Table, Task, missed, race, trace
 from smallearn.solvers import accelerated
 from smallearn.subset import State
+from smallearn.terms import Selection, Step, standard_error
 
 ROWS_EACH = 10  # of a class, for each of its prototypes, unless the user says how many to try
 NEIGHBOURS = 2  # values of λ that share a search
@@ -41,6 +42,9 @@ class SMaLLClassifierCV(SMaLLBase):
     ----------
     max_terms : int, default=10
         Terms that the model may have over all prototypes, besides constants and what is always in. With `max_cost` too.
+    min_terms : int or None, default=None
+        The fewest terms that are tried. None: half of `max_terms`, or 1 with `device`. 1 takes little longer and makes
+        ``model_.selection.frontier`` the whole frontier.
     n_prototypes : int, list of int or None, default=None
         The numbers of prototypes to try, of the class that owns them (of each class if there are more than two). None:
         1, 2, 3, 4 and a third of `max_terms`, as far as each has two terms and ten rows.
@@ -109,6 +113,7 @@ standardize, class_weight
         self,
         max_terms=10,
         *,
+        min_terms=None,
         n_prototypes=None,
         alphas=(0.1, 0.01, 0.001, 0.0001),
         literals=("raw", "both"),
@@ -139,6 +144,7 @@ standardize, class_weight
         n_jobs=None,
     ):
         self.max_terms = max_terms
+        self.min_terms = min_terms
         self.n_prototypes = n_prototypes
         self.alphas = alphas
         self.literals = literals
@@ -182,7 +188,7 @@ standardize, class_weight
         with self._all_or_nothing():
             if self.device is not None:
                 return self._fit_on_device(X, y, sample_weight)
-            task, table = self._explore(X, y, sample_weight, (int(self.max_terms) + 1) // 2)
+            task, table = self._explore(X, y, sample_weight, self._least_terms((int(self.max_terms) + 1) // 2))
             chosen = table.choose(table.complete(), bool(self.one_standard_error))
             states: dict[Candidate, State] = {}
             if self.refit:
@@ -191,8 +197,20 @@ standardize, class_weight
             self._forget()
             if self.refit:
                 self._keep(task.problem, *self._solution(task, chosen, states[chosen]), chosen.alpha)
-                self.n_terms_ = len(self.model_.terms)
+                self._remember(table, chosen, X, y)
         return self
+
+    def _least_terms(self, usual: int) -> int:
+        return usual if self.min_terms is None else int(self.min_terms)
+
+    def _remember(self, table: Table, chosen: Candidate, X, y) -> None:
+        """What the model is to know of its choice and its data."""
+        self.n_terms_ = len(self.model_.terms)
+        frontier = tuple(_step(table, candidate) for candidate in _best_of_each_size(table).values())
+        metric = self.scoring if isinstance(self.scoring, str) else "accuracy" if self.scoring is None else "own scorer"
+        chose = Selection(metric, tuple(table.shown(chosen).tolist()), int(self.max_terms), frontier)
+        self.model_ = replace(self.model_, selection=chose)
+        self._know_data(X, y)
 
     def _fit_on_device(self, X, y, sample_weight) -> Self:
         """The candidate that promises most, in each number format; if none keeps the limits, the next that is smaller,
@@ -200,7 +218,7 @@ standardize, class_weight
         from smallearn import on_device
 
         limits = on_device.Limits(self.device, self.max_flash, self.max_ram, self.max_cycles, self.max_time_us)
-        task, table = self._explore(X, y, sample_weight, 1)
+        task, table = self._explore(X, y, sample_weight, self._least_terms(1))
         rows = X if hasattr(X, "shape") else np.asarray(X)
         labels, weight = column_or_1d(y), check_sample_weight(sample_weight, rows)
         left = table.complete()
@@ -227,7 +245,7 @@ standardize, class_weight
         self._tell(task, table, chosen)
         self._forget()
         self._keep_on_device(task, chosen, state)
-        self.n_terms_ = len(self.model_.terms)
+        self._remember(table, chosen, rows, labels)
         self.number_, self.device_cost_ = deployed.number, deployed.cost
         return self
 
@@ -379,6 +397,17 @@ def _no_smaller(one: Candidate, other: Candidate) -> bool:
     return alike and one.size >= other.size
 
 
+def _best_of_each_size(table: Table) -> dict[int, Candidate]:
+    every = table.complete()
+    sizes = sorted({candidate.size for candidate in every})
+    return {size: table.choose([c for c in every if c.size == size], False) for size in sizes}
+
+
+def _step(table: Table, candidate: Candidate) -> Step:
+    scores = tuple(table.shown(candidate).tolist())
+    return Step(candidate.size, candidate.family.n_prototypes, float(np.mean(scores)), standard_error(scores))
+
+
 @dataclass(frozen=True)
 class FrontierPoint:
     """The best model with ``n_terms`` terms: its score by cross-validation, the standard error of that over the folds,
@@ -400,16 +429,12 @@ def frontier(X, y, max_terms=16, *, sample_weight=None, **parameters) -> list[Fr
     selector = SMaLLClassifierCV(max_terms, **parameters)
     check_selection(selector.get_params(deep=False))
     task, table = selector._explore(X, y, sample_weight, 1)
-    chosen: dict[int, Candidate] = {}
-    for size in sorted({candidate.size for candidate in table.complete()}):
-        chosen[size] = table.choose([c for c in table.complete() if c.size == size], False)
+    chosen = _best_of_each_size(table)
     points = []
     for family in dict.fromkeys(candidate.family for candidate in chosen.values()):
         mine = [candidate for candidate in chosen.values() if candidate.family == family]
         for candidate, state in selector._states(task, family, mine, int(selector.n_init)).items():
             selector._keep(task.problem, *selector._solution(task, candidate, state), candidate.alpha)
-            scores = table.shown(candidate)
-            spread = float(scores.std(ddof=1) / np.sqrt(len(scores))) if len(scores) > 1 else 0.0
-            params = selector._params(task, candidate)
-            points.append(FrontierPoint(candidate.size, float(scores.mean()), spread, params, selector.model_))
+            step, params = _step(table, candidate), selector._params(task, candidate)
+            points.append(FrontierPoint(candidate.size, step.score, step.spread, params, selector.model_))
     return sorted(points, key=lambda point: point.n_terms)

@@ -1,10 +1,11 @@
-"""The parts of a model: terms, prototypes, ranges, and how it was trained. Frozen data, no arithmetic on rows.
+"""The parts of a model: terms, prototypes, ranges, how it was trained and chosen. Frozen data, no arithmetic on rows.
 
 A term is ``weight · b``, where ``b`` is the feature itself (kind ``raw``) or a literal, which is 1 where it holds and 0
 elsewhere. A missing value makes no literal hold but ``missing``, so that ``at_most`` and ``above`` of one threshold are
 both false there; a raw term puts the training mean in its place.
 """
 
+import math
 from dataclasses import dataclass
 
 from smallearn.words import count, show, show_category
@@ -117,3 +118,54 @@ class Training:
         if self.max_cost is not None:
             limits.append(f"a cost of at most {self.max_cost:.6g}")
         return f"no model with {' and '.join(limits)}" if limits else "no model"
+
+
+@dataclass(frozen=True)
+class Step:
+    """The best candidate with ``n_terms`` terms: its mean score over the folds, and the standard error of that."""
+
+    n_terms: int
+    n_prototypes: int
+    score: float
+    spread: float
+
+
+@dataclass(frozen=True)
+class Selection:
+    """How the model was chosen: its score on each fold by ``metric``, and the best candidate of each size, which is the
+    frontier of size against score. ``max_terms`` was the limit."""
+
+    metric: str
+    scores: tuple[float, ...]
+    max_terms: int
+    frontier: tuple[Step, ...]
+
+    @property
+    def score(self) -> float:
+        """The mean over the folds."""
+        return math.fsum(self.scores) / len(self.scores)
+
+    @property
+    def spread(self) -> float:
+        """The standard error of the mean."""
+        return standard_error(self.scores)
+
+
+def standard_error(scores: tuple[float, ...]) -> float:
+    """Of the mean of some scores; 0 of a single one."""
+    if len(scores) < 2:
+        return 0.0
+    mean = math.fsum(scores) / len(scores)
+    variance = math.fsum((score - mean) ** 2 for score in scores) / (len(scores) - 1)
+    return math.sqrt(variance / len(scores))
+
+
+@dataclass(frozen=True)
+class DataFacts:
+    """The training rows: how many of each class, what the column of classes and the file were called if that is known,
+    and a fingerprint by which the same rows are known again, in any order (see `smallearn.fingerprints`)."""
+
+    fingerprint: str
+    class_counts: tuple[int, ...]
+    target: str | None = None
+    source: str | None = None

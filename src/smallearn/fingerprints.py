@@ -1,0 +1,61 @@
+"""A fingerprint of labelled rows as far as a model reads them: the same for the same rows in any order, from any kind of
+file. Of a whole table only: it does not tell of a single row whether it was there. Needs numpy alone."""
+
+import hashlib
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from smallearn.columns import Column, gather
+from smallearn.terms import Term
+
+_MISSING = np.uint64(0x9E3779B97F4A7C15)
+_STEP = np.uint64(0xD6E8FEB86659FD93)
+
+
+def fingerprint(features: Sequence[Term], n_features: int, X: Any, code: np.ndarray) -> str:
+    """Of the columns in use, one term for each, and the number of each row's class."""
+    rows, begin = np.empty(len(code), dtype=np.uint64), 0
+    for n_rows, columns in gather(X, features, n_features):
+        chunk = slice(begin, begin + n_rows)
+        mixed = _mix(np.asarray(code[chunk], dtype=np.int64).view(np.uint64))
+        for term in features:
+            mixed = _mix(mixed * _STEP + _bits(columns[term.feature]))
+        rows[chunk] = mixed
+        begin += n_rows
+    return hashlib.sha256(np.sort(rows).astype("<u8").tobytes()).hexdigest()
+
+
+def _bits(column: Column) -> np.ndarray:
+    """64 bits for each value: of the float64 where it is a number, whatever its type in the table; of a hash for text."""
+    missing = column.missing
+    if column.values.dtype.kind != "O":
+        bits = _of_numbers(column.numbers)
+    else:
+        known: dict[Any, np.uint64] = {}
+        for value, absent in zip(column.values, missing, strict=True):
+            if not absent and value not in known:
+                known[value] = _of_one(value)
+        pairs = zip(column.values, missing, strict=True)
+        each = (_MISSING if absent else known[value] for value, absent in pairs)
+        bits = np.fromiter(each, dtype=np.uint64, count=len(missing))
+    return np.where(missing, _MISSING, bits)
+
+
+def _of_numbers(values: np.ndarray) -> np.ndarray:
+    return (values.astype(np.float64) + 0.0).view(np.uint64)  # -0.0 is 0.0
+
+
+def _of_one(value: Any) -> np.uint64:
+    if not isinstance(value, str):
+        return _of_numbers(np.array([float(value)]))[0]
+    digest = hashlib.sha256(value.encode("utf-8", "surrogatepass")).digest()
+    return np.frombuffer(digest[:8], dtype="<u8")[0].astype(np.uint64)
+
+
+def _mix(bits: np.ndarray) -> np.ndarray:
+    """The finishing step of splitmix64: every bit of the answer depends on every bit given."""
+    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return bits ^ (bits >> np.uint64(31))
