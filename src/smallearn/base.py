@@ -119,7 +119,7 @@ class SMaLLBase(ClassifierMixin, BaseEstimator):
         self.model_ = self._model(problem, solution, weights, intercepts, card, budget, alpha)
 
     def _know_data(self, X, y) -> None:
-        """Tell the model of its training rows, unless they are of a kind that only training can read (numbers as text)."""
+        """Tell the model of its training rows, unless only training can read them: numbers as text."""
         with suppress(ValueError):
             self.model_ = self.model_.trained_on(X, column_or_1d(y))
 

@@ -1,5 +1,5 @@
-"""A fingerprint of labelled rows as far as a model reads them: the same for the same rows in any order, from any kind of
-file. Of a whole table only: it does not tell of a single row whether it was there. Needs numpy alone."""
+"""A fingerprint of labelled rows as far as a model reads them: the same for the same rows in any order, from any kind
+of file. Of a whole table only: it does not tell of a single row whether it was there. Needs numpy alone."""
 
 import hashlib
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ def fingerprint(features: Sequence[Term], n_features: int, X: Any, code: np.ndar
 
 
 def _bits(column: Column) -> np.ndarray:
-    """64 bits for each value: of the float64 where it is a number, whatever its type in the table; of a hash for text."""
+    """64 bits for each value: those of the float64 where it is a number of any type, those of a hash where it is text."""
     missing = column.missing
     if column.values.dtype.kind != "O":
         bits = _of_numbers(column.numbers)

@@ -186,7 +186,7 @@ class SMaLLModel:
 
     def trained_on(self, X: Any, y: Any, **names: str | None) -> "SMaLLModel":
         """The same model, with what is to be known of its training rows; ``names`` are ``target`` and ``source``."""
-        code = self._codes(y)
+        code = self.codes(y)
         counts = tuple(np.bincount(code[code >= 0], minlength=len(self.classes)).tolist())
         return replace(self, data=DataFacts(self._fingerprint(X, code), counts, **names))
 
@@ -194,12 +194,12 @@ class SMaLLModel:
         """Whether these are the training rows, in any order, as far as the model reads them."""
         if self.data is None or len(y) != sum(self.data.class_counts):
             return False
-        return self._fingerprint(X, self._codes(y)) == self.data.fingerprint
+        return self._fingerprint(X, self.codes(y)) == self.data.fingerprint
 
     def _fingerprint(self, X: Any, code: np.ndarray) -> str:
         return fingerprint(self.features, self.n_features, X, code)
 
-    def _codes(self, y: Any) -> np.ndarray:
+    def codes(self, y: Any) -> np.ndarray:
         """The number of each row's class; -1 for one that the model does not know."""
         number = {label: position for position, label in enumerate(self.classes)}
         return np.array([number.get(label, -1) for label in np.asarray(y).tolist()], dtype=np.int64)

@@ -1,0 +1,195 @@
+"""Why a case was decided so, and what would have changed it."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from smallearn.columns import factor_of_one, is_missing
+from smallearn.explain.changes import Flip, Known, known_from, smallest_flip
+from smallearn.explain.rows import as_row, values_of, winners
+from smallearn.model import SMaLLModel, Term
+from smallearn.words import listed, percent, show, show_category
+
+
+@dataclass(frozen=True)
+class Contribution:
+    """What a term added to the score of the prototype that decided, with the value that its feature had."""
+
+    term: Term
+    value: Any
+    points: float
+
+    @property
+    def text(self) -> str:
+        """``[age ≤ 40], age = 35``."""
+        value = "missing" if is_missing(self.value) else show_category(_plain(self.value))
+        name = show(self.term.label, quote=False)
+        if self.term.kind == "raw":
+            filled = (
+                f", counted as {self.term.mean:.6g}" if is_missing(self.value) and self.term.mean is not None else ""
+            )
+            return f"{name} = {value}{filled}"
+        return f"{self.term.text} {'holds' if self.points or self._holds else 'does not hold'}: {name} = {value}"
+
+    @property
+    def _holds(self) -> bool:
+        return factor_of_one(self.term, self.value) == 1.0
+
+
+@dataclass(frozen=True)
+class Case:
+    """A decision. ``prototype`` is the number, from 0, of the one with the greatest score; ``margin`` how far its score
+    is from where the decision changes, in points. ``alone`` has for each changeable feature the smallest change of it
+    that changes the decision (None: no value in its range in training does), ``smallest`` that of several together."""
+
+    model: SMaLLModel
+    values: dict[int, Any]
+    prediction: Any
+    probability: float
+    prototype: int
+    scores: tuple[float, ...]
+    margin: float
+    contributions: tuple[Contribution, ...]
+    alone: dict[str, Flip | None]
+    smallest: Flip | None
+
+    @property
+    def fired(self) -> bool:
+        """Whether the prototype that decided is one for the class that was predicted; with two classes the other class
+        wins where none reaches 0."""
+        return self.model.classes[self.model.prototypes[self.prototype].owner] == self.prediction
+
+    @property
+    def headline(self) -> str:
+        """The decision in one sentence."""
+        return f"{show(self.prediction)}, with a probability of {percent(self.probability)} by the model."
+
+    @property
+    def reason(self) -> str:
+        """Which prototype decided, and how clearly."""
+        score, number = self.scores[self.prototype], self.prototype + 1
+        of = "The score" if len(self.scores) == 1 else f"Prototype {number} of {len(self.scores)}"
+        if len(self.model.classes) > 2:
+            return f"{of} scores highest, {score:+.4g}: {abs(self.margin):.4g} above the best of another class."
+        if self.fired:
+            return f"{of} decides: {score:+.4g}, which is {abs(self.margin):.4g} above the boundary at 0."
+        if len(self.scores) == 1:
+            return f"The score is {score:+.4g}, which is {abs(self.margin):.4g} below the boundary at 0."
+        return (
+            f"No prototype reaches 0; the nearest is number {number} with {score:+.4g}, {abs(self.margin):.4g} below."
+        )
+
+    def __str__(self) -> str:
+        intercept = self.model.prototypes[self.prototype].intercept
+        lines = [(f"{intercept:+.4g}", "to begin with")]
+        lines += [(f"{part.points:+.4g}", part.text) for part in self.contributions]
+        lines.append((f"{self.scores[self.prototype]:+.4g}", "in all"))
+        width = max(len(number) for number, _ in lines)
+        text = [self.headline, self.reason, "", *(f"    {number:>{width}}  {words}" for number, words in lines), ""]
+        return "\n".join([*text, *self._changes()])
+
+    def _changes(self) -> Iterable[str]:
+        if not self.alone:
+            yield "None of the features in use may be changed."
+            return
+        yield "What would change the decision, one feature at a time, within its range in training:"
+        flips = sorted((flip for flip in self.alone.values() if flip is not None), key=lambda flip: flip.size)
+        for flip in flips:
+            yield f"    {flip.text}"
+        stuck = [show(label, quote=False) for label, flip in self.alone.items() if flip is None]
+        if stuck:
+            yield f"    {', '.join(stuck)}: no value {'of any of them ' if len(stuck) > 1 else ''}alone does"
+        if self.smallest is None:
+            yield "No change of them together does either." if stuck or flips else ""
+        elif len(self.smallest.changes) > 1:
+            yield (
+                f"Together a smaller change will do: {self.smallest.text}."
+                if flips
+                else (f"Together: {self.smallest.text}.")
+            )
+        elif len(self.alone) > 1:
+            yield "The first of these is the smallest change of all."
+
+
+def case(model: SMaLLModel, row: Any, *, X: Any = None, changeable: Sequence[str] | None = None) -> Case:
+    """Why the model decides as it does about one case, and what would change that.
+
+    Parameters
+    ----------
+    model : SMaLLModel
+    row : mapping, sequence, or table of one row
+        The case; a mapping by the features' labels needs those in use alone.
+    X : table or array, optional
+        Rows that tell which numbers are whole, which categories there are, and ranges that the model does not know.
+    changeable : labels, optional
+        The features that can be changed: not someone's age, say. None: all in use.
+    """
+    values = values_of(model, row)
+    prediction = model.predict_one(as_row(model, values))
+    scores, parts = _scores(model, values)
+    winner = int(winners(np.array([scores]), [prototype.owner for prototype in model.prototypes])[0])
+    known = known_from(model, X)
+    features = _changeable(model, changeable)
+    return Case(
+        model,
+        values,
+        prediction,
+        _probability(model, scores),
+        winner,
+        tuple(scores),
+        _margin(model, scores, winner),
+        tuple(parts[winner]),
+        {term.label: smallest_flip(model, values, [term.feature], known) for term in features},
+        _together(model, values, features, known),
+    )
+
+
+def _together(model: SMaLLModel, values: dict[int, Any], features: Sequence[Term], known: Known) -> Flip | None:
+    return smallest_flip(model, values, [term.feature for term in features], known)
+
+
+def _changeable(model: SMaLLModel, labels: Sequence[str] | None) -> list[Term]:
+    if labels is None:
+        return list(model.features)
+    known = [term.label for term in model.features]
+    strange = [label for label in labels if label not in known]
+    if strange:
+        raise ValueError(f"changeable: {listed(strange)} is not among the features in use: {listed(known)}.")
+    return [term for term in model.features if term.label in labels]
+
+
+def _scores(model: SMaLLModel, values: dict[int, Any]) -> tuple[list[float], list[list[Contribution]]]:
+    scores, parts = [], []
+    for prototype in model.prototypes:
+        z, mine = prototype.intercept, []
+        for term in prototype.terms:
+            points = term.weight * factor_of_one(term, values[term.feature])
+            mine.append(Contribution(term, values[term.feature], points))
+            z += points
+        scores.append(float(z))
+        parts.append(mine)
+    return scores, parts
+
+
+def _margin(model: SMaLLModel, scores: Sequence[float], winner: int) -> float:
+    if len(model.classes) == 2:
+        return scores[winner]
+    owner = model.prototypes[winner].owner
+    others = [z for z, prototype in zip(scores, model.prototypes, strict=True) if prototype.owner != owner]
+    return scores[winner] - max(others)
+
+
+def _probability(model: SMaLLModel, scores: Sequence[float]) -> float:
+    """Of the class that is predicted."""
+    by_class = [
+        model.scale * max((z for z, one in zip(scores, model.prototypes, strict=True) if one.owner == c), default=0.0)
+        for c in range(len(model.classes))
+    ]
+    weight = np.exp(np.array(by_class) - max(by_class))
+    return float(weight.max() / weight.sum())
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value

@@ -1,0 +1,148 @@
+"""The model in words: each prototype as a sentence and as a card."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from smallearn.explain.digits import rounded
+from smallearn.model import Prototype, SMaLLModel, Term
+from smallearn.words import count, listed, show, show_category
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of a card: ``number`` (points, or a weight) for each ``text``; the constant has no term."""
+
+    number: str
+    text: str
+    term: Term | None = None
+
+
+@dataclass(frozen=True)
+class Description:
+    """A model in words. ``model`` is the one described, in fewer digits if rows were given: ``n_rows`` of them, on
+    which it decides as the original does (None: no rows were given, numbers are shown in four digits)."""
+
+    model: SMaLLModel
+    rule: str
+    sentences: tuple[str, ...]
+    cards: tuple[tuple[Line, ...], ...]
+    n_rows: int | None
+
+    @property
+    def note(self) -> str:
+        """What the rounding did."""
+        if self.n_rows is None:
+            return "Numbers are shown in four digits."
+        return (
+            f"Rounded as far as no decision changes on the {count(self.n_rows, 'row')} given; with fewer digits in any "
+            "number one would."
+            if not self.model.is_score_card
+            else f"Whole points; every decision on the {count(self.n_rows, 'row')} given is that of the exact weights."
+        )
+
+    def __str__(self) -> str:
+        lines = [self.rule, ""]
+        for number, (sentence, card) in enumerate(zip(self.sentences, self.cards, strict=True), start=1):
+            owner = self.model.prototypes[number - 1].owner
+            of_class = f", for {show(self.model.classes[owner])}" if len(self.model.classes) > 2 else ""
+            width = max(len(line.number) for line in card)
+            lines += [f"Prototype {number}{of_class}. {sentence}", ""]
+            lines += [f"    {line.number:>{width}}  {line.text}" for line in card]
+            lines.append("")
+        return "\n".join([*lines, self.note])
+
+
+def describe(model: SMaLLModel, X: Any = None, *, units: Mapping[str, str] | None = None) -> Description:
+    """The model in words. With rows ``X``, numbers are rounded as far as no decision on them changes, and not further
+    (see `rounded`). ``units`` are those of features: ``{"age": "years"}``."""
+    units = _checked_units(model, units)
+    shown = model if X is None else rounded(model, X)
+    digits = 4 if X is None else 15
+    n_rows = None if X is None else (X.shape[0] if hasattr(X, "shape") else len(X))
+    cards = tuple(_card(prototype, shown.is_score_card, digits, units) for prototype in shown.prototypes)
+    sentences = tuple(
+        _sentence(shown, prototype, card) for prototype, card in zip(shown.prototypes, cards, strict=True)
+    )
+    return Description(shown, rule_of(model), sentences, cards, n_rows)
+
+
+def rule_of(model: SMaLLModel) -> str:
+    """How the scores make a decision."""
+    if len(model.classes) > 2:
+        return f"Predict the class of the highest score; at a tie the first of {listed(model.classes)}."
+    owner = model.prototypes[0].owner
+    which = "this score is" if len(model.prototypes) == 1 else "any of these scores is"
+    bar = "above 0" if owner == 1 else "0 or more"
+    return f"Predict {show(model.classes[owner])} if {which} {bar}, otherwise {show(model.classes[1 - owner])}."
+
+
+def _checked_units(model: SMaLLModel, units: Mapping[str, str] | None) -> Mapping[str, str]:
+    units = {} if units is None else units
+    known = {term.label for term in model.features}
+    strange = [name for name in units if name not in known]
+    if strange:
+        raise ValueError(f"There are units for {listed(strange)}; the model uses {listed(sorted(known))}.")
+    return units
+
+
+def _card(prototype: Prototype, points: bool, digits: int, units: Mapping[str, str]) -> tuple[Line, ...]:
+    lines = [
+        Line(_number(t.points if points else t.weight, digits, points), _per(t, points, units), t)
+        for t in prototype.terms
+    ]
+    return (*lines, Line(_number(prototype.intercept, digits, points), "to begin with"))
+
+
+def _number(value: float, digits: int, points: bool) -> str:
+    return f"{round(value):+d}" if points else f"{value:+.{digits}g}"
+
+
+def _per(term: Term, points: bool, units: Mapping[str, str]) -> str:
+    """What the number is for: ``if age ≤ 40 years``, ``for each mm of radius``."""
+    unit = units.get(term.label)
+    if term.kind != "raw":
+        return f"if {condition(term, unit)}"
+    size = "" if not points or term.unit in (None, 1.0) else f"{term.unit:.15g} "
+    name = show(term.label, quote=False)
+    return (
+        f"for each {size}{show(unit, quote=False)} of {name}"
+        if unit
+        else f"for each {size}unit of {name}"
+        if size
+        else f"× {name}"
+    )
+
+
+def condition(term: Term, unit: str | None = None) -> str:
+    """A literal in words: ``age ≤ 40 years``, ``colour is 'red'``, ``age is missing``."""
+    name = show(term.label, quote=False)
+    if term.kind == "missing":
+        return f"{name} is missing"
+    if term.kind == "equals":
+        return f"{name} is {show_category(term.value)}"
+    of_unit = f" {show(unit, quote=False)}" if unit else ""
+    return f"{name} is {'at most' if term.kind == 'at_most' else 'above'} {term.value:.15g}{of_unit}"
+
+
+def _sentence(model: SMaLLModel, prototype: Prototype, card: Sequence[Line]) -> str:
+    """The score as one would say it."""
+    begin = card[-1].number.removeprefix("+").replace("-", "−")
+    if not prototype.terms:
+        return f"The score is always {begin}."
+    parts = [_clause(line) for line in card[:-1]]
+    listed_parts = parts[0] if len(parts) == 1 else ", ".join(parts[:-1]) + f" and {parts[-1]}"
+    opening = f"Begin with {begin} points" if model.is_score_card else f"Begin with a score of {begin}"
+    return f"{opening}; {listed_parts}."
+
+
+def _clause(line: Line) -> str:
+    term = line.term
+    assert term is not None
+    verb = "add" if not line.number.startswith("-") else "take away"
+    amount = line.number.lstrip("+-")
+    if term.kind != "raw":
+        return f"{verb} {amount} {line.text}"
+    if line.text.startswith("× "):
+        return f"{verb} {amount} times {show(term.label, quote=False)}"
+    return f"{verb} {amount} {line.text}"

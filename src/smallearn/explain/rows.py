@@ -1,0 +1,92 @@
+"""Rows as a model reads them: one case, however it is given, and many, with scores that can be asked for again."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from smallearn.columns import TEXT, Column, gather
+from smallearn.model import Prototype, SMaLLModel, Term
+from smallearn.words import listed, show
+
+
+def values_of(model: SMaLLModel, row: Any) -> dict[int, Any]:
+    """From the position of each feature in use to its value, from a mapping, a sequence of all features, a row of a
+    table (a pandas Series) or a table or array of one row."""
+    if isinstance(row, TEXT):
+        raise ValueError(f"A case is a mapping or a sequence of values, not the text {show(row)}.")
+    if hasattr(row, "shape") and len(row.shape) == 2:
+        if row.shape[0] != 1:
+            raise ValueError(f"A case is one row; this table has {row.shape[0]}.")
+        if hasattr(row, "columns"):
+            row = {name: row[name].to_numpy()[0] for name in row.columns}
+        else:
+            row = (row.toarray() if hasattr(row, "toarray") else row)[0]
+    features = model.features
+    if hasattr(row, "keys"):
+        lacking = [term.label for term in features if term.label not in set(row.keys())]
+        if lacking:
+            raise ValueError(f"The case lacks {listed(lacking)}; the model uses {listed([t.label for t in features])}.")
+        return {term.feature: row[term.label] for term in features}
+    if len(row) != model.n_features:
+        raise ValueError(f"The case has {len(row)} values; the model was trained on {model.n_features} features.")
+    return {term.feature: row[term.feature] for term in features}
+
+
+def as_row(model: SMaLLModel, values: dict[int, Any]) -> dict[str, Any]:
+    """What `SMaLLModel.predict_one` reads."""
+    return {term.label: values[term.feature] for term in model.features}
+
+
+Place = tuple[int, int]  # a prototype and a term of it, by position
+
+
+class Rows:
+    """The columns in use of all rows, for models that differ from one only in their numbers."""
+
+    def __init__(self, model: SMaLLModel, X: Any):
+        self.n_classes = len(model.classes)
+        chunks = list(gather(X, model.features, model.n_features))
+        self.n_rows = sum(n_rows for n_rows, _ in chunks)
+        self.columns = {
+            term.feature: Column(np.concatenate([columns[term.feature].values for _, columns in chunks]), term.label)
+            for term in model.features
+            if chunks
+        }
+        self._factors: dict[tuple, np.ndarray] = {}
+
+    def factor(self, term: Term) -> np.ndarray:
+        """What the term's weight is multiplied by, row by row."""
+        key = (term.feature, term.kind, type(term.value), term.value, term.mean)
+        if key not in self._factors:
+            self._factors[key] = np.asarray(self.columns[term.feature].factor(term), dtype=float)
+        return self._factors[key]
+
+    def scores(self, prototypes: Sequence[Prototype], instead: Mapping[Place, Any] | None = None) -> np.ndarray:
+        """Those of `SMaLLModel.scores`, bit for bit, but for factors to be used instead of a term's own."""
+        z = np.empty((self.n_rows, len(prototypes)))
+        for j, prototype in enumerate(prototypes):
+            z[:, j] = prototype.intercept
+            for t, term in enumerate(prototype.terms):
+                given = None if instead is None else instead.get((j, t))
+                z[:, j] += term.weight * (self.factor(term) if given is None else given)
+        return z
+
+    def decisions(self, prototypes: Sequence[Prototype], instead: Mapping[Place, Any] | None = None) -> np.ndarray:
+        """The number of each row's class, as `SMaLLModel.predict` has it."""
+        return decide(self.scores(prototypes, instead), [one.owner for one in prototypes], self.n_classes)
+
+
+def decide(z: np.ndarray, owners: Sequence[int], n_classes: int) -> np.ndarray:
+    """The number of the class of the greatest score; a tie goes to the first."""
+    owner = np.asarray(owners)
+    if n_classes == 2:
+        best = z.max(axis=1)
+        return np.where(best > 0.0 if owner[0] == 1 else best >= 0.0, owner[0], 1 - owner[0])
+    return np.column_stack([z[:, owner == c].max(axis=1) for c in range(n_classes)]).argmax(axis=1)
+
+
+def winners(z: np.ndarray, owners: Sequence[int]) -> np.ndarray:
+    """The number of the prototype with the greatest score; of equals, one of the first class."""
+    order = np.argsort(owners, kind="stable")
+    return order[z[:, order].argmax(axis=1)]

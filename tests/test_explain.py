@@ -1,0 +1,271 @@
+"""A model in words, a case in words, and what matters: each held against a slow and obvious way to find the same."""
+
+import itertools
+import math
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.inspection import permutation_importance
+
+from models import CARD, THREE
+from smallearn import SMaLLClassifier, explain
+from smallearn.model import Prototype, Range, SMaLLModel, Term
+
+SQUARE = 6  # values 0 to 5 of each feature in models that are tried on every row
+EVERY = pd.DataFrame(list(itertools.product(range(SQUARE), repeat=3)), columns=["f0", "f1", "f2"])
+
+
+def whole_model(rng, n_classes=2, n_features=3, n_prototypes=2):
+    """A model on whole numbers from 0 to 5, of all kinds of terms, with weights that meet in ties."""
+    prototypes = []
+    owners = [int(rng.integers(2))] * n_prototypes if n_classes == 2 else [*range(n_classes), 0]
+    for owner in owners:
+        terms = {}
+        for feature in rng.choice(n_features, 2, replace=False):
+            kind = str(rng.choice(["raw", "at_most", "above", "equals"]))
+            value = None if kind == "raw" else int(rng.integers(SQUARE)) if kind == "equals" else float(rng.integers(5))
+            terms[int(feature)] = Term(int(feature), float(rng.integers(-4, 5)), f"f{feature}", kind, value)
+        one = SMaLLModel(("a", "b"), "<U1", n_features, (Prototype(1, 0.0, tuple(terms.values())),))
+        middle = -np.round(np.quantile(one.scores(EVERY), 0.7 if n_classes == 2 else 0.5))
+        prototypes.append(Prototype(owner, float(middle), tuple(terms.values())))
+    used = sorted({term.feature for prototype in prototypes for term in prototype.terms})
+    ranges = tuple(Range(feature, 0.0, SQUARE - 1.0) for feature in used)
+    names = tuple(f"c{i}" for i in range(n_classes))
+    return SMaLLModel(names, "<U2", n_features, tuple(prototypes), ranges=ranges)
+
+
+def nearest_by_hand(row, free, answers):
+    """The least change over the whole square: in ranges, added up."""
+    sizes = []
+    for other, answer in zip(EVERY.to_numpy(), answers, strict=True):
+        moved = [i for i in range(3) if other[i] != row[i]]
+        if answer != answers[tuple_index(row)] and set(moved) <= set(free):
+            sizes.append(sum(abs(other[i] - row[i]) for i in moved) / (SQUARE - 1.0))
+    return min(sizes, default=None)
+
+
+def tuple_index(row):
+    return int(row[0] * SQUARE * SQUARE + row[1] * SQUARE + row[2])
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_the_smallest_change_is_that_of_trying_every_row(n_classes):
+    rng = np.random.default_rng(n_classes)
+    found, none = 0, 0
+    for _ in range(40):
+        model = whole_model(rng, n_classes)
+        answers = model.predict(EVERY)
+        row = EVERY.iloc[int(rng.integers(len(EVERY)))]
+        case = explain.case(model, row, X=EVERY)
+        assert case.prediction == answers[tuple_index(row.to_numpy())]
+        used = [term.feature for term in model.features]
+        for flip, free in [(case.smallest, used), *((case.alone[f"f{i}"], [i]) for i in used)]:
+            least = nearest_by_hand(row.to_numpy(), free, answers)
+            if least is None:
+                assert flip is None
+                none += 1
+                continue
+            assert flip.size == pytest.approx(least)
+            changed = {**row.to_dict(), **{change.label: change.after for change in flip.changes}}
+            assert model.predict_one(changed) == flip.label != case.prediction
+            found += 1
+    assert found > 50
+    assert none > 10
+
+
+@pytest.fixture(scope="module")
+def tumours():
+    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    return X, y.map({0: "malignant", 1: "benign"})
+
+
+@pytest.fixture(scope="module", params=["raw", "thresholds"])
+def tumour_model(request, tumours):
+    return SMaLLClassifier(2, 3, literals=request.param, random_state=3, positive_class="benign").fit(*tumours).model_
+
+
+def test_a_change_of_a_number_flips_the_decision_and_half_of_it_does_not(tumour_model, tumours):
+    X, _ = tumours
+    for i in range(0, 60, 5):
+        case = explain.case(tumour_model, X.iloc[i])
+        assert case.smallest is not None
+        for flip in [case.smallest, *case.alone.values()]:
+            if flip is None:
+                continue
+            row = X.iloc[i].to_dict()
+            assert tumour_model.predict_one({**row, **{c.label: c.after for c in flip.changes}}) == flip.label
+            if len(flip.changes) == 1:  # nearer by 3% it is no flip
+                (change,) = flip.changes
+                nearer = change.before + 0.97 * (change.after - change.before)
+                assert tumour_model.predict_one({**row, change.label: nearer}) == case.prediction
+        sizes = [flip.size for flip in case.alone.values() if flip is not None]
+        assert case.smallest.size <= min(sizes, default=math.inf) * 1.021
+
+
+def test_a_case_adds_up(tumour_model, tumours):
+    X, _ = tumours
+    for i in (0, 20, 77):
+        case = explain.case(tumour_model, X.iloc[i])
+        assert case.scores == pytest.approx(tumour_model.scores(X.iloc[[i]])[0])
+        parts = tumour_model.prototypes[case.prototype].intercept + sum(part.points for part in case.contributions)
+        assert parts == pytest.approx(max(case.scores))
+        assert case.probability == pytest.approx(tumour_model.predict_proba(X.iloc[[i]]).max())
+        assert case.prediction == tumour_model.predict(X.iloc[[i]])[0]
+        assert case.fired == (case.prediction == "benign")
+        text = str(case)
+        assert repr(case.prediction) in text
+        assert ("No prototype reaches 0" in text) == (not case.fired)
+
+
+def test_what_cannot_be_changed_stays(tumour_model, tumours):
+    X, _ = tumours
+    labels = [term.label for term in tumour_model.features]
+    case = explain.case(tumour_model, X.iloc[0], changeable=labels[:1])
+    assert list(case.alone) == labels[:1]
+    assert case.smallest is None or [change.label for change in case.smallest.changes] == labels[:1]
+    assert "may be changed" in str(explain.case(tumour_model, X.iloc[0], changeable=[]))
+    with pytest.raises(ValueError, match="changeable: 'colour' is not among the features in use"):
+        explain.case(tumour_model, X.iloc[0], changeable=["colour"])
+
+
+def test_a_case_may_be_any_kind_of_row(tumour_model, tumours):
+    X, _ = tumours
+    cases = [
+        explain.case(tumour_model, row)
+        for row in (X.iloc[3], X.iloc[3].to_dict(), X.iloc[3].tolist(), X.iloc[[3]], X.iloc[[3]].to_numpy())
+    ]
+    assert len({case.scores for case in cases}) == 1
+    for row, words in ((X.iloc[:2], "one row"), ("text", "not the text"), ([1.0], "has 1 values"), ({}, "lacks")):
+        with pytest.raises(ValueError, match=words):
+            explain.case(tumour_model, row)
+
+
+def test_gaps_and_categories_are_told_and_changed():
+    terms = (
+        Term(0, 2.0, "colour", "equals", "red"),
+        Term(1, 1.0, "size", "raw", None, 4.0),
+        Term(1, -3.0, "size", "missing"),
+    )
+    model = SMaLLModel((0, 1), "<i8", 2, (Prototype(1, -3.0, terms),), ranges=(Range(1, 0.0, 10.0),))
+    case = explain.case(model, {"colour": "blue", "size": None})
+    assert case.scores == (-2.0,)
+    text = str(case)
+    assert "size = missing, counted as 4" in text
+    assert "[colour = 'red'] does not hold: colour = 'blue'" in text
+    assert "colour from 'blue' to 'red'" not in text  # 0 is not above 0
+    assert case.alone["colour"] is None
+    assert case.alone["size"].changes[0].after > 3.0
+    both = explain.case(model, {"colour": "red", "size": 2.0}, X=pd.DataFrame({"colour": ["green"], "size": [1.5]}))
+    assert both.prediction == 1
+    assert both.alone["colour"].text == "colour from 'red' to 'green' makes it 0"
+    assert explain.case(model, {"colour": "red", "size": 2.0}).alone["colour"].changes[0].after == "any other value"
+    assert both.smallest.changes[0].label == "size"  # a tenth of its range is nearer than another colour
+
+
+# --- the model in words ----------------------------------------------------------------------------------------------
+
+
+def numbers_of(model):
+    """Where numbers stand in a model that `rounded` rounds."""
+    for j, prototype in enumerate(model.prototypes):
+        if not model.is_score_card:
+            yield j, None, "intercept"
+        for t, term in enumerate(prototype.terms):
+            if not model.is_score_card:
+                yield j, t, "weight"
+            if term.kind in ("at_most", "above"):
+                yield j, t, "value"
+
+
+def with_one_digit_less(model, place):
+    j, t, field = place
+    prototype = model.prototypes[j]
+    owner = prototype if t is None else prototype.terms[t]
+    value = getattr(owner, field)
+    digits = next(d for d in range(1, 18) if float(f"{value:.{d - 1}e}") == value)
+    if digits == 1:
+        return None
+    owner = replace(owner, **{field: float(f"{value:.{digits - 2}e}")})
+    if t is not None:
+        owner = replace(prototype, terms=(*prototype.terms[:t], owner, *prototype.terms[t + 1 :]))
+    return replace(model, prototypes=(*model.prototypes[:j], owner, *model.prototypes[j + 1 :]))
+
+
+def test_numbers_are_rounded_as_far_as_no_decision_changes_and_not_further(tumour_model, tumours):
+    X, _ = tumours
+    before = tumour_model.predict(X)
+    short = explain.rounded(tumour_model, X)
+    assert np.array_equal(short.predict(X), before)
+    shorter = [with_one_digit_less(short, place) for place in numbers_of(short)]
+    tried = [model for model in shorter if model is not None]
+    assert tried
+    assert all(not np.array_equal(model.predict(X), before) for model in tried)
+
+
+def test_a_model_of_literals_gets_whole_points_with_probabilities_near_those_before(tumours):
+    X, y = tumours
+    model = SMaLLClassifier(1, 3, literals="thresholds", random_state=0).fit(X, y).model_
+    card = explain.rounded(model, X)
+    assert card.is_score_card
+    assert not model.is_score_card
+    assert np.abs(card.predict_proba(X) - model.predict_proba(X)).mean() < 0.1
+    assert "Whole points; every decision on the 569 rows" in str(explain.describe(model, X))
+
+
+def test_a_description_has_names_units_and_the_rule():
+    text = str(explain.describe(CARD))
+    for term in CARD.features:
+        assert term.label in text
+    with pytest.raises(ValueError, match="There are units for 'nothing'; the model uses"):
+        explain.describe(CARD, units={"nothing": "cm"})
+    terms = (Term(0, -0.25, "size"), Term(1, 1.0, "age", "at_most", 40.0), Term(2, 1.0, "colour", "equals", "red"))
+    model = SMaLLModel(("no", "yes"), "<U3", 3, (Prototype(1, 1.5, terms),))
+    said = explain.describe(model, units={"size": "mm", "age": "years"})
+    assert said.rule == "Predict 'yes' if this score is above 0, otherwise 'no'."
+    assert said.sentences == (
+        "Begin with a score of 1.5; take away 0.25 for each mm of size, add 1 if age is at most 40 years and add 1 if "
+        "colour is 'red'.",
+    )
+    assert [line.number for line in said.cards[0]] == ["-0.25", "+1", "+1", "+1.5"]
+    more = str(explain.describe(THREE))
+    assert "Predict the class of the highest score" in more
+    assert all(f"for {label!r}" in more for label in THREE.classes)
+
+
+# --- what matters ----------------------------------------------------------------------------------------------------
+
+
+def test_importance_counts_wins_and_losses(tumours):
+    X, y = tumours
+    model = SMaLLClassifier(2, 3, random_state=3, positive_class="benign").fit(X, y).model_
+    found = explain.importance(model, X, y)
+    assert found.accuracy == pytest.approx(np.mean(model.predict(X) == y))
+    winner = model.scores(X).argmax(axis=1)
+    assert [one.wins for one in found.prototypes] == [int((winner == j).sum()) for j in range(2)]
+    for one in found.terms:
+        prototype = model.prototypes[one.prototype - 1]
+        kept = tuple(term for term in prototype.terms if term != one.term)
+        shifted = prototype.intercept + one.term.weight * X[one.term.label].mean()
+        without = replace(
+            model,
+            prototypes=tuple(Prototype(p.owner, shifted, kept) if p is prototype else p for p in model.prototypes),
+            ranges=(),
+        )
+        assert one.loss == pytest.approx(found.accuracy - np.mean(without.predict(X) == y), abs=1e-12)
+    assert found.agreement > 0.7
+    assert "Rank correlation" in str(found)
+
+
+def test_permutation_importance_is_that_of_scikit_learn():
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    clf = SMaLLClassifier(1, 2, random_state=3).fit(X, y)
+    mine = explain.importance(clf.model_, X, y, n_repeats=60)
+    theirs = permutation_importance(clf, X, y, n_repeats=60, random_state=1)
+    for one in mine.features:
+        position = list(X.columns).index(one.label)
+        assert one.permuted == pytest.approx(theirs.importances_mean[position], abs=0.02)
+    with pytest.raises(ValueError, match="X has 150 rows and y 3"):
+        explain.importance(clf.model_, X, y[:3])
