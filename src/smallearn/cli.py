@@ -5,7 +5,8 @@ import sys
 from collections.abc import Sequence
 
 from smallearn.commands import cost, export, fit, paper
-from smallearn.commands.common import INTERRUPTED, PROBLEM, CommandError, tell
+from smallearn.commands.common import INTERRUPTED, PROBLEM, CommandError
+from smallearn.commands.terminal import complain, set_quiet
 from smallearn.version import __version__
 
 COMMANDS = (fit, export, cost, paper)
@@ -14,14 +15,15 @@ COMMANDS = (fit, export, cost, paper)
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command; the exit code is 0 if it succeeded."""
     given = _parser().parse_args(argv)
+    set_quiet(getattr(given, "quiet", False))
     try:
         return given.run(given)
     except CommandError as problem:
-        tell(f"smallearn {given.command}: {str(problem).rstrip('.')}.")
+        complain(f"smallearn {given.command}: {str(problem).rstrip('.')}.")
         return PROBLEM
     except KeyboardInterrupt:
         kept = " What is finished is kept; the same command goes on from there." if given.command == "paper" else ""
-        tell(f"\nInterrupted.{kept}")
+        complain(f"\nInterrupted.{kept}")
         return INTERRUPTED
     except BrokenPipeError:
         sys.stderr.close()

@@ -1,0 +1,265 @@
+"""Tables to learn from: which columns tell rows apart, of what kind they are, and the classes."""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from smallearn.commands import cells
+from smallearn.commands.common import CommandError, tell
+from smallearn.commands.sources import Source, open_source
+from smallearn.commands.tables import is_number, is_text, numbers_in
+from smallearn.tables import MOST_CATEGORIES
+from smallearn.words import count, show
+
+FEWEST = 5  # rows of a class: with fewer there is none to hold out in every fold
+FEW_ROWS = 10  # up to here numbers that follow each other may be chance
+ID_NAME = re.compile(
+    r"(?i:(row ?|case ?|record ?|sample ?)?(id|ids|idx|index|nr|no|num|number|key|uuid|guid|rowid|#))"
+    r"|.*[ _.-](?i:id|idx|index|nr|no|number|key)|(?i:id|nr|index)[ _.-].*|.*[a-z](Id|ID|Nr|No)"
+)
+
+
+@dataclass(frozen=True)
+class TrainingTable:
+    """Rows to learn from. ``X`` is a pandas table of float64, and of objects in the columns ``text``: categories, or
+    booleans. ``y`` are the classes; ``left_out`` the columns that are not in ``X``, each with the reason."""
+
+    X: Any
+    y: np.ndarray
+    text: list[str]
+    left_out: dict[str, str]
+
+    @property
+    def most_frequent(self) -> tuple[Any, float]:
+        """The class that most rows have, and their share: what a model has to beat."""
+        label, number = Counter(self.y.tolist()).most_common(1)[0]
+        return label, number / len(self.y)
+
+
+def read_training(
+    path: Path, target: str, drop: Sequence[str] = (), keep: Sequence[str] = (), encoding: str = "utf-8"
+) -> TrainingTable:
+    """Read a table to learn the classes in column ``target`` from the others, without those to ``drop``.
+
+    Numbers are numbers, true and false booleans, other text categories. Left out, and told of: rows without a class or
+    of one with fewer than five; dates; columns of one value; and columns that name the rows, unless they are to
+    ``keep``: those without a title, text that differs in every row, whole numbers that do and either follow each
+    other or have a name like an id.
+    """
+    source = open_source(path, encoding)
+    _check_names(source, target, drop, keep)
+    table = source.read([name for name in source.names if name not in drop])
+    y, labelled = _classes(source, target, table.column(target))
+    rows = np.flatnonzero(labelled)
+    table, y = table.drop_columns([target]).take(rows), y[rows]
+    kept = _frequent(y)
+    sorter = _Sorter(source, rows[kept], set(keep))
+    sorter.sort(table.take(np.flatnonzero(kept)))
+    left_out = {**dict.fromkeys(drop, "as asked"), **sorter.left_out}
+    return TrainingTable(sorter.table(), y[kept], sorter.text, left_out)
+
+
+def _check_names(source: Source, target: str, drop: Sequence[str], keep: Sequence[str]) -> None:
+    unknown = [name for name in (target, *drop, *keep) if name not in source.names]
+    if unknown:
+        source.lacks(unknown[:1], "this command")
+    needed = [name for name in drop if name == target or name in keep]
+    if needed:
+        raise CommandError(f"column {show(needed[0])} is to be dropped, but also to be the target or kept")
+
+
+# --- classes ---------------------------------------------------------------------------------------------------------
+
+
+def _classes(source: Source, target: str, column: Any) -> tuple[np.ndarray, np.ndarray]:
+    """The class of each row as a whole number, boolean or text, and which rows have one."""
+    y, present = _labels(source, target, column)
+    lacking = int((~present).sum())
+    if lacking == len(y):
+        raise CommandError(f"{source.shown}: no row has a class in column {show(target)}")
+    if lacking:
+        tell(f"{count(lacking, 'row')} without a class left out.")
+    found = Counter(y[present].tolist())
+    rows, some = len(y) - lacking, ", ".join(show(label) for label in list(found)[:3])
+    if y.dtype.kind == "f" or len(found) > 100 or (len(found) > 20 and len(found) > rows / 10):
+        raise CommandError(
+            f"column {show(target)} has {len(found)} different values in {count(rows, 'row')} ({some}, …): a quantity "
+            "or a name, not a class. Cut it into a few classes, such as low and high, or choose another --target"
+        )
+    if len(found) < 2:
+        raise CommandError(f"column {show(target)} has one class only, {some}: there is nothing to tell apart")
+    return y, present
+
+
+def _labels(source: Source, target: str, column: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Labels of the plainest type that holds them all, floats only if some are not whole."""
+    import pyarrow as pa
+
+    kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+    if pa.types.is_boolean(kind):
+        values = numbers_in(column)
+        return values == 1.0, ~np.isnan(values)
+    if is_number(kind):
+        return _plainest(numbers_in(column))
+    if not is_text(kind):
+        raise CommandError(f"column {show(target)} holds values of type {kind}, which are no classes")
+    text = cells.trimmed(column)
+    if source.is_text and cells.are_truths(text):
+        values = cells.truths_of(text)
+        return values == True, values != None  # noqa: E711, E712  # element by element
+    numbers, bad = cells.numbers_of(text, source.comma)
+    if source.is_text and not bad.any() and text.null_count < len(text):
+        return _plainest(numbers)
+    objects = cells.objects_of(text)
+    present = np.array([value is not None for value in objects])
+    return np.array([value or "" for value in objects]), present
+
+
+def _plainest(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    present = ~np.isnan(values)
+    known = values[present]
+    if len(known) == 0 or not (np.abs(known) < 2**53).all() or not (known == np.floor(known)).all():
+        return values, present
+    return np.where(present, values, 0.0).astype(np.int64), present
+
+
+def _frequent(y: np.ndarray) -> np.ndarray:
+    """Which rows are of a class that has enough of them; a word on the others."""
+    found = Counter(y.tolist())
+    rare = {label: number for label, number in found.items() if number < FEWEST}
+    if len(found) - len(rare) < 2:
+        each = ", ".join(f"{show(label)} {number}" for label, number in found.items())
+        raise CommandError(f"two classes need {FEWEST} rows each at least, to hold some out; there are: {each}")
+    for label, number in rare.items():
+        tell(f"Class {show(label)} has {count(number, 'row')}, too few to hold any out: left out.")
+    return np.array([label not in rare for label in y.tolist()])
+
+
+# --- columns ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class _Sorter:
+    """Columns to learn from and columns left out. ``rows`` are the numbers in the file of the rows looked at."""
+
+    source: Source
+    rows: np.ndarray
+    keep: set[str]
+    columns: dict[str, np.ndarray] = field(default_factory=dict)
+    text: list[str] = field(default_factory=list)
+    left_out: dict[str, str] = field(default_factory=dict)
+
+    def sort(self, table: Any) -> None:
+        """Every column to its place."""
+        for name in table.column_names:
+            self._place(name, table.column(name))
+
+    def table(self) -> Any:
+        """The columns to learn from."""
+        import pandas as pd
+
+        if not self.columns:
+            raise CommandError("no column is left to learn from")
+        return pd.DataFrame({name: pd.Series(values, dtype=values.dtype) for name, values in self.columns.items()})
+
+    def _place(self, name: str, column: Any) -> None:
+        import pyarrow as pa
+
+        kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+        if name in self.source.unnamed and name not in self.keep:
+            self._leave(name, "has no title, so it numbers the rows", name)
+        elif pa.types.is_null(kind):
+            self._leave(name, "is empty")
+        elif is_number(kind):
+            values = numbers_in(column)
+            if np.isinf(values).any():
+                row = int(self.rows[int(np.isinf(values).argmax())])
+                self.source.refuse(row, name, "infinity is no number to learn from")
+            truths = pa.types.is_boolean(kind)
+            self._number(name, _truths(values) if truths else values)
+        elif is_text(kind) or (pa.types.is_temporal(kind) and name in self.keep):
+            self._text(name, cells.trimmed(column))
+        else:
+            what = "holds dates or times" if pa.types.is_temporal(kind) else f"holds values of type {kind}"
+            self._leave(name, what)
+
+    def _number(self, name: str, values: np.ndarray) -> None:
+        absent = _absent(values)
+        if absent.all():
+            self._leave(name, "is empty")
+        elif not absent.any() and (values == values[0]).all():
+            self._leave(name, "has one value only")
+        elif values.dtype.kind == "f" and name not in self.keep and _counts_rows(name, values):
+            self._leave(name, "names the rows", name)
+        else:
+            self.columns[name] = values
+            if values.dtype.kind == "O":
+                self.text.append(name)
+
+    def _text(self, name: str, text: Any) -> None:
+        if self.source.is_text:
+            numbers, bad = cells.numbers_of(text, self.source.comma)
+            if cells.are_truths(text):
+                return self._number(name, cells.truths_of(text))
+            if not bad.any():
+                return self._number(name, numbers)
+            self._tell_of_numbers(name, text, bad)
+        values = cells.objects_of(text)
+        different = set(values.tolist()) - {None}
+        if not different:
+            self._leave(name, "is empty")
+        elif len(different) == 1 and text.null_count == 0:
+            self._leave(name, "has one value only")
+        elif name not in self.keep and cells.are_dates(text):
+            self._leave(name, "holds dates", name)
+        elif name not in self.keep and len(different) == len(values) > 2:
+            self._leave(name, "names the rows", name)
+        elif len(different) > MOST_CATEGORIES:
+            self._leave(name, f"has {len(different)} different texts")
+        else:
+            self.columns[name] = values
+            self.text.append(name)
+        return None
+
+    def _tell_of_numbers(self, name: str, text: Any, bad: np.ndarray) -> None:
+        """A word on text of which most is numbers: likely something else was meant."""
+        share = 1.0 - bad.sum() / max(1, len(text) - text.null_count)
+        if share > 0.5:
+            row = int(bad.argmax())
+            odd, place = show(text[row].as_py()), self.source.place(int(self.rows[row]))
+            tell(f"Column {show(name)} is text, for {odd} in {place} is no number; {share:.0%} of its values are.")
+
+    def _leave(self, name: str, why: str, keep: str | None = None) -> None:
+        import shlex
+
+        self.left_out[name] = why
+        hint = "" if keep is None else f"; --keep {shlex.quote(keep)} to keep it"
+        tell(f"Column {show(name)} {why}: left out{hint}.")
+
+
+def _counts_rows(name: str, values: np.ndarray) -> bool:
+    """Whether whole numbers, different in every row, follow each other or are called like an id."""
+    if len(values) < 2 or np.isnan(values).any() or (values != np.floor(values)).any():
+        return False
+    if len(np.unique(values)) < len(values):
+        return False
+    follow = len(values) > FEW_ROWS and values.max() - values.min() == len(values) - 1
+    return bool(follow) or ID_NAME.fullmatch(name) is not None
+
+
+def _absent(values: np.ndarray) -> np.ndarray:
+    if values.dtype.kind == "f":
+        return np.isnan(values)
+    return np.array([value is None for value in values.tolist()])
+
+
+def _truths(values: np.ndarray) -> np.ndarray:
+    """Booleans as objects, None where one is missing."""
+    found = np.empty(len(values), dtype=object)
+    found[:] = [None if value != value else bool(value) for value in values.tolist()]
+    return found
