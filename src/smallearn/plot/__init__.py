@@ -1,0 +1,25 @@
+"""Pictures of models: what each term adds, where classes part, what a further term buys, one case, the odds kept.
+
+Each function draws into the Axes that it is given, or into a new figure, and returns the Axes. Nothing is told by
+colour alone. Needs matplotlib (``pip install 'smallearn[plot]'``), which is imported when the first picture is drawn.
+"""
+
+from smallearn.plot.calibration import reliability
+from smallearn.plot.card import score_card
+from smallearn.plot.displays import DecisionSurfaceDisplay, FrontierDisplay, ViolinDisplay
+from smallearn.plot.sizes import frontier
+from smallearn.plot.surface import decision_surface
+from smallearn.plot.violin import violins
+from smallearn.plot.waterfall import contributions
+
+__all__ = [
+    "DecisionSurfaceDisplay",
+    "FrontierDisplay",
+    "ViolinDisplay",
+    "contributions",
+    "decision_surface",
+    "frontier",
+    "reliability",
+    "score_card",
+    "violins",
+]
