@@ -164,4 +164,4 @@ def test_cost_prints_every_format_or_the_one_asked_for(saved, capsys):
     assert cli.main(["cost", str(saved), "--chip", "atmega328p", "--number", "int8"]) == 0
     assert capsys.readouterr().out.count("int8: ") == 1
     assert cli.main(["cost", str(saved), "--chip", "8051"]) == 1
-    assert "chip='8051' is not known" in capsys.readouterr().err
+    assert "--chip 8051 is not known" in capsys.readouterr().err

@@ -1,23 +1,37 @@
 """The command ``smallearn``: parse, call, print."""
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 
-from smallearn.commands import cost, export, fit, paper
+from smallearn.commands import cost, doctor, export, fit, frontier, paper, predict
 from smallearn.commands.common import INTERRUPTED, PROBLEM, CommandError
+from smallearn.commands.completion import SHELLS, PrintCompletion
 from smallearn.commands.terminal import complain, set_quiet
 from smallearn.version import __version__
 
-COMMANDS = (fit, export, cost, paper)
+# A module has `add`, which adds the command's parser with `run` in its defaults.
+COMMANDS = (fit, predict, frontier, export, cost, paper, doctor)
+EPILOG = """\
+exit codes:
+  0    done
+  1    the data, the model or what was asked for cannot be used; stderr says why
+  2    wrong arguments
+  130  interrupted
+
+`smallearn COMMAND --help` has examples. Colours are off where NO_COLOR is set.
+"""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command; the exit code is 0 if it succeeded."""
-    given = _parser().parse_args(argv)
+    given = make_parser().parse_args(argv)
     set_quiet(getattr(given, "quiet", False))
     try:
-        return given.run(given)
+        code = given.run(given)
+        sys.stdout.flush()  # so that a reader that has left is noticed here
+        return code
     except CommandError as problem:
         complain(f"smallearn {given.command}: {str(problem).rstrip('.')}.")
         return PROBLEM
@@ -26,16 +40,35 @@ def main(argv: Sequence[str] | None = None) -> int:
         complain(f"\nInterrupted.{kept}")
         return INTERRUPTED
     except BrokenPipeError:
-        sys.stderr.close()
+        _leave_stdout()
         return PROBLEM
 
 
-def _parser() -> argparse.ArgumentParser:
+def make_parser() -> argparse.ArgumentParser:
+    """The parser of the command with all its commands."""
     parser = argparse.ArgumentParser(
-        prog="smallearn", description="Classifiers small enough to read and to run on the smallest chips."
+        prog="smallearn",
+        description="Classifiers small enough to read and to run on the smallest chips.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=f"smallearn {__version__}")
+    parser.add_argument(
+        "--print-completion",
+        action=PrintCompletion,
+        choices=SHELLS,
+        metavar="SHELL",
+        help=f"print what completes these arguments in {', '.join(SHELLS)}, and leave",
+    )
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND", dest="command")
     for command in COMMANDS:
         command.add(commands)
     return parser
+
+
+def _leave_stdout() -> None:
+    """Nobody reads it any more; without this Python would complain when it flushes at the end."""
+    try:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except (OSError, ValueError):
+        sys.stderr.close()

@@ -3,36 +3,35 @@
 import argparse
 import json
 from dataclasses import asdict
-from pathlib import Path
 
+from smallearn.commands.arguments import CHIPS, add_command, add_model, add_talk
 from smallearn.commands.common import CommandError, read_model
+from smallearn.commands.search import in_flags
 
 EXAMPLES = """\
-examples:
-  smallearn cost model.json --chip atmega328p
-  smallearn cost model.json --chip cortex-m0 --number int16 --json
+smallearn cost model.json --chip atmega328p
+smallearn cost model.json --chip cortex-m0 --number int16 --json
 """
+NUMBERS = ("float32", "int16", "int8")  # that are told of unless one is asked for
 
 
 def add(commands) -> None:
     """The command's arguments."""
-    parser = commands.add_parser(
+    parser = add_command(
+        commands,
         "cost",
-        help="bytes and cycles of a model on a chip",
-        description="Bytes of flash and RAM, and cycles or instructions of one prediction: compiled and simulated\n"
+        "bytes and cycles of a model on a chip",
+        "Bytes of flash and RAM, and cycles or instructions of one prediction: compiled and simulated\n"
         "where the chip's compiler and simulator are installed, else estimated.",
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        EXAMPLES,
     )
-    parser.add_argument("model", type=Path, metavar="MODEL", help="a model file (JSON)")
-    parser.add_argument(
-        "--chip", default="atmega328p", metavar="CHIP", help="atmega328p, cortex-m0, cortex-m4 (atmega328p)"
-    )
+    add_model(parser)
+    parser.add_argument("--chip", default="atmega328p", metavar="CHIP", help=f"{CHIPS} (atmega328p)")
     parser.add_argument("--number", metavar="TYPE", help="float32, int8, int16 or int32 (all but the last)")
     parser.add_argument(
         "--layout", default="best", metavar="KIND", help="code, table, or the smaller of them, best (best)"
     )
-    parser.add_argument("--json", action="store_true", help="for machines")
+    add_talk(parser)
     parser.set_defaults(run=run)
 
 
@@ -41,11 +40,13 @@ def run(given: argparse.Namespace) -> int:
     from smallearn.devices import ToolchainError, cost
 
     model = read_model(given.model)
-    numbers = ["float32", "int16", "int8"] if given.number is None else [given.number]
+    if given.number == "float64":
+        raise CommandError("chips have no float64: --number is float32, int8, int16 or int32")
+    numbers = NUMBERS if given.number is None else (given.number,)
     try:
         found = [cost(model, given.chip, number, layout=given.layout) for number in numbers]
     except (ValueError, ToolchainError) as problem:
-        raise CommandError(str(problem)) from None
+        raise CommandError(in_flags(str(problem))) from None
     if given.json:
         print(json.dumps([asdict(one) for one in found], indent=1))
     else:

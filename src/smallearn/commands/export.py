@@ -1,17 +1,17 @@
 """``smallearn export``: a model as source, query or graph."""
 
 import argparse
-from pathlib import Path
 from typing import Any
 
+from smallearn.commands.arguments import add_command, add_model, add_path, add_talk
 from smallearn.commands.common import CommandError, read_model, tell, write_file
+from smallearn.commands.search import in_flags
 from smallearn.words import listed
 
 EXAMPLES = """\
-examples:
-  smallearn export model.json --to c --number int8 -o model.h
-  smallearn export model.json --to sql --dialect duckdb --table patients
-  smallearn export model.json --to arduino -o TumourModel
+smallearn export model.json --to c --number int8 -o model.h
+smallearn export model.json --to sql --dialect duckdb --table patients
+smallearn export model.json --to arduino -o TumourModel
 """
 # What each target can be told, beside the model.
 OPTIONS = {
@@ -27,20 +27,18 @@ OPTIONS = {
 
 def add(commands) -> None:
     """The command's arguments."""
-    parser = commands.add_parser(
+    parser = add_command(
+        commands,
         "export",
-        help="a model as C, Arduino library, Python, JavaScript, Rust, SQL or ONNX",
-        description="Write a model in the language of where predictions are made.",
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        "a model as C, Arduino library, Python, JavaScript, Rust, SQL or ONNX",
+        "Write a model in the language of where predictions are made.",
+        EXAMPLES,
     )
-    parser.add_argument("model", type=Path, metavar="MODEL", help="a model file (JSON)")
+    add_model(parser)
     parser.add_argument(
         "--to", required=True, choices=sorted(OPTIONS), metavar="TARGET", help=", ".join(sorted(OPTIONS))
     )
-    parser.add_argument(
-        "-o", "--output", type=Path, metavar="FILE", help="where to (a folder for arduino); else printed"
-    )
+    add_path(parser, "-o", "--output", metavar="FILE", help="where to (a folder for arduino); else printed")
     parser.add_argument(
         "--number", metavar="TYPE", help="C, Arduino: float32, float64, int8, int16, int32 (float32; Arduino int16)"
     )
@@ -57,6 +55,7 @@ def add(commands) -> None:
         metavar="WHICH",
         help="Python, JavaScript, Rust, ONNX: rows of all features, or of those in use: all or used",
     )
+    add_talk(parser, json=False)
     parser.set_defaults(run=run)
 
 
@@ -78,7 +77,7 @@ def run(given: argparse.Namespace) -> int:
         else:
             made = TARGETS[given.to](model, **options)
     except (ValueError, TypeError, OSError, ImportError) as problem:
-        raise CommandError(str(problem)) from None
+        raise CommandError(in_flags(str(problem))) from None
     if given.to == "arduino":
         tell(f"An Arduino library is in {made}.")
     elif given.output is None:

@@ -14,6 +14,11 @@ PAPER = {
     "big-picture": "all methods on fri_c0_1000_50",
     "all": "all of them",
 }
+EXAMPLES = """\
+examples:
+  smallearn paper table1 --data folder --splits 20 --jobs 2
+  smallearn paper all
+"""
 
 
 def add(commands) -> None:
@@ -24,10 +29,10 @@ def add(commands) -> None:
         description="The tables and figures of the paper, measured anew. Each experiment leaves scores.csv,\n"
         "table.md and the figure as SVG and PNG in a folder of its own. A run that was\n"
         "interrupted goes on where it stopped.",
-        epilog="\n".join(["experiments:", *(f"  {name:<14} {words}" for name, words in PAPER.items())]),
+        epilog="\n".join(["experiments:", *(f"  {name:<14} {words}" for name, words in PAPER.items()), "", EXAMPLES]),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    paper.add_argument("experiment", choices=PAPER, metavar="EXPERIMENT", help="which one; see below")
+    paper.add_argument("experiment", choices=list(PAPER), metavar="EXPERIMENT", help="which one; see below")
     paper.add_argument(
         "--data",
         type=Path,

@@ -23,6 +23,12 @@ FLAGS = {
     "literals": "--literals",
     "n_jobs": "--jobs",
     "device": "--device",
+    "number": "--number",
+    "layout": "--layout",
+    "chip": "--chip",
+    "dialect": "--dialect",
+    "form": "--form",
+    "inputs": "--inputs",
 }
 
 

@@ -1,0 +1,23 @@
+"""``smallearn --print-completion``: what makes a shell complete the command's arguments."""
+
+import argparse
+from typing import Any
+
+from smallearn.commands.common import PROBLEM
+from smallearn.commands.terminal import complain
+
+SHELLS = ("bash", "zsh", "tcsh")
+
+
+class PrintCompletion(argparse.Action):
+    """Print the completions for a shell and leave."""
+
+    def __call__(self, parser: argparse.ArgumentParser, namespace: Any, values: Any, option_string: Any = None) -> None:
+        """By shtab, from the parser itself."""
+        try:
+            import shtab
+        except ImportError:
+            complain("smallearn --print-completion needs shtab, which is not installed: pip install 'smallearn[cli]'.")
+            parser.exit(PROBLEM)
+        print(shtab.complete(parser, shell=values))
+        parser.exit(0)

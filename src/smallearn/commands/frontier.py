@@ -1,0 +1,150 @@
+"""``smallearn frontier``: what each further term buys."""
+
+import argparse
+import csv
+import io
+import json
+from typing import Any
+
+from smallearn.commands.arguments import CHIPS, add_command, add_path, add_search, add_talk, add_training
+from smallearn.commands.common import CommandError, check_folder, tell, write_file
+from smallearn.commands.search import failures, search_options
+from smallearn.commands.terminal import heading
+from smallearn.words import show
+
+EXAMPLES = """\
+smallearn frontier data.csv --target y --max-terms 10
+smallearn frontier data.csv --target y --max-terms 4 --chip atmega328p -o frontier.csv --save models
+smallearn frontier data.csv --target y --max-terms 4 --plot frontier.svg
+"""
+
+
+def add(commands) -> None:
+    """The command's arguments."""
+    parser = add_command(
+        commands,
+        "frontier",
+        "the best model of each size: what each further term buys",
+        "The best model for each number of terms, with its accuracy by cross-validation, the standard error of\n"
+        "that, and what it takes on a chip if one is named. One search serves all sizes.",
+        EXAMPLES,
+    )
+    add_training(parser)
+    add_search(parser, max_terms=10)
+    add_path(parser, "-o", "--output", metavar="FILE", help="the table as CSV")
+    parser.add_argument("--chip", metavar="CHIP", help=f"tell bytes and time on it too: {CHIPS}")
+    parser.add_argument(
+        "--number", default="int8", metavar="TYPE", help="numbers there: float32, int8, int16, int32 (int8)"
+    )
+    add_path(parser, "--save", folder=True, metavar="FOLDER", help="write each model there, as model-<terms>.json")
+    add_path(parser, "--plot", metavar="FILE", help="draw it: SVG, PNG or PDF")
+    add_talk(parser)
+    parser.set_defaults(run=run)
+
+
+def run(given: argparse.Namespace) -> int:
+    """Search, print, write."""
+    from smallearn.commands.training import read_training
+
+    for path in filter(None, (given.output, given.plot)):
+        check_folder(path)
+    rows = read_training(given.data, given.target, given.drop, given.keep, given.encoding)
+    points = _points(given, rows)
+    lines = [_line(given, point) for point in points]
+    if given.output is not None:
+        write_file(_as_csv(lines), given.output)
+        tell(f"Wrote {given.output}.")
+    if given.save is not None:
+        _save(given, points, rows)
+    if given.plot is not None:
+        _plot(given, points)
+    print(json.dumps(lines, indent=1) if given.json else _as_words(lines))
+    return 0
+
+
+def _points(given: argparse.Namespace, rows: Any) -> list[Any]:
+    from smallearn import frontier
+
+    with failures():
+        return frontier(rows.X, rows.y, given.max_terms, **search_options(given, rows))
+
+
+def _line(given: argparse.Namespace, point: Any) -> dict[str, Any]:
+    line = {
+        "terms": point.n_terms,
+        "prototypes": len(point.model.prototypes),
+        "accuracy": point.score,
+        "standard_error": point.spread,
+    }
+    if given.chip is not None:
+        from smallearn.devices import ToolchainError, cost
+
+        try:
+            spent = cost(point.model, given.chip, given.number, layout="best")
+        except (ValueError, ToolchainError) as problem:
+            raise CommandError(str(problem)) from None
+        line |= {"flash": spent.flash, "ram": spent.ram, "time_us": spent.time_us, "measured": spent.measured}
+    return line
+
+
+def _as_csv(lines: list[dict[str, Any]]) -> str:
+    text = io.StringIO()
+    writer = csv.DictWriter(text, lines[0], lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(lines)
+    return text.getvalue()
+
+
+def _as_words(lines: list[dict[str, Any]]) -> str:
+    """A table, and the least that is as good as the best, within its error."""
+    on_chip = "flash" in lines[0]
+    head = "terms  prototypes        accuracy" + ("  bytes of flash        µs" if on_chip else "")
+    words = [heading(head)]
+    for line in lines:
+        score = f"{line['accuracy']:.1%} ± {line['standard_error']:.1%}"
+        words.append(f"{line['terms']:>5}  {line['prototypes']:>10}  {score:>14}")
+        if on_chip:
+            words[-1] += f"  {line['flash']:>14}  {line['time_us']:>8.3g}"
+    best = max(lines, key=lambda line: line["accuracy"])
+    near = best["accuracy"] - best["standard_error"]
+    least = next(line for line in lines if line["accuracy"] >= near)
+    if least["terms"] < best["terms"]:
+        words.append(f"\n{best['terms']} terms do best; {least['terms']} are within a standard error of them.")
+    if on_chip and not all(line["measured"] for line in lines):
+        words.append("\nBytes and times are estimates: the chip's compiler or simulator is not installed.")
+    return "\n".join(words)
+
+
+def _save(given: argparse.Namespace, points: list[Any], rows: Any) -> None:
+    try:
+        given.save.mkdir(parents=True, exist_ok=True)
+        for point in points:
+            model = point.model.trained_on(rows.X, rows.y, target=given.target, source=given.data.name)
+            model.save(given.save / f"model-{point.n_terms}.json")
+    except OSError as problem:
+        raise CommandError(f"{show(str(given.save))} cannot be written: {problem.strerror}") from None
+    tell(f"Wrote {len(points)} models to {given.save}.")
+
+
+def _plot(given: argparse.Namespace, points: list[Any]) -> None:
+    ending = given.plot.suffix.lower().lstrip(".")
+    if ending not in ("svg", "png", "pdf"):
+        raise CommandError(f"--plot {show(str(given.plot))} must end in .svg, .png or .pdf")
+    try:
+        from matplotlib import rc_context
+        from matplotlib.figure import Figure
+
+        from smallearn import plot
+    except ImportError as problem:
+        raise CommandError(
+            f"--plot needs {problem.name}, which is not installed: pip install 'smallearn[plot]'"
+        ) from None
+    figure = Figure(layout="constrained")
+    with rc_context({"svg.fonttype": "none"}):
+        plot.frontier(
+            points, ax=figure.add_subplot(), **({} if given.chip is None else {"by": "bytes", "chip": given.chip})
+        )
+        image = io.BytesIO()
+        figure.savefig(image, format=ending)
+    write_file(image.getvalue(), given.plot)
+    tell(f"Wrote {given.plot}.")

@@ -1,0 +1,137 @@
+"""Tables to write: the rows of a file with columns added, piece by piece, in the format that the ending asks for."""
+
+import csv
+import gzip
+import io
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any, TextIO
+
+from smallearn.commands.common import CommandError, draft_of
+from smallearn.commands.sources import ARROW, PARQUET, CsvSource, Source
+from smallearn.words import show
+
+TEXT = (".csv", ".tsv", ".txt")
+
+
+@contextmanager
+def open_results(path: Path | None, source: Source, added: Sequence[str]) -> Iterator["CsvResults | ArrowResults"]:
+    """What takes the rows of ``source`` with the columns ``added``; None is stdout, as CSV. The file is there when all
+    is written, and not before."""
+    with ExitStack() as closing:
+        if path is None:
+            sys.stdout.flush()
+            with _taken_stdout() as file:
+                yield CsvResults(file, source, added, _separator(None, source))
+                file.flush()
+            return
+        ending = check_ending(path)
+        draft = closing.enter_context(draft_of(path))
+        if ending in TEXT:
+            file = closing.enter_context(_text_file(draft, path, source))
+            yield CsvResults(file, source, added, _separator(ending, source))
+        else:
+            results = ArrowResults(draft, ending in PARQUET, source, added)
+            closing.callback(results.close)
+            yield results
+
+
+def check_ending(path: Path) -> str:
+    """The ending that tells the format, in lower case, without a ``.gz`` after it."""
+    endings = [suffix.lower() for suffix in path.suffixes]
+    packed = bool(endings) and endings[-1] == ".gz"
+    ending = endings[-2] if packed and len(endings) > 1 else endings[-1] if endings else ""
+    if ending not in (*TEXT, *PARQUET, *ARROW) or (packed and ending not in TEXT):
+        known = ", ".join((*TEXT, *PARQUET, *ARROW))
+        raise CommandError(f"the ending of {show(path.name)} does not tell a format; known are {known}, .csv.gz")
+    return ending
+
+
+def _separator(ending: str | None, source: Source) -> str:
+    if ending == ".tsv":
+        return "\t"
+    return source.separator if isinstance(source, CsvSource) else ","
+
+
+@contextmanager
+def _taken_stdout() -> Iterator[TextIO]:
+    """Standard output for text that has its own line ends; a stand-in that has no bytes below is taken as it is."""
+    if not hasattr(sys.stdout, "buffer"):
+        yield sys.stdout
+        return
+    file = io.TextIOWrapper(sys.stdout.buffer, encoding="utf-8", newline="", write_through=False)
+    try:
+        yield file
+    finally:
+        file.detach()
+
+
+@contextmanager
+def _text_file(draft: Path, path: Path, source: Source) -> Iterator[TextIO]:
+    """Text of the same encoding as the source, with a mark at its beginning if that has one."""
+    encoding = "utf-8"
+    if isinstance(source, CsvSource):
+        encoding = source.encoding if source.encoding != "utf-8-sig" or source.is_marked() else "utf-8"
+    with ExitStack() as closing:
+        raw: Any = closing.enter_context(draft.open("wb"))
+        if path.suffix.lower() == ".gz":
+            raw = closing.enter_context(gzip.GzipFile(filename="", fileobj=raw, mode="wb", compresslevel=6))
+        yield closing.enter_context(io.TextIOWrapper(raw, encoding=encoding, newline=""))
+
+
+class CsvResults:
+    """Rows as text: cells of text as they were."""
+
+    def __init__(self, file: TextIO, source: Source, added: Sequence[str], separator: str):
+        self.file, self.separator = file, separator
+        csv.writer(file, delimiter=separator, lineterminator="\n").writerow([*source.titles, *added])
+
+    def write(self, piece: Any, added: Sequence[Any]) -> None:
+        """A piece of the source, and the columns added to it."""
+        columns = [*piece.columns, *added]
+        style: Any = {"quoting": csv.QUOTE_ALL if any(map(_has_returns, columns)) else csv.QUOTE_MINIMAL}
+        writer = csv.writer(self.file, delimiter=self.separator, lineterminator="\n", **style)
+        writer.writerows(zip(*(column.to_pylist() for column in columns), strict=True))
+
+
+class ArrowResults:
+    """Rows in Parquet or Arrow, with the types that they had."""
+
+    def __init__(self, path: Path, parquet: bool, source: Source, added: Sequence[str]):
+        self.path, self.parquet = path, parquet
+        self.names = [title or name for title, name in zip(source.titles, source.names, strict=True)]
+        self.added = list(added)
+        self.writer: Any = None
+
+    def write(self, piece: Any, added: Sequence[Any]) -> None:
+        """A piece of the source, and the columns added to it."""
+        import pyarrow as pa
+
+        table = piece.rename_columns(self.names)
+        for name, values in zip(self.added, added, strict=True):
+            table = table.append_column(name, values)
+        if self.writer is None:
+            if self.parquet:
+                import pyarrow.parquet as pq
+
+                self.writer = pq.ParquetWriter(self.path, table.schema)
+            else:
+                self.writer = pa.ipc.new_file(str(self.path), table.schema)
+        self.writer.write_table(table)
+
+    def close(self) -> None:
+        """No more rows."""
+        if self.writer is not None:
+            self.writer.close()
+
+
+def _has_returns(column: Any) -> bool:
+    """Whether text has a carriage return, which Python's CSV writer does not know to quote."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not (pa.types.is_large_string(column.type) or pa.types.is_string(column.type)):
+        return False
+    return pc.any(pc.match_substring(column, "\r"), min_count=0).as_py() is True
