@@ -1,5 +1,7 @@
 """Scores with intervals, where a model errs, and familiar models beside it."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -7,8 +9,8 @@ from scipy import stats
 from sklearn import metrics
 from sklearn.datasets import load_breast_cancer, load_iris
 
-from smallearn import SMaLLClassifier
-from smallearn.evaluation import N_FAMILIAR, evaluate, familiar, wilson
+from smallearn import SMaLLClassifier, SMaLLClassifierCV
+from smallearn.evaluation import N_FAMILIAR, Comparison, Familiar, evaluate, familiar, wilson
 from smallearn.model import Prototype, SMaLLModel, Term
 
 
@@ -94,7 +96,9 @@ def test_familiar_models_take_text_and_gaps():
     X["letter"] = ["a", "b", None] * 50
     X.iloc[3, 1] = np.nan
     steps = []
-    found = familiar(X[::2], y[::2], (X[1::2], y[1::2]), step=lambda: steps.append(1))
+    compared = familiar(X[::2], y[::2], (X[1::2], y[1::2]), step=lambda: steps.append(1))
+    found = compared.models
+    assert compared.trained
     assert len(found) == len(steps) == N_FAMILIAR
     scores = {one.name: one.score for one in found}
     assert scores["always the most frequent class"] == pytest.approx(1 / 3)
@@ -104,7 +108,23 @@ def test_familiar_models_take_text_and_gaps():
 
 def test_familiar_models_are_tried_by_folds():
     X, y = load_iris(return_X_y=True, as_frame=True)
-    found = {one.name: one for one in familiar(X, y)}
+    compared = familiar(X, y)
+    found = {one.name: one for one in compared.models}
     assert found["logistic regression"].score > 0.9
     assert found["logistic regression"].size == "12 weights"
     assert found["decision tree"].spread > 0.0
+
+
+def test_a_comparison_says_how_fair_it_is():
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    clf = SMaLLClassifierCV(2, n_prototypes=1, literals="raw", random_state=0).fit(X[::2], y[::2])
+    model = clf.model_
+    on_training, on_others = evaluate(model, X[::2], y[::2]), evaluate(model, X[1::2], y[1::2])
+    by_folds = Comparison((Familiar("guess", 0.5, 0.1, "nothing"),), trained=False)
+    assert "has its cross-validated score" in by_folds.words(model, on_training)
+    assert by_folds.lines(model, on_training)[0][1].startswith(f"{clf.best_score_:.1%} ±")
+    assert "that favours them" in by_folds.words(model, on_others)
+    assert by_folds.lines(model, on_others)[0][1] == f"{on_others.accuracy.value:.1%}"
+    assert by_folds.lines(model, on_others)[1] == ("guess", "50.0% ± 10.0%", "nothing")
+    assert "flatters it" in by_folds.words(replace(model, selection=None), on_training)
+    assert "trained on the training rows" in Comparison((), trained=True).words(model, on_others)

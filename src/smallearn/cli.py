@@ -5,14 +5,26 @@ import os
 import sys
 from collections.abc import Sequence
 
-from smallearn.commands import cost, doctor, export, fit, frontier, paper, predict
+from smallearn.commands import (
+    cost,
+    demo,
+    doctor,
+    evaluate,
+    explain,
+    export,
+    fit,
+    frontier,
+    paper,
+    predict,
+    report,
+)
 from smallearn.commands.common import INTERRUPTED, PROBLEM, CommandError
 from smallearn.commands.completion import SHELLS, PrintCompletion
 from smallearn.commands.terminal import complain, set_quiet
 from smallearn.version import __version__
 
 # A module has `add`, which adds the command's parser with `run` in its defaults.
-COMMANDS = (fit, predict, frontier, export, cost, paper, doctor)
+COMMANDS = (demo, fit, evaluate, predict, explain, frontier, export, cost, report, paper, doctor)
 EPILOG = """\
 exit codes:
   0    done
@@ -27,6 +39,7 @@ exit codes:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command; the exit code is 0 if it succeeded."""
     given = make_parser().parse_args(argv)
+    given.main = main  # for a command that runs others
     set_quiet(getattr(given, "quiet", False))
     try:
         code = given.run(given)

@@ -1,5 +1,6 @@
 """How good a model is on given rows, with intervals, where it errs, and how familiar models do on the same."""
 
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -23,6 +24,7 @@ from sklearn.tree import DecisionTreeClassifier
 from smallearn.columns import Column
 from smallearn.explain.rows import Rows, winners
 from smallearn.model import SMaLLModel
+from smallearn.terms import standard_error
 from smallearn.words import count, listed, show, show_category
 
 LEVEL = 0.95
@@ -224,10 +226,41 @@ class Familiar:
     size: str
 
 
+@dataclass(frozen=True)
+class Comparison:
+    """Familiar models, judged by folds of the rows at hand or, ``trained`` on others, by all of them."""
+
+    models: tuple[Familiar, ...]
+    trained: bool
+
+    def words(self, model: SMaLLModel, judged: Evaluation) -> str:
+        """How they were judged, and how fair that is."""
+        if self.trained:
+            return "Each was trained on the training rows and is judged by these rows, like the small model."
+        words = f"Each is judged by {FOLDS} stratified folds of these rows."
+        if judged.is_training_data and _was_cross_validated(model):
+            return f"{words} The small model has its cross-validated score."
+        if judged.is_training_data:
+            return f"{words} The small model's figure is that on its own training rows, and so flatters it."
+        return f"{words} They learn from rows among these, the small model learned from others: that favours them."
+
+    def lines(self, model: SMaLLModel, judged: Evaluation) -> list[tuple[str, str, str]]:
+        """Name, accuracy and size of each, the small model first."""
+        own = f"{judged.accuracy.value:.1%}"
+        if judged.is_training_data and _was_cross_validated(model) and model.selection is not None:
+            own = f"{model.selection.score:.1%} ± {model.selection.spread:.1%}"
+        each = [(m.name, f"{m.score:.1%}" + (f" ± {m.spread:.1%}" if m.spread else ""), m.size) for m in self.models]
+        return [("this model", own, count(len(model.terms), "term")), *each]
+
+
+def _was_cross_validated(model: SMaLLModel) -> bool:
+    return model.selection is not None and model.selection.metric == "accuracy"
+
+
 def familiar(
     X: Any, y: Any, test: tuple[Any, Any] | None = None, step: Callable[[], None] = lambda: None
-) -> list[Familiar]:
-    """Accuracy of familiar classifiers, each with its usual grid of settings chosen by an inner cross-validation: by 5
+) -> Comparison:
+    """Accuracy of familiar classifiers, with settings chosen by an inner cross-validation where they matter: by 5
     stratified folds of the rows ``X``, or trained on them and tried on the rows of ``test``. ``X`` is a pandas table;
     text is one-hot, gaps are filled. ``step`` is called after each."""
     y = np.asarray(y)
@@ -235,16 +268,17 @@ def familiar(
     folds = StratifiedKFold(min(FOLDS, max(2, fewest)), shuffle=True, random_state=0)
     found = []
     for name, make, size in _models(max(2, min(FOLDS, fewest // 2))):
-        if test is None:
-            scores = [_accuracy(clone(make).fit(_of(X, a), y[a]), _of(X, b), y[b]) for a, b in folds.split(X, y)]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of columns that are empty in a fold, of solvers that stop early
             fitted = clone(make).fit(X, y)
-        else:
-            fitted = clone(make).fit(X, y)
-            scores = [_accuracy(fitted, *test)]
-        spread = float(np.std(scores, ddof=1) / np.sqrt(len(scores))) if len(scores) > 1 else 0.0
+            if test is not None:
+                scores = [_accuracy(fitted, *test)]
+            else:
+                scores = [_accuracy(clone(make).fit(_of(X, a), y[a]), _of(X, b), y[b]) for a, b in folds.split(X, y)]
+        spread = standard_error(tuple(scores))
         found.append(Familiar(name, float(np.mean(scores)), spread, size(fitted)))
         step()
-    return found
+    return Comparison(tuple(found), test is not None)
 
 
 N_FAMILIAR = 5

@@ -243,17 +243,23 @@ class SMaLLModel:
         points = [*(term.points for term in self.terms), *(prototype.intercept for prototype in self.prototypes)]
         return bool(self.terms) and counted and all(map(_is_whole, points))
 
-    def _probabilities(self) -> Iterator[str]:
-        """Every total that can come about and what it means, where a reader can take them in."""
+    def totals(self) -> list[tuple[int, float]]:
+        """Every total that a score card of literals can come to, and the probability of the prototypes' class there; none
+        where a reader could not take them in."""
         if len(self.classes) > 2 or not self.is_score_card or any(term.kind == "raw" for term in self.terms):
-            return
+            return []
         totals = _attainable(self.prototypes)
         if totals is None or len(totals) > MOST_TOTALS:
+            return []
+        return [(total, 0.5 * (1.0 + math.tanh(0.5 * self.scale * total))) for total in totals]
+
+    def _probabilities(self) -> Iterator[str]:
+        totals = self.totals()
+        if not totals:
             return
         yield f"\n  points: probability of {show(self.classes[self.prototypes[0].owner])}"
-        width = max(len(f"{total:+d}") for total in totals)
-        for total in totals:
-            chance = 0.5 * (1.0 + math.tanh(0.5 * self.scale * total))
+        width = max(len(f"{total:+d}") for total, _ in totals)
+        for total, chance in totals:
             yield f"    {total:+{width}d}: {percent(chance)}"
 
     def _certificate(self) -> Iterator[str]:

@@ -26,9 +26,13 @@ def add_model(parser: argparse.ArgumentParser) -> None:
     add_path(parser, "model", metavar="MODEL", help="a model file (JSON)")
 
 
-def add_data(parser: argparse.ArgumentParser, help: str = "a table: CSV, TSV (.gz too), Parquet or Arrow") -> None:
+def add_data(
+    parser: argparse.ArgumentParser,
+    help: str = "a table: CSV, TSV (.gz too), Parquet or Arrow",
+    optional: bool = False,
+) -> None:
     """``DATA`` and ``--encoding``."""
-    add_path(parser, "data", metavar="DATA", help=help)
+    add_path(parser, "data", metavar="DATA", help=help, **({"nargs": "?"} if optional else {}))
     parser.add_argument("--encoding", default="utf-8", metavar="NAME", help="of CSV and TSV (utf-8)")
 
 

@@ -21,6 +21,7 @@ def is_quiet() -> bool:
 def tell(text: str) -> None:
     """A word to the user, not into a pipe; none with ``--quiet``."""
     if not _settings["quiet"]:
+        sys.stdout.flush()  # in the order of what happened, where both end in one place
         print(text, file=sys.stderr, flush=True)
 
 

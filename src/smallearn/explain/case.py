@@ -1,6 +1,6 @@
 """Why a case was decided so, and what would have changed it."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -88,9 +88,10 @@ class Case:
         lines.append((f"{self.scores[self.prototype]:+.4g}", "in all"))
         width = max(len(number) for number, _ in lines)
         text = [self.headline, self.reason, "", *(f"    {number:>{width}}  {words}" for number, words in lines), ""]
-        return "\n".join([*text, *self._changes()])
+        return "\n".join([*text, *self.changes()])
 
-    def _changes(self) -> Iterable[str]:
+    def changes(self) -> Iterator[str]:
+        """What would change the decision: a heading, and a line for each."""
         if not self.alone:
             yield "None of the features in use may be changed."
             return
@@ -102,7 +103,7 @@ class Case:
         if stuck:
             yield f"    {', '.join(stuck)}: no value {'of any of them ' if len(stuck) > 1 else ''}alone does"
         if self.smallest is None:
-            yield "No change of them together does either." if stuck or flips else ""
+            yield "No change of them together does either."
         elif len(self.smallest.changes) > 1:
             yield (
                 f"Together a smaller change will do: {self.smallest.text}."

@@ -47,7 +47,8 @@ class Description:
             owner = self.model.prototypes[number - 1].owner
             of_class = f", for {show(self.model.classes[owner])}" if len(self.model.classes) > 2 else ""
             width = max(len(line.number) for line in card)
-            lines += [f"Prototype {number}{of_class}. {sentence}", ""]
+            title = f"Prototype {number}{of_class}. " if len(self.cards) > 1 else ""
+            lines += [f"{title}{sentence}", ""]
             lines += [f"    {line.number:>{width}}  {line.text}" for line in card]
             lines.append("")
         return "\n".join([*lines, self.note])

@@ -63,7 +63,7 @@ class Importance:
         lines = [f"{self.accuracy:.1%} of the {count(self.n_rows, 'row')} are right."]
         lines += [
             f"    prototype {one.number} has the greatest score on {one.share:.1%}, {one.right:.1%} of them right"
-            for one in self.prototypes
+            for one in (self.prototypes if len(self.prototypes) > 1 else ())
         ]
         lines.append("Points of accuracy lost without each feature (and by shuffling it):")
         width = max([len(show(one.label, quote=False)) for one in self.features], default=0)

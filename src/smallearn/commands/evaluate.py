@@ -1,0 +1,209 @@
+"""``smallearn evaluate``: how good a model is on the rows of a table."""
+
+import argparse
+import json
+from typing import Any
+
+from smallearn.commands.arguments import add_command, add_data, add_model, add_path, add_talk
+from smallearn.commands.common import CommandError, read_model, tell
+from smallearn.commands.terminal import heading
+from smallearn.words import count, percent, show
+
+EXAMPLES = """\
+smallearn evaluate model.json data.csv
+smallearn evaluate model.json data.csv --compare
+smallearn evaluate model.json data.csv --compare --train data.csv --json
+"""
+
+
+def add(commands) -> None:
+    """The command's arguments."""
+    parser = add_command(
+        commands,
+        "evaluate",
+        "how good a model is on a table, and where it errs",
+        "Scores of a model on a table with 95% intervals, who is taken for whom, and where it errs. If the rows\n"
+        "are those that it was trained on, that is said, and the cross-validated score comes first.",
+        EXAMPLES,
+    )
+    add_model(parser)
+    add_data(parser)
+    parser.add_argument("--target", metavar="COLUMN", help="the column of classes (the one that it was trained on)")
+    add_comparison(parser)
+    add_talk(parser)
+    parser.set_defaults(run=run)
+
+
+def add_comparison(parser: argparse.ArgumentParser, by_default: bool = False) -> None:
+    """``--compare`` or ``--no-compare``, and ``--train``."""
+    words = "familiar models beside it: logistic regression, tree, forest, boosting (takes some seconds)"
+    if by_default:
+        parser.add_argument("--no-compare", dest="compare", action="store_false", help=f"without {words}")
+    else:
+        parser.add_argument("--compare", action="store_true", help=words)
+    add_path(
+        parser,
+        "--train",
+        metavar="DATA",
+        help="the table that the model was trained on: familiar models learn from it too, and not by folds of DATA",
+    )
+
+
+def run(given: argparse.Namespace) -> int:
+    """Judge and print."""
+    from smallearn.commands.tables import read_for
+    from smallearn.evaluation import evaluate
+
+    model = read_model(given.model)
+    X, y = read_for(model, given.data, target=given.target, labels=True, encoding=given.encoding)
+    try:
+        judged = evaluate(model, X, y)
+    except ValueError as problem:
+        raise CommandError(str(problem)) from None
+    compared = compare(given, model) if given.compare else None
+    rows = X.index.to_numpy() + 1
+    if given.json:
+        print(json.dumps(_facts(model, judged, compared, rows), indent=1, ensure_ascii=False))
+        return 0
+    print(heading(f"{given.model.name} on {given.data.name}: {count(judged.n_rows, 'row')}"))
+    for line in _verdict(model, judged):
+        print(line)
+    print()
+    print_table([(name, value, words) for name, value, words in judged.figures()])
+    _print_confusion(judged)
+    _print_errors(judged, rows)
+    if compared is not None:
+        print(heading("\nAgainst familiar models"))
+        print(compared.words(model, judged))
+        print_table(compared.lines(model, judged), right=(1,))
+    return 0
+
+
+def compare(given: argparse.Namespace, model: Any) -> Any:
+    """Familiar models on the same data, with all its columns."""
+    from smallearn.commands.tables import target_of
+    from smallearn.commands.terminal import is_quiet
+    from smallearn.commands.training import read_training
+    from smallearn.evaluation import N_FAMILIAR, familiar
+    from smallearn.progress import Bar
+
+    target = target_of(model, given.target)
+    if target is None:
+        raise CommandError("the model does not know which column has the classes: name it with --target")
+    here = _quietly(read_training, given.data, target, encoding=given.encoding)
+    with Bar(N_FAMILIAR, "familiar models", not is_quiet()) as bar:
+        if given.train is None:
+            return familiar(here.X, here.y, step=bar.step)
+        there = _quietly(read_training, given.train, target, encoding=given.encoding)
+        return familiar(there.X, there.y, (_like(here.X, there.X), here.y), step=bar.step)
+
+
+def _like(table: Any, other: Any) -> Any:
+    """The columns of the other table; those that this one lacks are missing throughout."""
+    columns = table.reindex(columns=other.columns)
+    text = [name for name in other.columns if other[name].dtype == object]
+    numbers = [name for name in other.columns if name not in text]
+    return columns.astype({**dict.fromkeys(text, object), **dict.fromkeys(numbers, float)}, errors="ignore")
+
+
+def _quietly(read: Any, *arguments: Any, **options: Any) -> Any:
+    """What `fit` has told of these columns is not told again."""
+    from smallearn.commands.terminal import is_quiet, set_quiet
+
+    before = is_quiet()
+    set_quiet(True)
+    try:
+        return read(*arguments, **options)
+    finally:
+        set_quiet(before)
+
+
+def _verdict(model: Any, judged: Any) -> list[str]:
+    kept = model.selection
+    if not judged.is_training_data:
+        known = "" if model.data is None else ", which are not those that it was trained on"
+        return [f"{judged.accuracy:.1%} of these rows{known}, are right.".replace("rows, are", "rows are")]
+    if kept is None:
+        return ["These are the rows that the model was trained on: expect less on others."]
+    return [
+        f"{kept.score:.1%} ± {kept.spread:.1%} by cross-validation ({kept.metric}, {count(len(kept.scores), 'fold')}): "
+        "the score to go by.",
+        "These are the rows that the model was trained on; the scores on them, below, flatter it.",
+    ]
+
+
+def print_table(lines: list[tuple[str, ...]], right: tuple[int, ...] = ()) -> None:
+    """Lines in columns."""
+    if not lines:
+        return
+    widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
+    for line in lines:
+        cells = [
+            f"{cell:>{w}}" if i in right else f"{cell:<{w}}"
+            for i, (cell, w) in enumerate(zip(line, widths, strict=True))
+        ]
+        print(f"  {'  '.join(cells)}".rstrip())
+
+
+def _print_confusion(judged: Any) -> None:
+    names = [show(label, quote=False) for label in judged.classes]
+    print(heading("\nWho is taken for whom"))
+    lines: list[tuple[str, ...]] = [("", *(f"says {name}" for name in names), "right")]
+    for at, (name, row) in enumerate(zip(names, judged.confusion, strict=True)):
+        right = f"{row[at] / row.sum():.1%}" if row.sum() else "-"
+        lines.append((f"is {name}", *(str(n) for n in row), right))
+    print_table(lines, right=tuple(range(1, len(names) + 2)))
+
+
+def _print_errors(judged: Any, rows: Any) -> None:
+    if judged.groups:
+        print(heading("\nWhere it errs most"))
+        print_table(
+            [(group.text, f"{group.wrong:.1%} wrong", f"of {group.n_rows}") for group in judged.groups], right=(1,)
+        )
+    if judged.mistakes:
+        print(heading("\nThe surest mistakes"))
+        print_table(
+            [
+                (
+                    f"row {rows[one.row]}",
+                    f"is {show(one.truth)}",
+                    f"model says {show(one.predicted)}",
+                    percent(one.probability),
+                )
+                for one in judged.mistakes[:5]
+            ]
+        )
+
+
+def _facts(model: Any, judged: Any, compared: Any, rows: Any) -> dict[str, Any]:
+    """What was found, for machines."""
+    figures = ("accuracy", "balanced_accuracy", "auc", "log_loss", "brier")
+    kept = model.selection
+    facts: dict[str, Any] = {
+        "rows": judged.n_rows,
+        "is_training_data": judged.is_training_data,
+        "cross_validated": None
+        if kept is None
+        else {"metric": kept.metric, "score": kept.score, "spread": kept.spread, "folds": len(kept.scores)},
+        **{
+            name: None if value is None else {"value": value.value, "low": value.low, "high": value.high}
+            for name, value in ((name, getattr(judged, name)) for name in figures)
+        },
+        "most_frequent_class": judged.frequent,
+        "classes": list(judged.classes),
+        "confusion": judged.confusion.tolist(),
+        "mistakes": [
+            {"row": int(rows[one.row]), "is": one.truth, "says": one.predicted, "probability": one.probability}
+            for one in judged.mistakes
+        ],
+        "groups": [{"where": group.text, "rows": group.n_rows, "wrong": group.wrong} for group in judged.groups],
+    }
+    if compared is not None:
+        facts["familiar"] = [
+            {"name": one.name, "accuracy": one.score, "spread": one.spread, "size": one.size} for one in compared.models
+        ]
+    return facts
+
+
+__all__ = ["add", "add_comparison", "compare", "print_table", "run", "tell"]
