@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d, validate_data
 
+from smallearn import notebook
 from smallearn.budgets import Budget
 from smallearn.literals import RAW
 from smallearn.model import Prototype, Range, SMaLLModel, Term, Training, class_dtype
@@ -225,6 +226,19 @@ class SMaLLBase(ClassifierMixin, BaseEstimator):
         used = sorted({term.feature for prototype in prototypes for term in prototype.terms})
         ranges = tuple(Range(*extent) for extent in problem.extents(used))
         return SMaLLModel(classes, class_dtype(self.classes_), problem.n_features, prototypes, training, scale, ranges)
+
+    # --- in a notebook ---------------------------------------------------------------------------------------------
+
+    def _repr_html_inner(self) -> str:
+        return self._with_rule(super()._repr_html_inner())
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        shown = super()._repr_mimebundle_(**kwargs)
+        return {**shown, "text/html": self._with_rule(shown["text/html"])} if "text/html" in shown else shown
+
+    def _with_rule(self, diagram: str) -> str:
+        """scikit-learn's diagram, beside the rule once there is one."""
+        return notebook.beside(self.model_._repr_html_(), diagram) if "model_" in self.__dict__ else diagram
 
     # --- predictions -----------------------------------------------------------------------------------------------
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from smallearn import model_json
+from smallearn import model_json, notebook
 from smallearn.columns import CHUNK_ROWS, TEXT, factor_of_one, gather
 from smallearn.fingerprints import fingerprint
 from smallearn.terms import DataFacts, Prototype, Range, Selection, Term, Training
@@ -214,6 +214,10 @@ class SMaLLModel:
         )
         return "\n".join([head, *self._rule(), *self._blocks(), *self._probabilities(), *self._certificate()])
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        return notebook.rule_html(self, " ".join(self._rule()))
+
     def _rule(self) -> Iterator[str]:
         if len(self.classes) > 2:
             yield f"Predict the class of the highest score; at a tie the first of {listed(self.classes)}."
@@ -244,8 +248,8 @@ class SMaLLModel:
         return bool(self.terms) and counted and all(map(_is_whole, points))
 
     def totals(self) -> list[tuple[int, float]]:
-        """Every total that a score card of literals can come to, and the probability of the prototypes' class there; none
-        where a reader could not take them in."""
+        """Every total that a score card of literals can come to, and the probability of the prototypes' class there;
+        none where a reader could not take them in."""
         if len(self.classes) > 2 or not self.is_score_card or any(term.kind == "raw" for term in self.terms):
             return []
         totals = _attainable(self.prototypes)

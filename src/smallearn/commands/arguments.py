@@ -32,7 +32,7 @@ def add_data(
     optional: bool = False,
 ) -> None:
     """``DATA`` and ``--encoding``."""
-    add_path(parser, "data", metavar="DATA", help=help, **({"nargs": "?"} if optional else {}))
+    add_path(parser, "data", metavar="DATA", help=help, nargs="?" if optional else None)
     parser.add_argument("--encoding", default="utf-8", metavar="NAME", help="of CSV and TSV (utf-8)")
 
 
