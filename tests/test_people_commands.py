@@ -112,7 +112,7 @@ def test_a_model_is_told_in_words(capsys):
     facts = json.loads(run(capsys, "explain", "model.json", "train.csv", "--json").out)
     assert facts["rule"].startswith("Predict 'yes' if")
     assert {one["name"] for one in facts["features"]} == {term.label for term in load_model("model.json").features}
-    assert facts["conditions"]["fidelity"] > 0.9
+    assert facts["conditions"][0]["fidelity"] > 0.9
 
 
 def test_a_model_alone_is_told_too(capsys, tmp_path):

@@ -16,6 +16,7 @@ smallearn explain model.json data.csv
 smallearn explain model.json data.csv --row 3
 smallearn explain model.json data.csv --row 3 --changeable age --unit age=years
 """
+MOST_CLASSES = 10  # of which each is told by conditions
 
 
 def add(commands) -> None:
@@ -79,9 +80,10 @@ def run(given: argparse.Namespace) -> int:
         return 0
     description, conditions, matters = parts
     sections = [("The model in words", str(description))]
-    if conditions is not None:
-        at = 0 if conditions.exact or conditions.fidelity == 1.0 else 1
-        sections.insert(at, ("The rule", str(conditions)) if at == 0 else ("Roughly, as conditions", str(conditions)))
+    if conditions:
+        same = all(one.exact or one.fidelity == 1.0 for one in conditions)
+        text = "\n".join(map(str, conditions))
+        sections.insert(0 if same else 1, ("The rule" if same else "Roughly, as conditions", text))
     if matters is not None:
         sections.append(("What matters", str(matters)))
     print("\n\n".join(f"{heading(title)}\n{text}" for title, text in sections))
@@ -96,13 +98,14 @@ def _rows(given: argparse.Namespace, model: Any) -> tuple[Any, Any]:
     return read_for(model, given.data, target=given.target, labels=None, encoding=given.encoding)
 
 
-def _parts(model: Any, X: Any, y: Any, units: dict[str, str]) -> tuple[Any, Any, Any]:
-    """The scores in words, the conditions if there are any that say the same, and what matters."""
+def _parts(model: Any, X: Any, y: Any, units: dict[str, str]) -> tuple[Any, list[Any], Any]:
+    """The scores in words, conditions that say the same as far as there are any, and what matters."""
     from smallearn import explain
 
-    conditions = None
+    conditions: list[Any] = []
     with suppress(ValueError):  # continuous features without rows, or too many combinations
-        conditions = explain.dnf(model, X) if len(model.classes) == 2 else None
+        labels = (None,) if len(model.classes) == 2 else model.classes[:MOST_CLASSES]
+        conditions = [explain.dnf(model, X, label=label) for label in labels]
     matters = None if y is None or not model.terms else explain.importance(model, X, y)
     return explain.describe(model, X, units=units), conditions, matters
 
@@ -138,16 +141,17 @@ def _model_facts(model: Any, description: Any, conditions: Any, matters: Any) ->
                 model.prototypes, description.sentences, description.cards, strict=True
             )
         ],
-        "conditions": None,
+        "conditions": [
+            {
+                "class": one.label,
+                "clauses": [[condition.text for condition in clause] for clause in one.clauses],
+                "exact": one.exact,
+                "fidelity": one.fidelity,
+            }
+            for one in conditions
+        ],
         "features": None,
     }
-    if conditions is not None:
-        facts["conditions"] = {
-            "class": conditions.label,
-            "clauses": [[condition.text for condition in clause] for clause in conditions.clauses],
-            "exact": conditions.exact,
-            "fidelity": conditions.fidelity,
-        }
     if matters is not None:
         facts["features"] = [
             {"name": one.label, "lost_without": one.loss, "lost_by_shuffling": one.permuted} for one in matters.features

@@ -20,8 +20,8 @@ def add(commands) -> None:
         "report",
         "one self-contained HTML page about a model, with a panel to play with it",
         "One HTML file that needs no network: what the model is, how good it is, against familiar models, where it\n"
-        "errs, what it costs on a chip, and a panel in which the inputs can be changed. Of DATA it shows counts, shares\n"
-        "and pictures, and which rows the model gets wrong, by number.",
+        "errs, what it costs on a chip, and a panel in which the inputs can be changed. Of DATA it shows counts,\n"
+        "shares and pictures, and which rows the model gets wrong, by number.",
         EXAMPLES,
     )
     add_model(parser)

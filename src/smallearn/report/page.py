@@ -17,7 +17,7 @@ from smallearn.version import __version__
 from smallearn.words import count, percent, rounded_down, show
 
 CHIPS = {"atmega328p": "ATmega328P (Arduino Uno), 16 MHz", "cortex-m0": "Cortex-M0", "cortex-m4": "Cortex-M4"}
-MOST_CLAUSES = 12
+MOST_CLAUSES, MOST_CLASSES = 12, 6
 COMMANDS = """\
 smallearn predict model.json new.csv -o scored.csv
 smallearn explain model.json new.csv --row 1
@@ -164,7 +164,7 @@ def _about(model: SMaLLModel, X: Any, units: dict[str, str]) -> dict[str, Any]:
         "description": description,
         "cards": cards,
         "lead": lead,
-        "rule": _conditions(model, X),
+        "rules": _conditions(model, X),
         "totals": Table("Points and probability", ("points", f"probability of {owner_name}"), totals, (0, 1))
         if totals
         else None,
@@ -176,20 +176,22 @@ def _either(classes: Sequence[Any]) -> str:
     return ", ".join(names[:-1]) + f" and {names[-1]}"
 
 
-def _conditions(model: SMaLLModel, X: Any) -> dict[str, Any] | None:
-    """The model as an OR of ANDs, where that can be had and is not too long."""
-    if len(model.classes) > 2:
-        return None
+def _conditions(model: SMaLLModel, X: Any) -> list[dict[str, Any]]:
+    """The model as an OR of ANDs, for each class if there are several, where that can be had and is not too long."""
+    labels = (None,) if len(model.classes) == 2 else model.classes[:MOST_CLASSES]
     try:
-        found = explain.dnf(model, X)
-    except ValueError:
-        return None
-    if not 0 < len(found.clauses) <= MOST_CLAUSES or () in found.clauses:
-        return None
-    head, *clauses = str(found).splitlines()
-    note = " ".join(clauses[len(found.clauses) :])
-    lines = [clause.strip().split(". ", 1)[1] for clause in clauses[: len(found.clauses)]]
-    return {"head": head, "clauses": lines, "note": note}
+        found = [explain.dnf(model, X, label=label) for label in labels]
+    except ValueError:  # continuous features without rows, or too many combinations
+        return []
+    if not all(0 < len(one.clauses) <= MOST_CLAUSES and () not in one.clauses for one in found):
+        return []
+    return [_clauses(one) for one in found]
+
+
+def _clauses(found: explain.DNF) -> dict[str, Any]:
+    head, *lines = str(found).splitlines()
+    clauses = [line.strip().split(". ", 1)[1] for line in lines[: len(found.clauses)]]
+    return {"head": head, "clauses": clauses, "note": " ".join(lines[len(found.clauses) :])}
 
 
 # --- how good it is --------------------------------------------------------------------------------------------------
