@@ -4,21 +4,22 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help demo test lint format bench bench-quality bench-concepts bench-devices clean
+.PHONY: help demo test lint format bench bench-quality bench-concepts bench-devices screenshots clean
 
 help:
-	@echo "make demo    train on the breast cancer data and print the model"
+	@echo "make demo    the whole journey on the breast cancer data: fit, evaluate, explain, export, report"
 	@echo "make test    run the tests"
 	@echo "make lint    ruff, mypy, import-linter"
 	@echo "make bench   time it against its rivals"
 	@echo "make bench-quality DATA=folder   compare accuracy at 3 to 16 terms with its rivals"
 	@echo "make bench-concepts   are true concepts (tic-tac-toe, hidden DNFs) learned exactly?"
 	@echo "make bench-devices   accuracy, bytes and cycles on three chips, beside emlearn, m2cgen and micromlgen"
+	@echo "make screenshots   draw the report anew for the README (needs chromium)"
 	@echo "make format  let ruff rewrite the code"
 	@echo "make clean   remove the environment and caches"
 
-demo: $(VENV)/.core
-	$(BIN)/python examples/breast_cancer.py
+demo: $(VENV)/.cli
+	$(BIN)/smallearn demo
 
 test: $(VENV)/.test
 	$(BIN)/python -m pytest --cov --cov-report=term
@@ -49,6 +50,10 @@ bench-concepts: $(VENV)/.bench
 bench-devices: $(VENV)/.bench
 	$(BIN)/python -m benchmarks.devices $(ARGS)
 
+# The picture of the report in the README, from what make demo left behind.
+screenshots: $(VENV)/.test
+	$(BIN)/python docs/screenshots.py smallearn-demo/report.html docs
+
 clean:
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .coverage .hypothesis
 
@@ -61,10 +66,6 @@ $(VENV)/.made:
 	@$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); echo "Python's venv module is missing (Debian: python3-venv)."; exit 1; }
 	@touch $@
 
-$(VENV)/.core: pyproject.toml $(VENV)/.made
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
-	@touch $@
-
-$(VENV)/.test $(VENV)/.lint $(VENV)/.bench: $(VENV)/.%: pyproject.toml $(VENV)/.made
+$(VENV)/.cli $(VENV)/.test $(VENV)/.lint $(VENV)/.bench: $(VENV)/.%: pyproject.toml $(VENV)/.made
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[$*]"
 	@touch $@

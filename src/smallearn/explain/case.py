@@ -103,7 +103,8 @@ class Case:
         if stuck:
             yield f"    {', '.join(stuck)}: no value {'of any of them ' if len(stuck) > 1 else ''}alone does"
         if self.smallest is None:
-            yield "No change of them together does either."
+            if len(self.alone) > 1:
+                yield "No change of them together does either."
         elif len(self.smallest.changes) > 1:
             yield (
                 f"Together a smaller change will do: {self.smallest.text}."
