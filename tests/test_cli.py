@@ -1,24 +1,28 @@
 """The command ``smallearn``: what it says, to whom, and with which exit code."""
 
+import json
 import subprocess
 import sys
 
 import pytest
 
 from smallearn import __version__, cli
-from smallearn.commands import paper
+from smallearn.commands import doctor, paper
 from smallearn.paper import experiments
 from smallearn.paper.claims import HOLDS, Claim, Outcome
+from tools import need
 
 
 def test_the_version_and_the_help_of_every_command_are_told(capsys):
-    for arguments in (["--version"], ["--help"], *([name, "--help"] for name in ("fit", "export", "cost", "paper"))):
+    names = [module.__name__.rpartition(".")[2] for module in cli.COMMANDS]
+    for arguments in (["--version"], ["--help"], *([name, "--help"] for name in names)):
         with pytest.raises(SystemExit) as left:
             cli.main(arguments)
         assert left.value.code == 0
     told = capsys.readouterr().out
     assert f"smallearn {__version__}" in told
-    assert all(name in told for name in paper.PAPER)
+    assert all(name in told for name in (*paper.PAPER, *names))
+    assert "130  interrupted" in told
 
 
 @pytest.mark.parametrize(
@@ -30,6 +34,12 @@ def test_the_version_and_the_help_of_every_command_are_told(capsys):
         (["paper", "table1", "--splits", "0"], "'0' is not a whole number from 1"),
         (["paper", "table1", "--jobs", "two"], "'two' is not a whole number from 1"),
         (["paper", "table1", "--seed", "-1"], "is not a whole number from 0"),
+        (["fit", "data.csv", "-o", "m.json"], "--target"),
+        (["fit", "data.csv", "--target", "y", "-o", "m.json", "--max-terms", "0"], "'0' is not a whole number from 1"),
+        (["fit", "data.csv", "--target", "y", "-o", "m.json", "--max-flash", "-2"], "'-2' is not a number above 0"),
+        (["fit", "data.csv", "--target", "y", "-o", "m.json", "--literals", "any"], "invalid choice: 'any'"),
+        (["fit", "data.csv", "--target", "y", "-o", "m.json", "--seed", "x"], "'x' is not a whole number from 0"),
+        (["--print-completion", "fish"], "invalid choice: 'fish'"),
     ],
 )
 def test_bad_arguments_are_told(arguments, words, capsys):
@@ -109,6 +119,117 @@ def test_a_missing_extra_is_named(tmp_path):
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path, timeout=120)
     assert told.returncode == 1
     assert "needs scikit_posthocs, which is not installed: pip install 'smallearn[paper]'" in told.stderr
+
+
+def test_help_and_version_import_nothing_heavy():
+    code = """
+import sys
+from smallearn import cli
+for arguments in (["--version"], ["--help"], ["fit", "--help"]):
+    try:
+        cli.main(arguments)
+    except SystemExit:
+        pass
+heavy = ("sklearn", "pandas", "numba", "scipy", "pyarrow", "matplotlib", "shtab")
+print([name for name in heavy if name in sys.modules])
+"""
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+    assert told.stdout.splitlines()[-1] == "[]"
+
+
+@pytest.mark.parametrize(
+    ("module", "arguments"),
+    [("pandas", ["fit", "d.csv", "--target", "y", "-o", "m.json"]), ("shtab", ["--print-completion", "bash"])],
+)
+def test_a_missing_part_of_the_extra_of_the_command_line_is_named(module, arguments, tmp_path):
+    code = f"import sys; sys.modules[{module!r}] = None; from smallearn.cli import main; sys.exit(main({arguments!r}))"
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path, timeout=120)
+    assert told.returncode == 1
+    assert f"{module}, which is not installed: pip install 'smallearn[cli]'" in told.stderr
+    assert "Traceback" not in told.stderr
+
+
+# --- colour ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("terminal", "variables", "colour"),
+    [(True, {}, True), (False, {}, False), (True, {"NO_COLOR": "1"}, False), (True, {"TERM": "dumb"}, False)],
+)
+def test_errors_are_red_on_a_terminal_alone(terminal, variables, colour, monkeypatch, capsys):
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal, raising=False)
+    assert cli.main(["cost", "none.json"]) == 1
+    told = capsys.readouterr().err
+    assert ("\x1b[31m" in told) == colour
+    assert "smallearn cost: there is no file 'none.json'." in told
+
+
+# --- doctor ----------------------------------------------------------------------------------------------------------
+
+
+def test_the_doctor_tells_what_is_there_and_that_it_works(capsys):
+    assert cli.main(["doctor"]) == 0
+    told = capsys.readouterr().out
+    assert f"smallearn {__version__}, Python " in told
+    assert "fit and predict    works" in told
+    assert cli.main(["doctor", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert set(found["packages"]) == {"numpy", "scipy", "scikit-learn", "numba"}
+    assert set(found["extras"]) == {"cli", "plot", "report", "paper", "onnx", "devices"}
+    assert found["test"]["works"]
+
+
+def test_the_doctor_names_what_is_missing_and_fails_if_the_core_does(monkeypatch, capsys):
+    def broken(*_):
+        raise RuntimeError("no such luck")
+
+    monkeypatch.setattr(doctor, "_has", lambda module: module != "unicorn")
+    monkeypatch.setattr(doctor.shutil, "which", lambda _: None)
+    monkeypatch.setattr("smallearn.estimator.SMaLLClassifier.fit", broken)
+    assert cli.main(["doctor"]) == 1
+    told = capsys.readouterr().out
+    assert "lacks unicorn: pip install 'smallearn[devices]'" in told
+    assert "avr-gcc            not found (bytes and cycles on the ATmega328P)" in told
+    assert "FAILED: RuntimeError: no such luck" in told
+
+
+# --- completion ------------------------------------------------------------------------------------------------------
+
+COMPLETE = """
+source completion.bash
+complete -p smallearn
+ask() { COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMPREPLY=(); _shtab_smallearn; echo "${COMPREPLY[@]}"; }
+ask smallearn pred
+ask smallearn predict mod
+ask smallearn fit --max-t
+ask smallearn export model.json --to
+"""
+
+
+def test_bash_completes_commands_options_and_files(tmp_path, capsys):
+    with pytest.raises(SystemExit) as left:
+        cli.main(["--print-completion", "bash"])
+    assert left.value.code == 0
+    (tmp_path / "completion.bash").write_text(capsys.readouterr().out)
+    (tmp_path / "model.json").write_text("{}")
+    bash = need("bash")
+    subprocess.run([bash, "-n", "completion.bash"], cwd=tmp_path, check=True, timeout=60)
+    told = subprocess.run([bash, "-c", COMPLETE], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    first, *answers = told.stdout.splitlines()
+    assert first.endswith("-F _shtab_smallearn smallearn")
+    assert answers == ["predict", "model.json", "--max-terms --max-time-us", "--to"]
+
+
+@pytest.mark.parametrize("shell", ["zsh", "tcsh"])
+def test_other_shells_have_completions_too(shell, capsys):
+    with pytest.raises(SystemExit) as left:
+        cli.main(["--print-completion", shell])
+    assert left.value.code == 0
+    assert "smallearn" in capsys.readouterr().out
 
 
 def test_it_is_a_module_too():

@@ -114,6 +114,130 @@ def test_fit_says_in_a_sentence_what_is_wrong(content, arguments, words, tmp_pat
 
 
 @pytest.fixture
+def simple(table, tmp_path):
+    """A file of one number, one text and the class."""
+    table[["Größe, cm", "colour", "result"]].to_csv(tmp_path / "data.csv", index=False)
+    return tmp_path / "data.csv"
+
+
+def fit(path, *arguments):
+    """The exit code of a quick fit, and where the model is."""
+    output = path.with_name("model.json")
+    quick = ["--target", "result", "--max-terms", "2", "--prototypes", "1", "-o", str(output)]
+    return cli.main(["fit", str(path), *quick, *arguments]), output
+
+
+def test_fit_tells_the_score_with_its_error_beside_the_most_frequent_class(simple, table, capsys):
+    code, output = fit(simple)
+    assert code == 0
+    printed = capsys.readouterr().out
+    chosen, share = load_model(output).selection, table["result"].value_counts(normalize=True)
+    assert f"{chosen.score:.1%} ± {chosen.spread:.1%} of the rows right by cross-validation" in printed
+    assert f"'{share.index[0]}', the most frequent class, is {share.iloc[0]:.1%} of them" in printed
+    assert "Certificate: " in printed
+    assert f"smallearn export {output} --to c" in printed
+
+
+def test_fit_has_everything_for_machines(simple, capsys):
+    simple.write_text(
+        "\n".join(f"{'n' if i == 0 else i * i},{line}" for i, line in enumerate(simple.read_text().split("\n")))
+    )
+    code, output = fit(simple, "--json", "--drop", "colour")
+    assert code == 0
+    facts = json.loads(capsys.readouterr().out)
+    model = load_model(output)
+    assert facts["model"] == str(output)
+    assert facts["score"] == model.selection.score
+    assert facts["n_terms"] == len(model.terms)
+    assert facts["rows"] == sum(entry["rows"] for entry in facts["classes"]) == 200
+    assert facts["left_out"] == {"colour": "as asked"}
+    assert model.data.target == "result"
+    assert model.data.source == "data.csv"
+
+
+def test_fit_keeps_quiet_if_asked_to(table, tmp_path, capsys):
+    table.to_csv(tmp_path / "data.csv", index=False)
+    assert fit(tmp_path / "data.csv", "--quiet")[0] == 0
+    assert capsys.readouterr().err == ""
+    assert fit(tmp_path / "data.csv", "--quiet", "--drop", "none")[0] == 1
+    assert "has no column 'none'" in capsys.readouterr().err
+
+
+def test_fit_makes_a_score_card_of_conditions_for_the_class_asked_for(simple):
+    code, output = fit(simple, "--points", "3", "--literals", "thresholds", "--positive", "no")
+    assert code == 0
+    model = load_model(output)
+    assert model.is_score_card
+    assert all(abs(term.points) <= 3 for term in model.terms)
+    assert {term.kind for term in model.terms} <= {"at_most", "above", "equals", "missing"}
+    assert model.classes[model.prototypes[0].owner] == "no"
+
+
+@pytest.mark.parametrize("labels", [[True, False], [1, 0], [2.0, 1.0], ["b", "a"]])
+def test_fit_takes_classes_of_every_kind(labels, simple, table, capsys):
+    table["result"] = np.where(table["result"] == "yes", *map(np.array, labels))
+    table[["Größe, cm", "colour", "result"]].to_csv(simple, index=False)
+    code, output = fit(simple, "--positive", str(labels[0]).removesuffix(".0"))
+    assert code == 0, capsys.readouterr().err
+    model = load_model(output)
+    assert set(model.classes) == set(labels)
+    assert model.classes[model.prototypes[0].owner] == labels[0]
+
+
+def test_fit_with_booleans_reads_them_in_any_writing(table, tmp_path):
+    table["big"] = np.where(table["Größe, cm"].isna(), "", np.where(table["Größe, cm"] > 5.5, "TRUE", "false"))
+    path = tmp_path / "data.csv"
+    table[["big", "colour", "result"]].to_csv(path, index=False)
+    code, output = fit(path)
+    assert code == 0
+    term = next(term for term in load_model(output).terms if term.name == "big")
+    assert (term.kind, type(term.value)) == ("equals", bool)
+    scored = tmp_path / "scored.csv"
+    assert cli.main(["predict", str(output), str(path), "-o", str(scored)]) == 0
+    found = pd.read_csv(scored)
+    assert np.mean(found["prediction"] == found["result"]) > 0.85
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--positive", "maybe"], "--positive 'maybe' is none of the classes, 'no', 'yes'"),
+        (["--literals", "raw"], "set --literals both"),
+        (["--max-flash", "9"], "--max-flash 9.0 is a limit on a chip"),
+        (["--device", "8051"], "--device 8051 is not one of"),
+        (["--keep", "none"], "has no column 'none'"),
+        (["-o", "nowhere/model.json"], "there is no folder 'nowhere' to write 'model.json' in"),
+    ],
+)
+def test_fit_speaks_of_its_own_arguments(arguments, words, simple, capsys):
+    assert fit(simple, *arguments)[0] == 1
+    assert words in capsys.readouterr().err
+
+
+def test_the_owner_is_for_two_classes(simple, table, capsys):
+    table["result"] = np.where(table["Größe, cm"] < 4, "low", table["result"])
+    table.to_csv(simple, index=False)
+    assert fit(simple, "--positive", "low")[0] == 1
+    assert "--positive is for two classes" in capsys.readouterr().err
+
+
+def test_frontier_tells_each_size_for_people_and_machines(simple, tmp_path, capsys):
+    arguments = ["frontier", str(simple), "--target", "result", "--max-terms", "2", "--prototypes", "1"]
+    assert cli.main(arguments) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].split() == ["terms", "prototypes", "accuracy"]
+    assert [line.split()[0] for line in lines[1:3]] == ["1", "2"]
+    assert cli.main([*arguments, "--json", "--chip", "cortex-m0", "--save", str(tmp_path / "models")]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert [line["terms"] for line in found] == [1, 2]
+    assert found[0]["flash"] < found[1]["flash"]
+    assert len(load_model(tmp_path / "models" / "model-1.json").terms) == 1
+    for wrong, words in (["--plot", "a.doc"], "must end in .svg"), (["--chip", "8051"], "--chip 8051 is not known"):
+        assert cli.main([*arguments, *wrong]) == 1
+        assert words in capsys.readouterr().err
+
+
+@pytest.fixture
 def saved(tmp_path):
     CARD.save(tmp_path / "model.json")
     return tmp_path / "model.json"
@@ -136,7 +260,7 @@ def test_export_prints_or_writes_the_target(saved, tmp_path, capsys):
     ("arguments", "words"),
     [
         (["--to", "python", "--number", "int8"], "--number does not go with --to python; it takes --inputs"),
-        (["--to", "c", "--number", "int7"], "int7"),
+        (["--to", "c", "--number", "int7"], "--number int7"),
         (["--to", "sql", "--dialect", "oracle"], "oracle"),
         (["--to", "onnx"], "--to onnx needs -o"),
         (["--to", "c", "-o", "nowhere/at/all.h"], "there is no folder"),
@@ -163,5 +287,7 @@ def test_cost_prints_every_format_or_the_one_asked_for(saved, capsys):
     assert capsys.readouterr().out.count("bytes of flash") == 3
     assert cli.main(["cost", str(saved), "--chip", "atmega328p", "--number", "int8"]) == 0
     assert capsys.readouterr().out.count("int8: ") == 1
+    assert cli.main(["cost", str(saved), "--number", "float64"]) == 1
+    assert "--number is float32, int8, int16 or int32" in capsys.readouterr().err
     assert cli.main(["cost", str(saved), "--chip", "8051"]) == 1
     assert "--chip 8051 is not known" in capsys.readouterr().err

@@ -55,6 +55,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         _leave_stdout()
         return PROBLEM
+    finally:
+        set_quiet(False)
 
 
 def make_parser() -> argparse.ArgumentParser:

@@ -19,5 +19,16 @@ class PrintCompletion(argparse.Action):
         except ImportError:
             complain("smallearn --print-completion needs shtab, which is not installed: pip install 'smallearn[cli]'.")
             parser.exit(PROBLEM)
+        _list_choices(parser)
         print(shtab.complete(parser, shell=values))
         parser.exit(0)
+
+
+def _list_choices(parser: argparse.ArgumentParser) -> None:
+    """Choices as lists, for shtab takes every dict of them for commands."""
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for command in action.choices.values():
+                _list_choices(command)
+        elif action.choices is not None:
+            action.choices = list(action.choices)

@@ -14,8 +14,8 @@ from smallearn.words import show
 
 EXAMPLES = """\
 smallearn fit data.csv --target y --max-terms 6 -o model.json
-smallearn fit data.csv --target y --literals thresholds --points 5 --drop age -o card.json
-smallearn fit data.csv --target y --device atmega328p --max-flash 200 --max-time-us 100 -o model.json
+smallearn fit data.csv --target y --max-terms 4 --literals thresholds --points 5 --drop age -o card.json
+smallearn fit data.csv --target y --max-terms 3 --device atmega328p --max-flash 200 --max-time-us 100 -o model.json
 """
 LIMITS = {
     "max_flash": ("BYTES", "bytes of flash on --device"),

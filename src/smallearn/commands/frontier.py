@@ -13,10 +13,11 @@ from smallearn.commands.terminal import heading
 from smallearn.words import show
 
 EXAMPLES = """\
-smallearn frontier data.csv --target y --max-terms 10
+smallearn frontier data.csv --target y --max-terms 5
 smallearn frontier data.csv --target y --max-terms 4 --chip atmega328p -o frontier.csv --save models
 smallearn frontier data.csv --target y --max-terms 4 --plot frontier.svg
 """
+PICTURES = ("svg", "png", "pdf")
 
 
 def add(commands) -> None:
@@ -46,8 +47,7 @@ def run(given: argparse.Namespace) -> int:
     """Search, print, write."""
     from smallearn.commands.training import read_training
 
-    for path in filter(None, (given.output, given.plot)):
-        check_folder(path)
+    _check(given)
     rows = read_training(given.data, given.target, given.drop, given.keep, given.encoding)
     points = _points(given, rows)
     lines = [_line(given, point) for point in points]
@@ -60,6 +60,26 @@ def run(given: argparse.Namespace) -> int:
         _plot(given, points)
     print(json.dumps(lines, indent=1) if given.json else _as_words(lines))
     return 0
+
+
+def _check(given: argparse.Namespace) -> None:
+    """What can be known to go wrong before the search begins."""
+    for path in filter(None, (given.output, given.plot)):
+        check_folder(path)
+    if given.plot is not None and _format(given) not in PICTURES:
+        raise CommandError(f"--plot {show(str(given.plot))} must end in .svg, .png or .pdf")
+    if given.chip is not None:
+        from smallearn.devices.chips import find_chip
+        from smallearn.devices.cost import NUMBERS
+
+        if given.number not in NUMBERS:
+            raise CommandError(f"--number {show(given.number)} is none of {', '.join(NUMBERS)}")
+        with failures():
+            find_chip(given.chip)
+
+
+def _format(given: argparse.Namespace) -> str:
+    return given.plot.suffix.lower().lstrip(".")
 
 
 def _points(given: argparse.Namespace, rows: Any) -> list[Any]:
@@ -77,12 +97,10 @@ def _line(given: argparse.Namespace, point: Any) -> dict[str, Any]:
         "standard_error": point.spread,
     }
     if given.chip is not None:
-        from smallearn.devices import ToolchainError, cost
+        from smallearn.devices import cost
 
-        try:
+        with failures():
             spent = cost(point.model, given.chip, given.number, layout="best")
-        except (ValueError, ToolchainError) as problem:
-            raise CommandError(str(problem)) from None
         line |= {"flash": spent.flash, "ram": spent.ram, "time_us": spent.time_us, "measured": spent.measured}
     return line
 
@@ -127,9 +145,6 @@ def _save(given: argparse.Namespace, points: list[Any], rows: Any) -> None:
 
 
 def _plot(given: argparse.Namespace, points: list[Any]) -> None:
-    ending = given.plot.suffix.lower().lstrip(".")
-    if ending not in ("svg", "png", "pdf"):
-        raise CommandError(f"--plot {show(str(given.plot))} must end in .svg, .png or .pdf")
     try:
         from matplotlib import rc_context
         from matplotlib.figure import Figure
@@ -145,6 +160,6 @@ def _plot(given: argparse.Namespace, points: list[Any]) -> None:
             points, ax=figure.add_subplot(), **({} if given.chip is None else {"by": "bytes", "chip": given.chip})
         )
         image = io.BytesIO()
-        figure.savefig(image, format=ending)
+        figure.savefig(image, format=_format(given))
     write_file(image.getvalue(), given.plot)
     tell(f"Wrote {given.plot}.")

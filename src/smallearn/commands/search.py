@@ -62,7 +62,10 @@ def _positive(label: str | None, y: Any) -> Any:
 
 @contextmanager
 def failures() -> Iterator[None]:
-    """What a fit cannot do, in terms of the command's arguments."""
+    """What a fit cannot do, in terms of the command's arguments; and no word on compiling if none is wanted."""
+    from smallearn import kernels
+
+    kernels._Notice.pending = not is_quiet()
     try:
         yield
     except (ValueError, OSError, RuntimeError) as problem:

@@ -1,0 +1,64 @@
+"""The examples in the help of every command run as they are printed."""
+
+import shlex
+import shutil
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from smallearn import cli
+
+NEED_DATA = ("paper",)  # commands whose examples need more than this machine has: they are parsed only
+
+
+def parsers():
+    """The parser of each command, by name."""
+    commands = next(action for action in cli.make_parser()._actions if action.dest == "command")
+    return commands.choices
+
+
+def examples():
+    lines = {name: parser.epilog or "" for name, parser in parsers().items()}
+    return [
+        (name, line.strip()) for name, text in lines.items() for line in text.splitlines() if "  smallearn " in line
+    ]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """What the examples find: a table with the class in ``y``, the same as Parquet, and a model of it."""
+    path = tmp_path_factory.mktemp("help")
+    rng = np.random.default_rng(0)
+    age, size = rng.integers(18, 90, 120), rng.normal(5.0, 2.0, 120).round(2)
+    colour = rng.choice(["red", "green", "blue"], 120)
+    table = pd.DataFrame({"age": age, "size": size, "colour": colour})
+    table["y"] = np.where((age > 50) | (size > 6.5), "yes", "no")
+    for name in ("data.csv", "new.csv"):
+        table.to_csv(path / name, index=False)
+    table.to_parquet(path / "data.parquet")
+    model = path / "model.json"
+    assert cli.main(["fit", str(path / "data.csv"), "--target", "y", "--max-terms", "3", "-o", str(model)]) == 0
+    return path
+
+
+def test_every_command_shows_examples_of_itself():
+    for name, parser in parsers().items():
+        mine = [line for command, line in examples() if command == name]
+        assert mine, name
+        assert all(line.startswith(f"smallearn {name}") for line in mine)
+        assert parser.format_help()
+
+
+@pytest.mark.parametrize(("command", "line"), examples(), ids=[line for _, line in examples()])
+def test_an_example_runs_as_printed(command, line, folder, tmp_path, monkeypatch, capsys):
+    arguments = shlex.split(line.partition("|")[0])[1:]
+    if command in NEED_DATA:
+        assert cli.make_parser().parse_args(arguments).command == command
+        return
+    shutil.copytree(folder, tmp_path / "here")
+    monkeypatch.chdir(tmp_path / "here")
+    assert cli.main(arguments) == 0, capsys.readouterr().err
+    for flag in ("-o", "--plot", "--save"):
+        if flag in arguments:
+            assert (tmp_path / "here" / arguments[arguments.index(flag) + 1]).exists()

@@ -1,0 +1,327 @@
+"""Reading tables for a model and for training: every format alike, and every complaint with its place."""
+
+import gzip
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from models import CARD, THREE, WHOLE, YES
+from smallearn.commands.common import CommandError
+from smallearn.commands.tables import iter_for, read_for
+from smallearn.commands.training import read_training
+from smallearn.terms import DataFacts, Prototype, Term
+
+TABLE = pd.DataFrame(
+    {
+        "age": [41.5, np.nan, 3.0, 60.0],
+        "colour": ["red", None, 'so-called "blue"', "grün; hell"],
+        "member": [True, False, None, True],
+        "note": ["a", "b\nc", None, "d,e"],
+        "y": ["yes", "no", "no", "yes"],
+    }
+)
+
+
+def write(table, path):
+    if path.suffix == ".parquet":
+        table.to_parquet(path)
+    elif path.suffix in (".arrow", ".feather"):
+        table.to_feather(path)
+    else:
+        separator = {".tsv": "\t", ".txt": ";"}.get(path.suffix, ",")
+        table.to_csv(path, index=False, sep=separator, decimal="," if separator == ";" else ".", encoding="utf-8-sig")
+    return path
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.tsv", "t.txt", "t.csv.gz", "t.parquet", "t.arrow", "t.feather"])
+def test_every_format_gives_the_model_the_same_rows(name, tmp_path):
+    X, y = read_for(CARD, write(TABLE, tmp_path / name), target="y", labels=True)
+    assert X["age"].tolist()[0] == 41.5
+    assert X["colour"].isna().tolist() == [False, True, False, False]
+    assert X["colour"].tolist()[2:] == TABLE["colour"].tolist()[2:]
+    assert list(X["member"].fillna(-1)) == [1.0, 0.0, -1.0, 1.0]
+    assert "note" not in X.columns
+    assert y.tolist() == TABLE["y"].tolist()
+    assert CARD.predict(X).tolist() == CARD.predict(TABLE).tolist()
+    pieces = list(iter_for(CARD, tmp_path / name, 1))
+    assert [row for _, piece in pieces for row in piece.index] == [0, 1, 2, 3]
+    assert pieces[0][0].column_names == list(TABLE.columns)
+
+
+def csv_file(folder, text, encoding="utf-8"):
+    path = folder / "cases.csv"
+    path.write_bytes(text.encode(encoding))
+    return path
+
+
+HEAD = "age,colour,member\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (
+            HEAD + '41,"re\nd",1\n\n\nabc,red,true\n',
+            "cases.csv, line 6, column 'age': 'abc' is no number, and the model",
+        ),
+        (HEAD + "41,red,1\n1e999,red,1\n", "line 3, column 'age': '1e999' is no number"),
+        (HEAD + "41,red,1\n4,red,maybe\n", "line 3, column 'member': 'maybe' is no number"),
+        (HEAD + '"4\n1",red,1\n', "line 2, column 'age': '4\\n1' is no number"),
+        (HEAD + '41,"re\nd",1\n\n4,red,true,7\n', "cases.csv, line 5 has 4 cells, the header 3"),
+        (HEAD + '41,"re\nd",1\n4,"red,true\n', "a quotation mark that opens in line 4 is never closed"),
+        ("age,member\n41,1\n", "has no column 'colour'; it has 'age', 'member'"),
+        ("x\n41\n", "has no columns 'age', 'colour', 'member', which the model reads; it has 'x'"),
+        ("age,age,b,b\n41,1,1,1\n", "has more than one column called 'age', 'b'"),
+        (HEAD, "has no rows"),
+        ("", "is empty"),
+    ],
+)
+def test_what_a_model_cannot_read_is_told_with_its_place(text, words, tmp_path):
+    with pytest.raises(CommandError) as told:
+        read_for(CARD, csv_file(tmp_path, text))
+    assert words in str(told.value)
+
+
+def test_a_file_in_another_encoding_says_which_to_try(tmp_path):
+    for encoding in ("cp1252", "utf-16"):
+        path = csv_file(tmp_path, HEAD + "41,grün,1\n", encoding)
+        with pytest.raises(CommandError, match=f"is not UTF-8 text: save it as UTF-8, or try --encoding {encoding}"):
+            read_for(CARD, path)
+        assert read_for(CARD, path, encoding=encoding)[0]["colour"].tolist() == ["grün"]
+    with pytest.raises(CommandError, match="there is no encoding 'klingon'"):
+        read_for(CARD, path, encoding="klingon")
+
+
+def test_a_file_late_in_which_the_encoding_breaks_is_told_too(tmp_path):
+    path = tmp_path / "cases.csv"
+    path.write_bytes(HEAD.encode() + b"41,red,1\n" * 50_000 + b"41,gr\xfcn,1\n")
+    with pytest.raises(CommandError, match="is not UTF-8 text"):
+        read_for(CARD, path)
+
+
+@pytest.mark.parametrize("name", ["t.parquet", "t.arrow", "t.csv.gz"])
+def test_a_damaged_file_is_told(name, tmp_path):
+    whole = write(TABLE, tmp_path / name).read_bytes()
+    if name.endswith("gz"):
+        whole = gzip.compress(HEAD.encode() + b"41,red,1\n")
+    (tmp_path / name).write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(CommandError, match="cannot be read"):
+        read_for(CARD, tmp_path / name)
+
+
+@pytest.mark.parametrize(
+    ("name", "words"), [("t.xlsx", "save it as CSV"), ("none.csv", "there is no file"), (".", "folder")]
+)
+def test_what_is_no_table_is_told(name, words, tmp_path):
+    (tmp_path / "t.xlsx").write_bytes(b"PK")
+    with pytest.raises(CommandError, match=words):
+        read_for(CARD, tmp_path / name)
+
+
+def test_classes_have_the_types_of_the_model(tmp_path):
+    path = csv_file(tmp_path, "a,c,y\n1,2, 1\n3,4,0.0\n5,6,?\n7,8,2\n")
+    X, y = read_for(WHOLE, path, target="y", labels=True)
+    assert y.tolist() == [1, 0]
+    assert y.dtype == np.int64
+    assert X.index.tolist() == [0, 1]
+    with pytest.raises(CommandError, match="line 5, column 'y': class '2' is none of the model's \\(0, 1\\)"):
+        read_for(WHOLE, path, target="y", labels=True, unknown="refuse")
+    truths = replace(WHOLE, classes=(False, True), class_dtype="|b1")
+    assert read_for(truths, csv_file(tmp_path, "a,c,y\n1,2,TRUE\n1,2,false\n"), target="y", labels=True)[
+        1
+    ].tolist() == [
+        True,
+        False,
+    ]
+
+
+def test_rows_that_have_no_class_or_one_unknown_are_left_out_with_a_word(tmp_path, capsys):
+    X, y = read_for(YES, csv_file(tmp_path, "a,c,y\n1,2,yes\n3,4,\n7,8,maybe\n"), target="y", labels=True)
+    assert (len(X), y.tolist()) == (1, ["yes"])
+    told = capsys.readouterr().err
+    assert "1 row of a class that the model does not know ('maybe'; first in line 4) left out." in told
+    assert "1 row without a class left out." in told
+
+
+def test_the_column_of_classes_is_the_models_own_unless_named(tmp_path):
+    known = replace(YES, data=DataFacts("0" * 64, (1, 1), target="y"))
+    path = csv_file(tmp_path, "a,c,y,z\n1,2,yes,no\n")
+    assert read_for(known, path, labels=True)[1].tolist() == ["yes"]
+    assert read_for(known, path, labels=True, target="z")[1].tolist() == ["no"]
+    assert read_for(known, path)[1] is None
+    bare = csv_file(tmp_path, "a,c\n1,2\n")
+    assert read_for(known, bare, labels=None)[1] is None
+    with pytest.raises(CommandError, match="has no column 'y'"):
+        read_for(known, bare, labels=True)
+    with pytest.raises(CommandError, match="name it with --target"):
+        read_for(YES, bare, labels=True)
+    with pytest.raises(CommandError, match="is none of the model's"):
+        read_for(YES, path, labels=True, target="a")
+
+
+def test_a_model_without_names_reads_by_place(tmp_path):
+    X, _ = read_for(THREE, csv_file(tmp_path, "p,q\n1,2\n3,0\n"))
+    assert THREE.predict(X).tolist() == THREE.predict(np.array([[1.0, 2.0], [3.0, 0.0]])).tolist()
+    with pytest.raises(CommandError, match="has no columns 'x0', 'x1'"):
+        read_for(THREE, csv_file(tmp_path, "p,q,r\n1,2,3\n"))
+
+
+def test_a_gap_where_the_model_needs_a_value_is_told(tmp_path):
+    with pytest.raises(CommandError, match="line 3, column 'c': there is no value, and the model needs one here"):
+        read_for(YES, csv_file(tmp_path, "a,c\n1,2\n1,?\n"))
+
+
+def test_categories_that_look_like_gaps_are_categories_if_the_model_has_them(tmp_path):
+    model = replace(YES, prototypes=(Prototype(1, -1.0, (Term(0, 2.0, "a", "equals", "None"),)),))
+    X, _ = read_for(model, csv_file(tmp_path, "a,c\nNone,1\nNA,1\n"))
+    assert model.predict(X).tolist() == ["yes", "no"]
+    numbers = pd.DataFrame({"a": [1.0, 2.5]})
+    numbers.to_parquet(tmp_path / "n.parquet")
+    coded = replace(YES, prototypes=(Prototype(1, -1.0, (Term(0, 2.0, "a", "equals", "1"),)),))
+    assert coded.predict(read_for(coded, tmp_path / "n.parquet")[0]).tolist() == ["yes", "no"]
+
+
+def test_a_type_that_is_no_number_is_told(tmp_path):
+    pd.DataFrame({"a": pd.to_datetime(["2020-01-01"]), "c": [1]}).to_parquet(tmp_path / "d.parquet")
+    with pytest.raises(CommandError, match="column 'a' holds values of type timestamp"):
+        read_for(YES, tmp_path / "d.parquet")
+
+
+# --- training --------------------------------------------------------------------------------------------------------
+
+
+def rows(n=30, **columns):
+    rng = np.random.default_rng(1)
+    return pd.DataFrame({**columns, "size": rng.normal(size=n).round(3), "y": np.where(np.arange(n) % 2, "no", "yes")})
+
+
+def learnt(table, folder, name="t.csv", **options):
+    if not (folder / name).exists():
+        write(table, folder / name)
+    return read_training(folder / name, "y", **options)
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "why"),
+    [
+        ("id", np.arange(30) * 7 + 3, "names the rows"),
+        ("PassengerId", np.arange(30)[::-1] ** 2, "names the rows"),
+        ("patient_id", np.arange(30) ** 2, "names the rows"),
+        ("case", np.random.default_rng(0).permutation(30), "names the rows"),
+        ("name", [f"n{i}" for i in range(30)], "names the rows"),
+        ("Unnamed: 0", np.arange(30), "has no title, so it numbers the rows"),
+        ("when", ["2020-01-02", "3.4.2021"] * 15, "holds dates"),
+    ],
+)
+def test_columns_that_name_rows_are_left_out_unless_kept(name, values, why, tmp_path, capsys):
+    table = rows(**{name: values})
+    found = learnt(table, tmp_path)
+    assert found.left_out == {name: why}
+    assert list(found.X.columns) == ["size"]
+    quoted = f"'{name}'" if " " in name else name
+    assert f"Column '{name}' {why}: left out; --keep {quoted} to keep it." in capsys.readouterr().err
+    assert list(learnt(table, tmp_path, keep=[name]).X.columns) == [name, "size"]
+
+
+@pytest.mark.parametrize(
+    ("values", "why"),
+    [
+        ([7] * 30, "has one value only"),
+        (["a"] * 30, "has one value only"),
+        ([None] * 30, "is empty"),
+    ],
+)
+def test_columns_that_tell_nothing_are_left_out(values, why, tmp_path):
+    assert learnt(rows(c=values), tmp_path).left_out == {"c": why}
+
+
+def test_numbers_that_differ_are_no_ids_by_that_alone(tmp_path):
+    assert "income" in learnt(rows(income=np.arange(30) ** 2), tmp_path).X.columns
+
+
+def test_a_column_without_a_title_numbers_the_rows(tmp_path):
+    rows().to_csv(tmp_path / "t.csv")
+    assert list(learnt(None, tmp_path).X.columns) == ["size"]
+
+
+def test_types_of_parquet_are_as_told(tmp_path, capsys):
+    table = rows(
+        when=pd.date_range("2020-01-01", periods=30),
+        member=[True, False, None] * 10,
+        code=pd.Categorical(["1", "2"] * 15),
+        many=[[1, 2]] * 30,
+    )
+    found = learnt(table, tmp_path, "t.parquet")
+    assert found.text == ["member", "code"]
+    assert set(found.X["member"]) == {True, False, None}
+    assert set(found.X["code"]) == {"1", "2"}
+    assert set(found.left_out) == {"when", "many"}
+    assert "Column 'when' holds dates or times: left out." in capsys.readouterr().err
+
+
+def test_infinity_is_refused_with_its_place(tmp_path):
+    with pytest.raises(CommandError, match="row 1, column 'c': infinity"):
+        learnt(rows(c=[np.inf, *range(29)]), tmp_path, "t.parquet")
+
+
+@pytest.mark.parametrize(
+    ("labels", "classes"),
+    [
+        (["1", "0"], {0, 1}),
+        (["1.0", "2.0"], {1, 2}),
+        (["True", "false"], {True, False}),
+        (["a", "1"], {"a", "1"}),
+    ],
+)
+def test_classes_are_read_as_the_plainest_type(labels, classes, tmp_path):
+    table = rows()
+    table["y"] = labels * 15
+    found = learnt(table, tmp_path)
+    assert set(found.y.tolist()) == classes
+    assert {type(label) for label in found.y.tolist()} == {type(label) for label in classes}
+    assert found.most_frequent[1] == 0.5
+
+
+@pytest.mark.parametrize(
+    ("labels", "words"),
+    [
+        (np.random.default_rng(0).normal(size=30), "column 'y' has 30 different values in 30 rows"),
+        (np.arange(30), "a quantity or a name, not a class"),
+        ([f"n{i}" for i in range(30)], "a quantity or a name, not a class"),
+        (["a"] * 30, "has one class only, 'a'"),
+        ([None] * 30, "no row has a class in column 'y'"),
+        (["a"] * 27 + ["b"] * 3, "two classes need 5 rows each at least"),
+    ],
+)
+def test_what_is_no_class_is_told(labels, words, tmp_path):
+    table = rows()
+    table["y"] = labels
+    with pytest.raises(CommandError, match=words):
+        learnt(table, tmp_path)
+
+
+def test_rare_classes_are_left_out_with_a_word(tmp_path, capsys):
+    table = rows()
+    table["y"] = ["a", "b"] * 13 + ["c"] * 3 + [None]
+    found = learnt(table, tmp_path)
+    assert set(found.y.tolist()) == {"a", "b"}
+    assert len(found.X) == 26
+    told = capsys.readouterr().err
+    assert "Class 'c' has 3 rows, too few to hold any out: left out." in told
+    assert "1 row without a class left out." in told
+
+
+def test_names_of_columns_that_are_not_there_are_told(tmp_path):
+    for options in ({"drop": ["no"]}, {"keep": ["no"]}):
+        with pytest.raises(CommandError, match="has no column 'no'; it has 'size', 'y'"):
+            learnt(rows(), tmp_path, **options)
+    with pytest.raises(CommandError, match="column 'y' is to be dropped, but also to be the target"):
+        learnt(rows(), tmp_path, drop=["y"])
+
+
+def test_text_among_numbers_is_told_with_its_line(tmp_path, capsys):
+    table = rows(c=[*range(28), "many", 7])
+    learnt(table, tmp_path)
+    assert "Column 'c' is text, for 'many' in line 30 is no number; 97% of its values are." in capsys.readouterr().err
