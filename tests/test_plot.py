@@ -11,10 +11,11 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from hypothesis import given, settings
 from matplotlib.colors import to_rgb
 from scipy import sparse
 
-from models import CARD, NO, RANGED, ROWS, THREE, YES
+from models import CARD, NO, RANGED, ROWS, THREE, YES, models, small
 from smallearn import SMaLLClassifier, SMaLLClassifierCV, plot
 from smallearn.model import Prototype, Range, Term
 from smallearn.plot.calibration import wilson
@@ -301,7 +302,9 @@ def test_a_model_of_one_feature_takes_the_other_of_two_columns():
 def test_a_surface_of_a_single_row_or_without_a_boundary_is_drawn():
     drawn(plot.decision_surface(YES, ROWS[:1], ["yes"]))
     always = replace(YES, prototypes=tuple(replace(p, intercept=99.0) for p in YES.prototypes))
-    assert "boundary" not in words(drawn(plot.decision_surface(always, MANY)))
+    ax = drawn(plot.decision_surface(always, MANY))
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["yes predicted", "rows"]
+    assert len(ax.collections) == 3  # shades, hatches and rows, but no line
 
 
 @pytest.mark.parametrize(
@@ -544,6 +547,28 @@ def test_names_are_taken_as_they_are(name):
         assert any(start in text for text in texts)
         assert max(map(len, texts)) < 140
         assert not any("\n" in text.removeprefix(ax.get_xlabel()) for text in texts)
+
+
+def test_a_model_without_terms_is_drawn():
+    constant = replace(YES, prototypes=(Prototype(1, 0.5, ()),))
+    for ax in (
+        plot.violins(constant),
+        plot.violins(constant, MANY, np.resize(["no", "yes"], N)),
+        plot.decision_surface(constant, MANY, features=(0, 1)),
+        plot.score_card(constant),
+        plot.contributions(constant, MANY[0]),
+        plot.reliability(constant, MANY, np.resize(["no", "yes"], N)),
+    ):
+        drawn(ax)
+
+
+@pytest.mark.filterwarnings("ignore:Glyph")  # of names in letters that matplotlib's own font lacks
+@given(models(weights=small))
+@settings(max_examples=10)
+def test_any_model_has_a_card_and_its_ends(model):
+    drawn(plot.score_card(model))
+    drawn(plot.violins(model))
+    plt.close("all")
 
 
 @pytest.mark.parametrize("draw", [plot.violins, plot.score_card, plot.decision_surface])

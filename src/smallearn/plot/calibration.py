@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from smallearn.plot.canvas import axes_for, inches, model_of, name_of, plain_legend, tidy
+from smallearn.plot.canvas import axes_for, inches, label_axes, model_of, name_of, plain_legend, small_letters, tidy
 from smallearn.plot.colours import BLUE, GREY, INK
 from smallearn.plot.rows import codes, n_rows_of
 from smallearn.words import listed, show
@@ -54,11 +54,10 @@ def reliability(model: Any, X: Any, y: Any, *, n_bins: int = 10, label: Any = No
         elinewidth=1.1, capsize=3, markersize=7, zorder=3,
     )  # fmt: skip
     ax.set(xlim=(-0.02, 1.02), ylim=(FOOT, 1.03))
-    ax.set_xlabel(f"predicted probability of {name_of(label)}", parse_math=False)
-    ax.set_ylabel(f"share of {name_of(label)} observed", parse_math=False)
+    label_axes(ax, f"predicted probability of {name_of(label)}", f"share of {name_of(label)} observed")
     _percent(ax)
     words = ["observed, with 95% interval", "as predicted"]
-    plain_legend(ax, [dots, diagonal], words, loc="upper left", frameon=False, fontsize=9)
+    plain_legend(ax, [dots, diagonal], words, loc="upper left", frameon=False, fontsize=small_letters(ax))
     tidy(ax)
     return ax
 

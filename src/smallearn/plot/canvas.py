@@ -36,11 +36,17 @@ def axes_for(ax: Any, height: float, width: float = WIDTH) -> "Axes":
 
         figure, ax = plt.subplots(figsize=(width, height), layout="constrained")
         figure.get_layout_engine().set(w_pad=0.08, h_pad=0.08)  # type: ignore[union-attr,call-arg]
-        figure.draw_without_rendering()  # so that the Axes have their size, by which letters are chosen
+        settle(ax, True)
         return ax
     if not isinstance(ax, Axes):
         raise TypeError(f"ax is a {type(ax).__name__}; it may be a matplotlib Axes, or None for a new figure.")
     return ax
+
+
+def settle(ax: "Axes", new: bool) -> None:
+    """Give the Axes of a new figure their place beside their labels: letters are chosen by the room that is left."""
+    if new:
+        ax.get_figure().draw_without_rendering()  # type: ignore[union-attr]
 
 
 def model_of(given: Any) -> SMaLLModel:
@@ -66,8 +72,10 @@ def name_of(label: Any, most: int = NAME) -> str:
 
 def term_text(term: Term, most: int = NAME) -> str:
     """`Term.text` with name and category cut, so that the threshold is always read."""
-    value = show(term.value, quote=False, most=most) if isinstance(term.value, str) else term.value
-    return replace(term, name=name_of(term.label, most), value=value).text
+    if isinstance(term.value, str):
+        most = 2 * most // 3
+        term = replace(term, value=show(term.value, quote=False, most=most))
+    return replace(term, name=name_of(term.label, most)).text
 
 
 def signed(number: float) -> str:
@@ -86,12 +94,20 @@ def plain_legend(ax: "Axes", handles: Sequence[Any], labels: Sequence[str], **op
 
 def legend_above(ax: "Axes", handles: Sequence[Any], labels: Sequence[str]) -> Any:
     """A legend in lines above the Axes, where it covers nothing."""
-    longest = max(map(len, labels))
-    columns = max(1, min(len(labels), int(inches(ax)[0] * 72 / (5.2 * longest + 42))))
+    size = small_letters(ax)
+    columns = max(1, min(len(labels), int(inches(ax)[0] * 72 / (size * (0.58 * max(map(len, labels)) + 4.5)))))
+    look: dict[str, Any] = {"frameon": False, "borderaxespad": 0.2, "handlelength": 1.6, "columnspacing": 1.5}
     return plain_legend(
-        ax, handles, labels, loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=columns, frameon=False,
-        fontsize=9, borderaxespad=0.2, handlelength=1.6, columnspacing=1.5,
-    )  # fmt: skip
+        ax, handles, labels, loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=columns, fontsize=size, **look
+    )
+
+
+def label_axes(ax: "Axes", x: str = "", y: str = "") -> None:
+    """What the axes show, in letters no larger than fit."""
+    for text, axis, length in zip((x, y), (ax.xaxis, ax.yaxis), inches(ax), strict=True):
+        if text:
+            longest = max(map(len, text.splitlines()))
+            axis.set_label_text(text, parse_math=False, fontsize=fitting(length, longest, 10.0))
 
 
 def sample(style: Style) -> Any:
@@ -113,6 +129,16 @@ def inches(ax: "Axes") -> tuple[float, float]:
 def size_for(ax: "Axes", lines: float, most: float = 10.0) -> float:
     """The size of letters at which so many lines fit one above another."""
     return float(min(most, max(4.0, inches(ax)[1] * 72 / (1.25 * max(lines, 1.0)))))
+
+
+def fitting(length: float, signs: int, most: float) -> float:
+    """The size of letters at which so many signs fit into so many inches, and not too small to read."""
+    return float(min(most, max(5.0, length * 72 / (0.56 * max(signs, 1)))))
+
+
+def small_letters(ax: "Axes") -> float:
+    """The size of a legend's letters."""
+    return float(min(9.0, max(5.5, 2.2 * inches(ax)[0])))
 
 
 def tidy(ax: "Axes") -> None:

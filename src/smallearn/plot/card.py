@@ -154,7 +154,7 @@ def _draw_totals(ax: "Axes", model: SMaLLModel, totals: list[int], top: float, s
     strips = math.ceil(len(totals) / CELLS)
     across = math.ceil(len(totals) / strips)
     width = 1.0 / max(across, 8)
-    letters = min(size, 72 * inches(ax)[0] * width / (6.5 * LETTER))
+    letters = min(size, 72 * inches(ax)[0] * width / (7.5 * LETTER))
     for number, total in enumerate(totals):
         x, y = number % across * width, top + number // across * STRIP
         chance = 0.5 * (1.0 + math.tanh(0.5 * model.scale * total))

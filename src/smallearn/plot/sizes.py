@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from smallearn.model import SMaLLModel
-from smallearn.plot.canvas import axes_for, model_of, need_matplotlib, plain_legend, tidy
+from smallearn.plot.canvas import axes_for, label_axes, model_of, need_matplotlib, plain_legend, small_letters, tidy
 from smallearn.plot.colours import BLUE, INK, ORANGE
 from smallearn.words import count, show
 
@@ -45,8 +45,7 @@ def frontier(points: Any, *, by: str = "terms", chip: str = "atmega328p", ax: "A
     )  # fmt: skip
     if model is not None:
         _star(ax, model)
-    ax.set_xlabel(unit)
-    ax.set_ylabel(f"{show(metric, quote=False, most=30)} by cross-validation", parse_math=False)
+    label_axes(ax, unit, f"{show(metric, quote=False, most=30)} by cross-validation")
     _ticks(ax, metric, whole=by == "terms")
     ax.grid(axis="y", color="#DDDDDD", linewidth=0.6)
     ax.set_axisbelow(True)
@@ -104,7 +103,7 @@ def _star(ax: "Axes", model: SMaLLModel) -> None:
     score = f"{chosen.score:.1%}" if chosen.metric == "accuracy" else f"{chosen.score:.4g}"
     prototypes = count(len(model.prototypes), "prototype")
     words = f"chosen: {count(len(model.terms), 'term')} in {prototypes}, {score}"
-    plain_legend(ax, star, [words], loc="lower right", fontsize=9.5)
+    plain_legend(ax, star, [words], loc="lower right", fontsize=small_letters(ax), markerscale=0.7)
 
 
 def _ticks(ax: "Axes", metric: str, whole: bool) -> None:

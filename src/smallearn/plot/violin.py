@@ -5,7 +5,21 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from smallearn.model import SMaLLModel
-from smallearn.plot.canvas import axes_for, legend_above, model_of, name_of, sample, signed, size_for, term_text, tidy
+from smallearn.plot.canvas import (
+    axes_for,
+    fitting,
+    inches,
+    label_axes,
+    legend_above,
+    model_of,
+    name_of,
+    sample,
+    settle,
+    signed,
+    size_for,
+    term_text,
+    tidy,
+)
 from smallearn.plot.colours import GREY, INK, NOBODY, SKY, Style, style_of
 from smallearn.plot.rows import additions, class_scores, codes, leads, n_rows_of
 from smallearn.terms import Prototype, Term
@@ -54,12 +68,15 @@ def violins(model: Any, X: Any = None, y: Any = None, *, ax: "Axes | None" = Non
         raise ValueError("y came without X; violins takes both, X alone or neither.")
     lines = _possible_lines(model) if X is None else _measured_lines(model, X)
     code = None if X is None or y is None else codes(model, y, n_rows_of(X))
+    new = ax is None
     ax = axes_for(ax, 1.1 + (0.36 if code is None or len(model.classes) == 2 else 0.5) * len(lines))
+    _name_lines(ax, lines)
+    settle(ax, new)
     ax.axvline(0.0, color=INK, linewidth=1.0, linestyle="--", zorder=1)
     _draw(ax, model, lines, code)
-    _label_lines(ax, lines)
+    _write_headings(ax, lines)
     over = " over the training ranges" if X is None else ""
-    ax.set_xlabel(f"points added to the score{over}")
+    label_axes(ax, f"points added to the score{over}")
     if code is not None:
         shown = [number for number in range(len(model.classes)) if (code == number).any()]
         names = [f"{name_of(model.classes[number])} ({int((code == number).sum())})" for number in shown]
@@ -92,12 +109,12 @@ def _deciding(model: SMaLLModel, suffix: str = "") -> list[str]:
 
 def _measured_lines(model: SMaLLModel, X: Any) -> list[Line]:
     n_rows_of(X)
+    best = class_scores(model, model.scores(X))  # first, for it says what is wrong with X
     lines = []
     for number, (prototype, added) in enumerate(zip(model.prototypes, additions(model, X), strict=True)):
         lines.append(_heading(model, number))
         for place, term in enumerate(prototype.terms):
             lines.append(Line(term_text(term), values=added[:, place], literal=term.kind != "raw"))
-    best = class_scores(model, model.scores(X))
     owner = model.prototypes[0].owner
     decides = best[:, [owner]] if len(model.classes) == 2 else leads(best)
     heading, *labels = _deciding(model)
@@ -136,7 +153,7 @@ def _ends(model: SMaLLModel, term: Term) -> tuple[float, float] | None:
     for extent in model.ranges:
         if extent.feature == term.feature:
             ends = sorted((term.weight * extent.low, term.weight * extent.high))
-            return ends[0], ends[1]
+            return (ends[0], ends[1]) if np.isfinite(ends).all() else None
     return None
 
 
@@ -231,19 +248,23 @@ def _draw_ends(ax: "Axes", place: float, line: Line) -> None:
         ax.barh(place, high - low, 0.5, low, facecolor=SKY, edgecolor=INK, linewidth=0.8, zorder=2)
 
 
-def _label_lines(ax: "Axes", lines: list[Line]) -> None:
-    """Names on the left; headings inside, where their line is empty."""
-    size = size_for(ax, len(lines), 9.5)
+def _name_lines(ax: "Axes", lines: list[Line]) -> None:
     named = [place for place, line in enumerate(lines) if not line.is_heading]
+    size = size_for(ax, len(lines), 9.5)
     ax.set_yticks(named, [lines[place].label for place in named], parse_math=False, fontsize=size)
     ax.set_ylim(len(lines) - 0.4, -0.6)
     ax.tick_params(axis="y", length=0)
+
+
+def _write_headings(ax: "Axes", lines: list[Line]) -> None:
+    """Inside the Axes, where their line is empty."""
+    longest = max(len(line.label) for line in lines if line.is_heading)
+    size = fitting(inches(ax)[0], round(1.15 * longest), size_for(ax, len(lines), 9.5))
     behind = {"boxstyle": "square,pad=0.15", "facecolor": "white", "edgecolor": "none"}
+    look: dict[str, Any] = {"va": "center", "fontweight": "bold", "fontsize": size, "parse_math": False, "zorder": 2}
     for place, line in enumerate(lines):
         if line.is_heading:
-            ax.text(
-                0.012, place, line.label, transform=ax.get_yaxis_transform(), va="center", fontweight="bold",
-                fontsize=size, parse_math=False, bbox=behind, zorder=2,
-            )  # fmt: skip
+            where: dict[str, Any] = {"transform": ax.get_yaxis_transform(), "in_layout": False}
+            ax.text(0.012, place, line.label, bbox=behind, **where, **look)
             if place:
                 ax.axhline(place - 0.5, color=GREY, linewidth=0.6)

@@ -6,7 +6,19 @@ import numpy as np
 
 from smallearn.columns import factor_of_one, gather, is_missing
 from smallearn.model import SMaLLModel
-from smallearn.plot.canvas import axes_for, inches, model_of, name_of, signed, size_for, term_text, tidy
+from smallearn.plot.canvas import (
+    axes_for,
+    fitting,
+    inches,
+    label_axes,
+    model_of,
+    name_of,
+    settle,
+    signed,
+    size_for,
+    term_text,
+    tidy,
+)
 from smallearn.plot.colours import BLUE, GREY, INK, ORANGE
 from smallearn.terms import Term
 from smallearn.words import show
@@ -39,19 +51,21 @@ def contributions(model: Any, row: Any, *, ax: "Axes | None" = None) -> "Axes":
     scores = [float(np.cumsum(parts)[-1]) for parts in added]
     number = min(range(len(scores)), key=lambda j: (-scores[j], model.prototypes[j].owner))
     prototype = model.prototypes[number]
+    new = ax is None
     ax = axes_for(ax, 1.4 + 0.42 * (len(prototype.terms) + 2))
     size = size_for(ax, 1.3 * (len(prototype.terms) + 2), 9.5)
     labels = ["constant", *(_with_value(term, values[term.feature]) for term in prototype.terms), "score"]
-    _bars(ax, added[number], size)
-    ax.axvline(0.0, color=INK, linewidth=1.0, linestyle="--", zorder=1)
-    ax.set_xlabel("points")
-    _rival(ax, model, scores, number)
     ax.set_yticks(range(len(labels)), labels, parse_math=False, fontsize=size)
     ax.set_ylim(len(labels) - 0.4, -0.6)
     ax.tick_params(axis="y", length=0)
+    settle(ax, new)
+    ax.axvline(0.0, color=INK, linewidth=1.0, linestyle="--", zorder=1)
+    _bars(ax, added[number], size)
+    label_axes(ax, "points")
+    _rival(ax, model, scores, number)
     which = "score" if len(scores) == 1 else f"prototype {number + 1} scores"
     title = f"{name_of(decision)}: {which} {signed(scores[number])}"
-    ax.set_title(title, fontsize=_title_size(ax, title), parse_math=False, loc="left")
+    ax.set_title(title, fontsize=fitting(inches(ax)[0], len(title), 11.0), parse_math=False, loc="left")
     ax.locator_params(axis="x", nbins=8)
     tidy(ax)
     return ax
@@ -83,10 +97,6 @@ def _with_value(term: Term, value: Any) -> str:
     return f"{term_text(term)} = {shown}" if term.kind == "raw" else f"{term_text(term)}: {shown}"
 
 
-def _title_size(ax: "Axes", title: str) -> float:
-    return float(np.clip(inches(ax)[0] * 72 / (0.55 * len(title)), 6.0, 11.0))
-
-
 def _bars(ax: "Axes", parts: list[float], size: float) -> None:
     """A bar for each part, from the sum so far to the next, and one for the sum."""
     ends = np.cumsum(parts)
@@ -115,7 +125,7 @@ def _bars(ax: "Axes", parts: list[float], size: float) -> None:
 def _room(ax: "Axes", starts: np.ndarray, ends: np.ndarray, size: float) -> None:
     """Space for the numbers beside the bars, of up to eight letters."""
     low, high = min(0.0, starts.min(), ends.min()), max(0.0, starts.max(), ends.max())
-    share = min(0.3, 12 * 0.6 * size / (72 * inches(ax)[0]))
+    share = min(0.3, 9 * 0.6 * size / (72 * inches(ax)[0]))
     room = share / (1.0 - 2.0 * share) * ((high - low) or 1.0)
     ax.set_xlim(low - room, high + room)
 
@@ -130,6 +140,4 @@ def _rival(ax: "Axes", model: SMaLLModel, scores: list[float], number: int) -> N
     low, high = ax.get_xlim()
     ax.set_xlim(min(low, score - 0.05 * (high - low)), max(high, score + 0.05 * (high - low)))
     ax.axvline(score, color=INK, linewidth=1.4, linestyle=":", zorder=1)
-    ax.set_xlabel(
-        f"points (dotted: {name_of(model.classes[-owner])}, the next class, {signed(score)})", parse_math=False
-    )
+    label_axes(ax, f"points (dotted: {name_of(model.classes[-owner])}, the next class, {signed(score)})")
