@@ -44,18 +44,19 @@ def write(path):
     return path
 
 
-# The journey: each command with its arguments, {data} and {model} being files. More commands have their place where the
-# comments say.
+# The journey: each command with its arguments, {data} and {model} being files.
 JOURNEY = [
     "fit {data} --target Ergebnis --max-terms 3 -o {model}",
-    # evaluate, explain
+    "evaluate {model} {data}",
+    "explain {model}",
+    "explain {model} {data} --row 3",
     "predict {model} {data} -o scored.csv",
     "predict {model} {data} -o scored.parquet",
     "frontier {data} --target Ergebnis --max-terms 2 -o frontier.csv --save models --plot frontier.svg",
     "export {model} --to c --number int16 -o model.h",
     "export {model} --to sql --dialect duckdb",
     "cost {model} --chip atmega328p --number int8 --json",
-    # report
+    "report {model} {data} --no-compare -o report.html",
 ]
 
 

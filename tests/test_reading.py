@@ -74,6 +74,7 @@ HEAD = "age,colour,member\n"
         ("age,member\n41,1\n", "has no column 'colour'; it has 'age', 'member'"),
         ("x\n41\n", "has no columns 'age', 'colour', 'member', which the model reads; it has 'x'"),
         ("age,age,b,b\n41,1,1,1\n", "has more than one column called 'age', 'b'"),
+        ("1,2.5\n3,4\n", "it has '1', '2.5': the first line has to name the columns"),
         (HEAD, "has no rows"),
         ("", "is empty"),
     ],
@@ -90,6 +91,8 @@ def test_a_file_in_another_encoding_says_which_to_try(tmp_path):
         with pytest.raises(CommandError, match=f"is not UTF-8 text: save it as UTF-8, or try --encoding {encoding}"):
             read_for(CARD, path)
         assert read_for(CARD, path, encoding=encoding)[0]["colour"].tolist() == ["grün"]
+    with pytest.raises(CommandError, match="is not ascii text: try another --encoding, or none"):
+        read_for(CARD, csv_file(tmp_path, HEAD + "41,grün,1\n"), encoding="ascii")
     with pytest.raises(CommandError, match="there is no encoding 'klingon'"):
         read_for(CARD, path, encoding="klingon")
 
@@ -211,7 +214,7 @@ def learnt(table, folder, name="t.csv", **options):
         ("patient_id", np.arange(30) ** 2, "names the rows"),
         ("case", np.random.default_rng(0).permutation(30), "names the rows"),
         ("name", [f"n{i}" for i in range(30)], "names the rows"),
-        ("Unnamed: 0", np.arange(30), "has no title, so it numbers the rows"),
+        ("Unnamed: 0", np.arange(30), "has no title"),
         ("when", ["2020-01-02", "3.4.2021"] * 15, "holds dates"),
     ],
 )

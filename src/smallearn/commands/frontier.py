@@ -9,7 +9,8 @@ from typing import Any
 from smallearn.commands.arguments import CHIPS, add_command, add_path, add_search, add_talk, add_training
 from smallearn.commands.common import CommandError, check_folder, tell, write_file
 from smallearn.commands.search import failures, search_options
-from smallearn.commands.terminal import heading
+from smallearn.commands.terminal import heading, is_quiet
+from smallearn.progress import Bar
 from smallearn.words import show
 
 EXAMPLES = """\
@@ -50,7 +51,11 @@ def run(given: argparse.Namespace) -> int:
     _check(given)
     rows = read_training(given.data, given.target, given.drop, given.keep, given.encoding)
     points = _points(given, rows)
-    lines = [_line(given, point) for point in points]
+    lines = []
+    with Bar(len(points), "models", not is_quiet()) as bar:
+        for point in points:
+            lines.append(_line(given, point))
+            bar.step()
     if given.output is not None:
         write_file(_as_csv(lines), given.output)
         tell(f"Wrote {given.output}.")

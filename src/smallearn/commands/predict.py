@@ -8,9 +8,7 @@ import numpy as np
 
 from smallearn.commands.arguments import add_command, add_data, add_model, add_path, add_talk
 from smallearn.commands.common import CommandError, check_folder, read_model, tell
-from smallearn.commands.terminal import is_quiet
 from smallearn.model import SMaLLModel
-from smallearn.progress import Bar
 from smallearn.words import count, listed
 
 EXAMPLES = """\
@@ -64,20 +62,15 @@ def run(given: argparse.Namespace) -> int:
         raise CommandError(f"{source.shown} has {listed(taken)} already: name the new ones otherwise with --suffix _2")
     reader = ModelReader(model, source)
     rows = 0
-    with open_results(given.output, source, names) as results, _bar(source) as bar:
+    with open_results(given.output, source, names) as results:
         for piece, X in reader.pieces():
             results.write(piece, _answers(model, X))
             rows += len(piece)
-            bar.step(source.done - bar.done)
         if rows == 0:
             raise CommandError(f"{source.shown} has no rows")
     if given.output is not None:
         tell(f"Wrote {given.output}: {count(rows, 'row')}.")
     return 0
-
-
-def _bar(source: Any) -> Bar:
-    return Bar(source.size, source.unit, not is_quiet())
 
 
 def _answers(model: SMaLLModel, X: Any) -> Sequence[Any]:

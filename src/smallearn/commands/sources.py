@@ -17,6 +17,8 @@ from pathlib import Path
 from typing import Any, NoReturn, TextIO
 
 from smallearn.commands.common import CommandError
+from smallearn.commands.terminal import is_quiet
+from smallearn.progress import Bar
 from smallearn.words import count, listed, show
 
 LOOKED_AT = 100_000  # signs of a file, to see how its columns are parted
@@ -86,11 +88,19 @@ class Source:
         """The table piece by piece, with ``names`` for names; of all ``columns`` or some, in the file's order."""
         raise NotImplementedError
 
+    def shown_chunks(self, rows: int | None = None, columns: Sequence[str] | None = None) -> Iterator[Any]:
+        """The same with a bar of progress, on a terminal, if it takes its time."""
+        with Bar(self.size, self.unit, not is_quiet()) as bar:
+            for piece in self.chunks(rows, columns):
+                yield piece
+                if self.done > bar.done:
+                    bar.step(self.done - bar.done)
+
     def read(self, columns: Sequence[str] | None = None) -> Any:
         """The table at once."""
         import pyarrow as pa
 
-        pieces = list(self.chunks(columns=columns))
+        pieces = list(self.shown_chunks(columns=columns))
         if sum(len(piece) for piece in pieces) == 0:
             raise CommandError(f"{self.shown} has no rows")
         return pa.concat_tables(pieces)
@@ -111,7 +121,8 @@ class Source:
         """An error about columns that are not there."""
         has = listed(self.names[:20]) + (", …" if len(self.names) > 20 else "")
         what = f"columns {listed(names)}, which {who} reads" if len(names) > 1 else f"column {listed(names)}"
-        raise CommandError(f"{self.shown} has no {what}; it has {has}")
+        nameless = ": the first line has to name the columns" if all(map(_is_number, self.names)) else ""
+        raise CommandError(f"{self.shown} has no {what}; it has {has}{nameless}")
 
 
 class CsvSource(Source):
@@ -199,8 +210,9 @@ class CsvSource(Source):
     def _not_text(self) -> str:
         with self.path.open("rb") as file:
             wide = file.read(2) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-        name = "UTF-8" if self.encoding == "utf-8-sig" else self.encoding
-        return f"{self.shown} is not {name} text: save it as UTF-8, or try --encoding {'utf-16' if wide else 'cp1252'}"
+        if self.encoding != "utf-8-sig":
+            return f"{self.shown} is not {self.encoding} text: try another --encoding, or none"
+        return f"{self.shown} is not UTF-8 text: save it as UTF-8, or try --encoding {'utf-16' if wide else 'cp1252'}"
 
     def _not_parsed(self, problem: ValueError) -> str:
         """The row that cannot be read, by its line."""
@@ -293,6 +305,14 @@ def _in_order(source: Source, columns: Sequence[str] | None) -> list[str]:
     """The columns to read; the first where none is wanted, so that there are rows."""
     wanted = set(source.names if columns is None else columns or source.names[:1])
     return [name for name in source.names if name in wanted]
+
+
+def _is_number(title: str) -> bool:
+    try:
+        float(title)
+    except ValueError:
+        return False
+    return True
 
 
 def _codec(encoding: str) -> str:

@@ -53,7 +53,7 @@ def read_for(
         wanted = False
     reader = ModelReader(model, source)
     tables, codes, begin = [], [], 0
-    for chunk in source.chunks(columns=[*reader.columns, *([str(named)] if wanted else [])]):
+    for chunk in source.shown_chunks(columns=[*reader.columns, *([str(named)] if wanted else [])]):
         tables.append(reader.convert(chunk, begin))
         if wanted:
             codes.append(_codes(chunk.column(named), model.classes))
@@ -115,7 +115,7 @@ class ModelReader:
     def pieces(self, chunk_rows: int | None = None) -> Iterator[tuple[Any, Any]]:
         """Piece by piece, as the file has it with all columns, and as the model reads it."""
         begin = 0
-        for chunk in self.source.chunks(chunk_rows):
+        for chunk in self.source.shown_chunks(chunk_rows):
             yield chunk, self.convert(chunk, begin)
             begin += len(chunk)
 

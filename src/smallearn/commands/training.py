@@ -172,7 +172,7 @@ class _Sorter:
 
         kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
         if name in self.source.unnamed and name not in self.keep:
-            self._leave(name, "has no title, so it numbers the rows", name)
+            self._leave(name, "has no title", name)
         elif pa.types.is_null(kind):
             self._leave(name, "is empty")
         elif is_number(kind):
