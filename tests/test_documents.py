@@ -82,7 +82,7 @@ def test_the_session_in_the_readme_is_what_the_demo_prints(tmp_path):
 
 
 def steady(line):
-    """A line without the figures of other libraries' models, which differ from release to release, and sizes of files."""
+    """A line without figures of other libraries' models, which differ from release to release, and sizes of files."""
     if re.match(r"  (logistic regression|decision tree|random forest|gradient boosting) ", line):
         return line.split()[:2]
     return re.sub(r"\(\d+ kB\)", "", line)

@@ -28,7 +28,7 @@ def fingerprint(features: Sequence[Term], n_features: int, X: Any, code: np.ndar
 
 
 def _bits(column: Column) -> np.ndarray:
-    """64 bits for each value: those of the float64 where it is a number of any type, those of a hash where it is text."""
+    """64 bits for each value: those of the float64 of a number, whatever its type, and those of a hash of text."""
     missing = column.missing
     if column.values.dtype.kind != "O":
         bits = _of_numbers(column.numbers)

@@ -212,20 +212,25 @@ class SMaLLModel:
             f"SMaLL model: {count(len(self.prototypes), 'prototype')} of at most {count(most, 'term')}, "
             f"{len(self.features)} of {count(self.n_features, 'feature')} used"
         )
-        return "\n".join([head, *self._rule(), *self._blocks(), *self._probabilities(), *self._certificate()])
+        return "\n".join(
+            [head, self.rule, *self._unit(), *self._blocks(), *self._probabilities(), *self._certificate()]
+        )
 
     def _repr_html_(self) -> str:
         """What a notebook shows."""
-        return notebook.rule_html(self, " ".join(self._rule()))
+        return notebook.rule_html(self)
 
-    def _rule(self) -> Iterator[str]:
+    @property
+    def rule(self) -> str:
+        """How the scores make a decision, in a sentence."""
         if len(self.classes) > 2:
-            yield f"Predict the class of the highest score; at a tie the first of {listed(self.classes)}."
-        else:
-            owner = self.prototypes[0].owner
-            which = "this score is" if len(self.prototypes) == 1 else "any of these scores is"
-            bar = "above 0" if owner == 1 else "0 or more"
-            yield f"Predict {show(self.classes[owner])} if {which} {bar}, otherwise {show(self.classes[1 - owner])}."
+            return f"Predict the class of the highest score; at a tie the first of {listed(self.classes)}."
+        owner = self.prototypes[0].owner
+        which = "this score is" if len(self.prototypes) == 1 else "any of these scores is"
+        bar = "above 0" if owner == 1 else "0 or more"
+        return f"Predict {show(self.classes[owner])} if {which} {bar}, otherwise {show(self.classes[1 - owner])}."
+
+    def _unit(self) -> Iterator[str]:
         if self.scale != 1.0:
             yield f"One point is worth {self.scale:.2g} in log-odds."
 

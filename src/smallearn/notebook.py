@@ -11,14 +11,14 @@ CELL = "text-align:left;padding:.1em .7em .1em 0;border:0;background:none"
 NUMBER = "text-align:right;padding:.1em .7em .1em 0;border:0;background:none;font-variant-numeric:tabular-nums"
 
 
-def rule_html(model: Any, rule: str) -> str:
+def rule_html(model: Any) -> str:
     """The rule and a small table for each prototype."""
     head = f"<b>{count(len(model.terms), 'term')}</b>, {len(model.features)} of {count(model.n_features, 'feature')}"
     kept = "" if model.selection is None else f", {escape(_score(model.selection))}"
     cards = "".join(_card(model, number, prototype) for number, prototype in enumerate(model.prototypes, start=1))
     return (
         f'<div class="smallearn-model" style="overflow-x:auto"><p style="margin:.2em 0">SMaLL model: {head}{kept}.<br>'
-        f'{escape(rule)}</p><div style="display:flex;flex-wrap:wrap;gap:.3em 2.5em">{cards}</div></div>'
+        f'{escape(model.rule)}</p><div style="display:flex;flex-wrap:wrap;gap:.3em 2.5em">{cards}</div></div>'
     )
 
 

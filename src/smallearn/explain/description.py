@@ -65,17 +65,7 @@ def describe(model: SMaLLModel, X: Any = None, *, units: Mapping[str, str] | Non
     sentences = tuple(
         _sentence(shown, prototype, card) for prototype, card in zip(shown.prototypes, cards, strict=True)
     )
-    return Description(shown, rule_of(model), sentences, cards, n_rows)
-
-
-def rule_of(model: SMaLLModel) -> str:
-    """How the scores make a decision."""
-    if len(model.classes) > 2:
-        return f"Predict the class of the highest score; at a tie the first of {listed(model.classes)}."
-    owner = model.prototypes[0].owner
-    which = "this score is" if len(model.prototypes) == 1 else "any of these scores is"
-    bar = "above 0" if owner == 1 else "0 or more"
-    return f"Predict {show(model.classes[owner])} if {which} {bar}, otherwise {show(model.classes[1 - owner])}."
+    return Description(shown, model.rule, sentences, cards, n_rows)
 
 
 def _checked_units(model: SMaLLModel, units: Mapping[str, str] | None) -> Mapping[str, str]:

@@ -4,7 +4,7 @@ import math
 import textwrap
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from smallearn.model import MOST_TOTALS, SMaLLModel, _attainable
+from smallearn.model import SMaLLModel
 from smallearn.plot.canvas import WIDTH, axes_for, inches, model_of, name_of, signed, term_text
 from smallearn.plot.colours import BLUE, GREY, INK, lighter
 from smallearn.terms import Prototype, Term
@@ -47,11 +47,11 @@ def score_card(model: Any, *, ax: "Axes | None" = None) -> "Axes":
     """
     model = model_of(model)
     blocks = [_block(model, number, prototype) for number, prototype in enumerate(model.prototypes, start=1)]
-    totals = _totals(model)
+    totals = model.totals()
     columns = _columns(blocks)
     width = WIDTH if ax is None else inches(axes_for(ax, 0.0))[0]
     signs = min(80, max(36, int(72 * width / (LETTER * READABLE))))
-    rule = textwrap.wrap(" ".join(model._rule()), signs)
+    rule = textwrap.wrap(model.rule, signs)
     body = max(sum(block.tall for block in column) for column in columns)
     strips = math.ceil(len(totals) / CELLS)
     lines = len(rule) + 0.8 + body + (1.3 + STRIP * strips if totals else 0.0)
@@ -90,14 +90,6 @@ def _line(term: Term, card: bool) -> tuple[str, str]:
 
 def _number(points: float, card: bool) -> str:
     return (f"{round(points):+d}" if card else f"{points:+.4g}").replace("-", "\u2212")
-
-
-def _totals(model: SMaLLModel) -> list[int]:
-    """The totals that can come about, where they are few and mean a probability."""
-    if len(model.classes) > 2 or not model.is_score_card or any(term.kind == "raw" for term in model.terms):
-        return []
-    totals = _attainable(model.prototypes)
-    return totals if totals is not None and len(totals) <= MOST_TOTALS else []
 
 
 # --- where it stands -------------------------------------------------------------------------------------------------
@@ -145,7 +137,7 @@ def _draw_column(ax: "Axes", blocks: list[Block], left: float, top: float, width
         top += block.tall
 
 
-def _draw_totals(ax: "Axes", model: SMaLLModel, totals: list[int], top: float, size: float) -> None:
+def _draw_totals(ax: "Axes", model: SMaLLModel, totals: list[tuple[int, float]], top: float, size: float) -> None:
     """Strips of cells: the total above, its probability below, darker the higher; a bar where the decision turns."""
     owner = model.prototypes[0].owner
     label = show(model.classes[owner], most=30)
@@ -155,15 +147,14 @@ def _draw_totals(ax: "Axes", model: SMaLLModel, totals: list[int], top: float, s
     across = math.ceil(len(totals) / strips)
     width = 1.0 / max(across, 8)
     letters = min(size, 72 * inches(ax)[0] * width / (7.5 * LETTER))
-    for number, total in enumerate(totals):
+    for number, (total, chance) in enumerate(totals):
         x, y = number % across * width, top + number // across * STRIP
-        chance = 0.5 * (1.0 + math.tanh(0.5 * model.scale * total))
         shade = lighter(BLUE, 1.0 - DARKEST * chance)
         ax.fill_between([x, x + width], y, y + 1.9, facecolor=shade, edgecolor=GREY, linewidth=0.6)
         points = signed(total)
         _write(ax, x + width / 2, y + 0.55, points, letters, ha="center", fontweight="bold")
         _write(ax, x + width / 2, y + 1.4, percent(chance), letters, ha="center")
-        before = totals[number - 1] if number else None
+        before = totals[number - 1][0] if number else None
         if before is not None and _says_yes(total, owner) and not _says_yes(before, owner):
             ax.plot([x, x], [y - 0.1, y + 2.0], color="black", linewidth=3.0, solid_capstyle="butt")
 
