@@ -3,6 +3,7 @@ name, with nothing but files between them."""
 
 import json
 import shlex
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -47,8 +48,8 @@ def write(path):
 # The journey: each command with its arguments, {data} and {model} being files.
 JOURNEY = [
     "fit {data} --target Ergebnis --max-terms 3 -o {model}",
-    "evaluate {model} {data}",
-    "explain {model}",
+    "evaluate {model} {data} --compare",
+    "explain {model} {data}",
     "explain {model} {data} --row 3",
     "predict {model} {data} -o scored.csv",
     "predict {model} {data} -o scored.parquet",
@@ -56,7 +57,7 @@ JOURNEY = [
     "export {model} --to c --number int16 -o model.h",
     "export {model} --to sql --dialect duckdb",
     "cost {model} --chip atmega328p --number int8 --json",
-    "report {model} {data} --no-compare -o report.html",
+    "report {model} {data} -o report.html",
 ]
 
 
@@ -73,6 +74,9 @@ def test_the_commands_work_one_after_the_other(name, tmp_path, monkeypatch, caps
         said.setdefault(command[0], told)
     _check_fit(said["fit"], model)
     _check_predictions(name, model)
+    assert "the rows that the model was trained on" in said["evaluate"].out
+    assert "What matters" in said["explain"].out
+    assert "Größe (cm)" in Path("report.html").read_text(encoding="utf-8")
     lines = pd.read_csv("frontier.csv")
     assert lines["terms"].tolist() == [1, 2]
     assert load_model("models/model-2.json").data.target == "Ergebnis"
