@@ -9,6 +9,7 @@ fastest.
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
+from itertools import combinations
 from math import prod
 from operator import and_
 
@@ -19,6 +20,7 @@ MOST_STEPS = 100_000  # subfunctions looked at when the primes of a table are li
 MILP_CELLS = 100_000  # of the matrix of a cover that is solved exactly
 MILP_NODES = 2000  # of branch and bound; a count and not a time, so that the answer is the same everywhere
 PENALTIES = (1.0, 2.0, 5.0)  # of a row that a clause should not hold for, at first
+MOST_VALUES = 6  # of a variable of which every subset is tried
 BEAM = 16  # clauses that are extended at each step of a search
 
 
@@ -218,11 +220,52 @@ def expand(space: Space, cube: int, cubes: Sequence[int]) -> int:
 def prime_cover(space: Space, cubes: Sequence[int], cost: Callable[[int], int], are_prime: bool = False) -> list[int]:
     """Primes of the union of ``cubes`` that have the same union, none of them superfluous; few, not the fewest."""
     grown = list(cubes) if are_prime else absorb(expand(space, cube, cubes) for cube in cubes)
-    for cube in sorted(grown, key=lambda cube: (-cost(cube), cube)):
-        others = [other for other in grown if other != cube]
+    return _needed(space, grown, cost)
+
+
+def _needed(space: Space, cubes: Sequence[int], cost: Callable[[int], int]) -> list[int]:
+    """Without cubes that the others cover, the dearest tried first."""
+    kept = list(cubes)
+    for cube in sorted(cubes, key=lambda cube: (-cost(cube), cube)):
+        others = [other for other in kept if other != cube]
         if covers(space, others, cube):
-            grown = others
-    return grown
+            kept = others
+    return kept
+
+
+def plainer(space: Space, cubes: Sequence[int], cost: Callable[[int], int]) -> list[int]:
+    """The same union in cubes that cost less: where one allows a variable values that the others see to, without."""
+    found = list(cubes)
+    for i in sorted(range(len(found)), key=lambda i: (-cost(found[i]), found[i])):
+        others = found[:i] + found[i + 1 :]
+        for field in space.fields:
+            found[i] = _narrowed(space, found[i], field, others, cost)
+        for field in space.fields:
+            if found[i] != cubes[i] and covers(space, [*others, found[i]], found[i] | field):
+                found[i] |= field
+    return found if found == list(cubes) else _needed(space, absorb(found), cost)
+
+
+def _narrowed(space: Space, cube: int, field: int, others: Sequence[int], cost: Callable[[int], int]) -> int:
+    values = list(_bits(cube & field))
+    if cube & field == field or len(values) > MOST_VALUES:
+        return cube
+    some = [sum(chosen) for size in range(1, len(values)) for chosen in combinations(values, size)]
+    tried = [(cost(cube & ~field | left), -left.bit_count(), cube & ~field | left) for left in some]
+    for price, _, narrow in sorted(tried):
+        if price < cost(cube) and covers(space, others, cube & ~field | (cube & field & ~narrow)):
+            return narrow
+    return cube
+
+
+def joined(space: Space, cubes: Sequence[int]) -> list[int]:
+    """Cubes that differ in one variable only made one."""
+    found = absorb(cubes)
+    for one, other in combinations(found, 2):
+        differing = [field for field in space.fields if (one ^ other) & field]
+        if len(differing) == 1:
+            return joined(space, [one | other, *(cube for cube in found if cube not in (one, other))])
+    return found
 
 
 def fewest_primes(space: Space, truth: np.ndarray, cost: Callable[[int], int]) -> list[int]:
@@ -289,12 +332,13 @@ Clause = tuple[int, ...]  # numbers of conditions, all of which must hold
 class Imitation:
     """A search for a few clauses that agree with ``target`` on as many rows as can be found.
 
-    ``held``: conditions × rows. A clause gains the rows of the target that it adds and loses the others; it is built
-    condition by condition, the best few attempts going on, and built anew while the other clauses stand.
+    ``held``: conditions × rows; ``subjects``: the variable that each condition speaks of. A clause gains the rows of
+    the target that it adds and loses the others; it is built condition by condition, the best few attempts going on,
+    and built anew while the other clauses stand.
     """
 
-    def __init__(self, held: np.ndarray, target: np.ndarray, max_conditions: int):
-        self.held, self.target = held, target
+    def __init__(self, held: np.ndarray, subjects: Sequence[int], target: np.ndarray, max_conditions: int):
+        self.held, self.subjects, self.target = held, np.asarray(subjects), target
         self.factors = held.astype(np.float32)
         self.sign = self._signs(1.0)
         self.max_conditions = max_conditions
@@ -370,11 +414,38 @@ class Imitation:
         for _ in range(self.max_conditions):
             left = np.array([worth * self.rows(clause) for clause in beam])
             gains = left @ self.factors.T
-            tried: dict[Clause, float] = {}
-            for place in np.argsort(-gains, axis=None, kind="stable")[: BEAM * 8]:
-                which, condition = divmod(int(place), len(self.held))
-                tried.setdefault(tuple(sorted({*beam[which], condition})), float(gains.flat[place]))
-            beam = list(tried)[:BEAM]
-            if beam and tried[beam[0]] > best[1]:
-                best = (beam[0], tried[beam[0]])
+            found = self._extended(beam, gains)
+            beam = list(found)
+            if found[beam[0]] > best[1]:
+                best = (beam[0], found[beam[0]])
         return best
+
+    def _extended(self, beam: Sequence[Clause], gains: np.ndarray) -> dict[Clause, float]:
+        """The best clauses of one condition more; and the best, with each variable in turn, that speak of others."""
+        best = np.argsort(-gains, axis=None, kind="stable")[: 4 * BEAM].tolist()
+        found = self._clauses(beam, gains, best, BEAM)
+        n_conditions = len(self.held)
+        of_variable = [np.flatnonzero(self.subjects == variable) for variable in np.unique(self.subjects)]
+        others = [
+            which * n_conditions + int(numbers[gains[which, numbers].argmax()])
+            for numbers in of_variable
+            for which in range(len(beam))
+        ]
+        others.sort(key=lambda place: -gains.flat[place])
+        spoken_of = {self._about(clause) for clause in found}
+        for clause, gain in self._clauses(beam, gains, others, len(others)).items():
+            if self._about(clause) not in spoken_of and len(found) < 2 * BEAM:
+                spoken_of.add(self._about(clause))
+                found[clause] = gain
+        return found
+
+    def _clauses(self, beam: Sequence[Clause], gains: np.ndarray, places: list[int], most: int) -> dict[Clause, float]:
+        found: dict[Clause, float] = {}
+        for place in places:
+            which, condition = divmod(place, len(self.held))
+            if len(found) < most:
+                found.setdefault(tuple(sorted({*beam[which], condition})), float(gains.flat[place]))
+        return found
+
+    def _about(self, clause: Clause) -> tuple[int, ...]:
+        return tuple(sorted({int(self.subjects[number]) for number in clause}))

@@ -29,7 +29,9 @@ from smallearn.explain.boolean import (
     conjunction,
     covers,
     fewest_primes,
+    joined,
     minimum_cover,
+    plainer,
     prime_cover,
     primes,
 )
@@ -137,13 +139,16 @@ class Condition:
 def _interval(label: str, low: float, high: float) -> str:
     if low == math.nextafter(high, -math.inf):
         return f"{label} = {show_category(high)}"
-    above, beyond = show_category(low), math.nextafter(high, math.inf)
-    # What is less than 3 has a last float before 3, which nobody wants to read.
-    strictly = len(show_category(beyond)) + 6 < len(show_category(high))
-    upper = f"< {show_category(beyond)}" if strictly else f"≤ {show_category(high)}"
+    # The last float before 3 is nobody's idea of a bound: below 3 is meant.
+    above, least = show_category(low), show_category(math.nextafter(low, math.inf))
+    most, beyond = show_category(high), show_category(math.nextafter(high, math.inf))
+    upper = f"< {beyond}" if len(beyond) + 6 < len(most) else f"≤ {most}"
     if low == -math.inf:
         return f"{label} {upper}"
-    return f"{label} > {above}" if high == math.inf else f"{above} < {label} {upper}"
+    inclusive = len(least) + 6 < len(above)
+    if high == math.inf:
+        return f"{label} ≥ {least}" if inclusive else f"{label} > {above}"
+    return f"{least} ≤ {label} {upper}" if inclusive else f"{above} < {label} {upper}"
 
 
 # --- the answer ------------------------------------------------------------------------------------------------------
@@ -199,7 +204,8 @@ class DNF:
         if self.domain is not None:
             yield f"Exactly the model, on {self.domain} ({self.verified})."
         elif self.fidelity == 1.0:
-            yield f"The same as the model on all {self.n_rows:,} rows given."
+            rows = "the one row" if self.n_rows == 1 else f"all {self.n_rows:,} rows"
+            yield f"The same as the model on {rows} given."
         elif self.fidelity is not None:
             yield f"Agrees with the model on {percent(self.fidelity)} of the {self.n_rows:,} rows given."
 
@@ -311,9 +317,8 @@ def _variable(terms: Sequence[Term], is_flag: bool, column: Column | None) -> _V
             raise ValueError(f"{show(term.label)} is compared with a number of too many digits to be put into words.")
         cuts = [float(other.value) for other in terms if other.kind in ("at_most", "above")]  # type: ignore[arg-type]
         return _number(term, cuts, points)
-    cells = tuple(
-        dict.fromkeys(value for value in [*categories, *_seen(column)] if value is not None and value == value)
-    )
+    known = [*categories, *_seen(column)] if categories else []
+    cells = tuple(dict.fromkeys(value for value in known if value is not None and value == value))
     return _Variable(term, cells, (*cells, _another(cells), None), "category", other=True)
 
 
@@ -419,20 +424,22 @@ class _Function:
         self.cells = Space(tuple(len(variable.values) for variable in variables))
 
     def cubes(self) -> list[int]:
-        """Primes whose union it is, in cells: the fewest where they can all be listed."""
-        if self.space.volume <= SMALL:
-            with suppress(TooManyError):
-                found = fewest_primes(self.space, self.whole.truth(self._rows(self.variables)), self._cost)
-                return [self.in_cells(cube) for cube in found]
+        """Cubes of cells whose union it is, as few and as plain as can be found; no condition is superfluous."""
         try:
-            one_branch = len(list(self._branches())) == 1
-            found = prime_cover(self.space, self.union, self._cost, are_prime=one_branch)
-            return [self.in_cells(cube) for cube in found]
+            return [self.in_cells(cube) for cube in plainer(self.space, self._cover(), self._cost)]
         except TooManyError:
             raise ValueError(
                 f"An exact DNF of this model is out of reach: it takes more than {MOST_CUBES:,} clauses on the way, or "
                 f"one of its prototypes has more than {MOST_LOCAL:,} cases. A model with fewer terms has one."
             ) from None
+
+    def _cover(self) -> list[int]:
+        """Primes whose union it is, in regions: the fewest where they can all be listed."""
+        if self.space.volume <= SMALL:
+            with suppress(TooManyError):
+                return fewest_primes(self.space, self.whole.truth(self._rows(self.variables)), self._cost)
+        one_branch = len(list(self._branches())) == 1
+        return prime_cover(self.space, self.union, self._cost, are_prime=one_branch)
 
     @cached_property
     def union(self) -> list[int]:
@@ -574,6 +581,10 @@ class _Choices:
     conditions: tuple[Condition, ...]
     held: np.ndarray
 
+    @property
+    def subjects(self) -> list[int]:
+        return [i for i, _ in self.cells]
+
     def masks(self, chosen: Iterable[int]) -> list[int]:
         """The cells of each variable that all of these allow."""
         masks = [variable.everything for variable in self.variables]
@@ -616,7 +627,7 @@ def _shortened(function: _Function, cubes: Sequence[int], data: _Data) -> list[i
         others = rows[[j for j in kept if j != i]].any(axis=0)
         clauses[i] = _replaced(choices, held, clauses[i], rows[i] & ~others)
         rows[i] = held[clauses[i]].all(axis=0)
-    return [function.cells.pack(choices.masks(clauses[i])) for i in kept]
+    return joined(function.cells, [function.cells.pack(choices.masks(clauses[i])) for i in kept])
 
 
 def _replaced(choices: _Choices, held: np.ndarray, own: list[int], needed: np.ndarray) -> list[int]:
@@ -648,14 +659,14 @@ def _imitated(
     numbers = {i: _Cuts(terms[i], data.columns[i]) for i in terms if _is_continuous(terms[i], i in flags)}
     others = [_variable(terms[i], i in flags, data.columns[i]) for i in terms if i not in numbers]
     first = _with_cuts(others, numbers, {i: cuts.spread() for i, cuts in numbers.items()}, data)
-    search = Imitation(first.held, data.truth, max_conditions)
+    search = Imitation(first.held, first.subjects, data.truth, max_conditions)
     clauses = search.find(max_clauses, least_gain=max(1.0, 0.002 * data.n_rows))
     chosen = {first.conditions[i] for clause in clauses for i in clause}
     near = {i: cuts.near([c for c in chosen if c.feature == i]) for i, cuts in numbers.items()}
     second = _with_cuts(others, numbers, near, data)
     number = {condition: i for i, condition in enumerate(second.conditions)}
     clauses = [tuple(number[first.conditions[i]] for i in clause) for clause in clauses]
-    search = Imitation(second.held, data.truth, max_conditions)
+    search = Imitation(second.held, second.subjects, data.truth, max_conditions)
     return [second.clause(clause) for clause in search.pruned(search.improve(clauses))]
 
 
@@ -760,7 +771,7 @@ def dnf(
     >>> print(dnf(model))
     Predict 'yes' if this holds, otherwise 'no':
       1. age > 40 and colour = 'red'
-    Exactly the model, on every input (truth table of 9 cases).
+    Exactly the model, on every input (truth table of 4 cases).
     """
     number = _class_number(model, label)
     limits: dict[str, Any] = {"max_clauses": max_clauses, "max_conditions": max_conditions}
@@ -808,6 +819,8 @@ def _exact(empty: DNF, model: SMaLLModel, number: int, flags: set[int], data: _D
 def _class_number(model: SMaLLModel, label: Any) -> int:
     if label is None and len(model.classes) == 2:
         return model.prototypes[0].owner
+    if label is None:
+        raise ValueError(f"With more than two classes, label must be given: one of {listed(model.classes)}.")
     if label not in model.classes:
         raise ValueError(f"label={show(label)} is none of the classes; it must be one of {listed(model.classes)}.")
     return model.classes.index(label)
