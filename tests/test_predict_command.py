@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -128,6 +129,14 @@ def test_what_cannot_be_done_is_told_and_leaves_nothing(arguments, words, folder
     assert set(folder.iterdir()) == before
 
 
+def test_a_class_that_the_encoding_has_not_is_told(folder, capsys):
+    replace(CARD, classes=("no", "Ω")).save(folder / "model.json")
+    (folder / "in.csv").write_bytes("age,colour,member\n50,grün,true\n".encode("cp1252"))
+    assert predict(folder, folder / "in.csv", "--encoding", "cp1252", "-o", folder / "out.csv") == 1
+    assert "has no 'Ω': write Parquet, or save the table as UTF-8" in capsys.readouterr().err
+    assert not (folder / "out.csv").exists()
+
+
 def test_a_suffix_makes_room_for_a_second_answer(folder):
     assert predict(folder, folder / "in.csv", "-o", folder / "one.csv") == 0
     assert predict(folder, folder / "one.csv", "--suffix", "_2", "-o", folder / "two.csv") == 0
@@ -180,7 +189,11 @@ def test_memory_does_not_grow_with_the_table(folder):
     assert (folder / "out.csv").stat().st_size > 48_000_000
 
 
-def test_an_interruption_leaves_nothing(folder):
+@pytest.mark.parametrize(
+    ("number", "code", "words"),
+    [(signal.SIGINT, 130, "Interrupted."), (signal.SIGTERM, 143, ""), (signal.SIGHUP, 129, "")],
+)
+def test_an_interruption_leaves_nothing(number, code, words, folder):
     source = large(folder / "large.csv", 40)
     before = set(folder.iterdir())
     running = start(
@@ -190,10 +203,10 @@ def test_an_interruption_leaves_nothing(folder):
     while not any(path.stat().st_size for path in folder.glob(".smallearn-*")) and time.monotonic() < deadline:
         time.sleep(0.02)
     assert set(folder.iterdir()) != before  # it is at work
-    os.kill(running.pid, signal.SIGINT)
+    os.kill(running.pid, number)
     _, told = running.communicate(timeout=60)
-    assert running.returncode == 130
-    assert told.strip() == "Interrupted."
+    assert running.returncode == code
+    assert told.strip() == words
     assert set(folder.iterdir()) == before
 
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 from models import CARD, THREE, WHOLE, YES
@@ -262,6 +263,17 @@ def test_types_of_parquet_are_as_told(tmp_path, capsys):
     assert set(found.X["code"]) == {"1", "2"}
     assert set(found.left_out) == {"when", "many"}
     assert "Column 'when' holds dates or times: left out." in capsys.readouterr().err
+
+
+def test_categories_of_arrow_may_differ_from_piece_to_piece(tmp_path):
+    texts = ["a", "b", "c"] * 10
+    pieces = [pa.array(texts[at : at + 10]).dictionary_encode() for at in (0, 10, 20)]
+    labels = ["yes", "no"] * 5
+    schema = pa.schema({"c": pieces[0].type, "y": pa.string()})
+    with pa.ipc.new_stream(str(tmp_path / "t.arrow"), schema) as file:
+        for piece in pieces:
+            file.write_batch(pa.record_batch([piece, pa.array(labels)], schema=schema))
+    assert learnt(None, tmp_path, "t.arrow").X["c"].tolist() == texts
 
 
 def test_infinity_is_refused_with_its_place(tmp_path):

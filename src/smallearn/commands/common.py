@@ -2,6 +2,8 @@
 
 import os
 import secrets
+import signal
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -42,7 +44,8 @@ def draft_of(path: Path) -> Iterator[Path]:
     check_folder(path)
     draft = path.with_name(f".smallearn-{secrets.token_hex(8)}.tmp")
     try:
-        yield draft
+        with _orderly_end():
+            yield draft
         os.replace(draft, path)
     except OSError as problem:
         if problem.filename not in (None, str(draft), draft):
@@ -50,6 +53,25 @@ def draft_of(path: Path) -> Iterator[Path]:
         raise CommandError(f"{show(str(path))} cannot be written: {problem.strerror or problem}") from None
     finally:
         draft.unlink(missing_ok=True)
+
+
+@contextmanager
+def _orderly_end() -> Iterator[None]:
+    """A request to end, or a terminal that is closed, is an exception, so that what was begun is cleared away."""
+
+    def end(number: int, _: object) -> None:
+        raise SystemExit(128 + number)
+
+    if threading.current_thread() is not threading.main_thread():  # where signals do not arrive
+        yield
+        return
+    numbers = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    before = {number: signal.signal(number, end) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def check_folder(path: Path) -> None:

@@ -93,7 +93,11 @@ class CsvResults:
         columns = [*piece.columns, *added]
         style: Any = {"quoting": csv.QUOTE_ALL if any(map(_has_returns, columns)) else csv.QUOTE_MINIMAL}
         writer = csv.writer(self.file, delimiter=self.separator, lineterminator="\n", **style)
-        writer.writerows(zip(*(column.to_pylist() for column in columns), strict=True))
+        try:
+            writer.writerows(zip(*(column.to_pylist() for column in columns), strict=True))
+        except UnicodeEncodeError as problem:
+            sign = show(problem.object[problem.start : problem.end])
+            raise CommandError(f"{problem.encoding} has no {sign}: write Parquet, or save the table as UTF-8") from None
 
 
 class ArrowResults:
