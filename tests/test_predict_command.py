@@ -1,5 +1,6 @@
 """``smallearn predict``: the input as it was, three columns more, bounded memory, and a whole file or none."""
 
+import errno
 import io
 import json
 import os
@@ -135,6 +136,17 @@ def test_a_class_that_the_encoding_has_not_is_told(folder, capsys):
     assert predict(folder, folder / "in.csv", "--encoding", "cp1252", "-o", folder / "out.csv") == 1
     assert "has no 'Ω': write Parquet, or save the table as UTF-8" in capsys.readouterr().err
     assert not (folder / "out.csv").exists()
+
+
+def test_a_full_disk_is_told_and_leaves_nothing(folder, monkeypatch, capsys):
+    def full(*_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    before = set(folder.iterdir())
+    monkeypatch.setattr("smallearn.commands.results.CsvResults.write", full)
+    assert predict(folder, folder / "in.csv", "-o", folder / "out.csv") == 1
+    assert "cannot be written: No space left on device" in capsys.readouterr().err
+    assert set(folder.iterdir()) == before
 
 
 def test_a_suffix_makes_room_for_a_second_answer(folder):

@@ -300,6 +300,24 @@ def test_classes_are_read_as_the_plainest_type(labels, classes, tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("labels", "kind"), [([True, False], bool), ([3, 4], int), ([3.0, 4.0], int), (["3", "4"], str)]
+)
+def test_classes_of_parquet_keep_their_type_and_whole_numbers_are_whole(labels, kind, tmp_path):
+    table = rows()
+    table["y"] = labels * 15
+    found = learnt(table, tmp_path, "t.parquet")
+    assert found.y.tolist() == [kind(label) for label in labels * 15]
+    assert {type(label) for label in found.y.tolist()} == {kind}
+
+
+def test_dates_are_no_classes(tmp_path):
+    table = rows()
+    table["y"] = pd.to_datetime(["2020-01-01", "2020-01-02"] * 15)
+    with pytest.raises(CommandError, match="column 'y' holds values of type timestamp"):
+        learnt(table, tmp_path, "t.parquet")
+
+
+@pytest.mark.parametrize(
     ("labels", "words"),
     [
         (np.random.default_rng(0).normal(size=30), "column 'y' has 30 different values in 30 rows"),
