@@ -460,10 +460,10 @@ def test_a_case_may_come_in_many_forms(row):
 @pytest.mark.parametrize(
     ("row", "problem"),
     [
-        (ROWS, r"row has shape \(4, 3\); it is one case"),
-        ([1.0], "The row has 1 values"),
+        (ROWS, "A case is one row; this table has 4"),
+        ([1.0], "The case has 1 values"),
         ({"a": 1.0}, "lacks 'c'"),
-        ("text", "is text"),
+        ("text", "not the text 'text'"),
         ({"a": "text", "c": 1.0}, "is text"),
         ({"a": np.inf, "c": 1.0}, "finite"),
     ],

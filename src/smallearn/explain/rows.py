@@ -22,6 +22,8 @@ def values_of(model: SMaLLModel, row: Any) -> dict[int, Any]:
             row = {name: row[name].to_numpy()[0] for name in row.columns}
         else:
             row = (row.toarray() if hasattr(row, "toarray") else row)[0]
+    elif not hasattr(row, "keys") and len(row) == 1 and hasattr(row[0], "__len__") and not isinstance(row[0], TEXT):
+        row = row[0]
     features = model.features
     if hasattr(row, "keys"):
         lacking = [term.label for term in features if term.label not in set(row.keys())]

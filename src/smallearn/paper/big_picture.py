@@ -6,7 +6,8 @@ import pandas as pd
 from smallearn.paper import data, methods
 from smallearn.paper.claims import Claim, Outcome, verdict
 from smallearn.paper.compare import Settings, compare, deviations, means
-from smallearn.paper.files import BLUE, GREY, RED, SKY, markdown, new_figure, write_figure, write_scores, write_text
+from smallearn.paper.files import markdown, new_figure, write_figure, write_scores, write_text
+from smallearn.plot.colours import BLUE, GREY, RED, SKY
 
 OURS = [methods.SPARSE_SMALL.name, methods.SPARSE_PRESET.name]
 BASELINES = [method.name for method in methods.BASELINES]

@@ -7,11 +7,6 @@ from typing import Any
 
 import pandas as pd
 
-# Okabe and Ito's colours, which the colour-blind tell apart.
-ORANGE, SKY, GREEN, YELLOW, BLUE, RED, PINK, GREY = (
-    "#E69F00", "#56B4E9", "#009E73", "#F0E442", "#0072B2", "#D55E00", "#CC79A7", "#777777",
-)  # fmt: skip
-
 
 def write_text(path: Path, text: str) -> None:
     """The whole file or none of it."""

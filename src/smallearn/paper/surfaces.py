@@ -8,7 +8,8 @@ import pandas as pd
 from smallearn.paper import data, methods
 from smallearn.paper.claims import Claim, Outcome, verdict
 from smallearn.paper.compare import Settings, compare, means
-from smallearn.paper.files import BLUE, RED, markdown, new_figure, write_figure, write_scores, write_text
+from smallearn.paper.files import markdown, new_figure, write_figure, write_scores, write_text
+from smallearn.plot.colours import BLUE, RED
 
 SHOWN = [methods.DENSE_PRESET, methods.DENSE_SMALL, *methods.RIVALS]
 NAMES = [method.name for method in SHOWN]

@@ -16,14 +16,14 @@ def codes(model: SMaLLModel, y: Any, n_rows: int) -> np.ndarray:
     labels = np.asarray(y)
     if labels.shape != (n_rows,):
         raise ValueError(f"y has shape {labels.shape}; it takes one label for each of the {n_rows} rows of X.")
-    number = {label: position for position, label in enumerate(model.classes)}
-    unknown = [label for label in dict.fromkeys(labels.tolist()) if label not in number]
+    code = model.codes(labels)
+    unknown = list(dict.fromkeys(labels[code < 0].tolist()))
     if unknown:
         raise ValueError(
             f"y has labels that the model does not know: {listed(unknown[:5])}; "
             f"its classes are {listed(model.classes)}."
         )
-    return np.array([number[label] for label in labels.tolist()], dtype=np.int64)
+    return code
 
 
 def n_rows_of(X: Any) -> int:

@@ -4,7 +4,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from smallearn.columns import factor_of_one, gather, is_missing
+from smallearn.columns import factor_of_one, is_missing
+from smallearn.explain.rows import as_row, values_of
 from smallearn.model import SMaLLModel
 from smallearn.plot.canvas import (
     axes_for,
@@ -42,8 +43,8 @@ def contributions(model: Any, row: Any, *, ax: "Axes | None" = None) -> "Axes":
         None: a new figure.
     """
     model = model_of(model)
-    values = _values(model, row)
-    decision = model.predict_one({term.label: values[term.feature] for term in model.features})
+    values = values_of(model, row)
+    decision = model.predict_one(as_row(model, values))
     added = [
         [prototype.intercept, *(term.weight * factor_of_one(term, values[term.feature]) for term in prototype.terms)]
         for prototype in model.prototypes
@@ -69,22 +70,6 @@ def contributions(model: Any, row: Any, *, ax: "Axes | None" = None) -> "Axes":
     ax.locator_params(axis="x", nbins=8)
     tidy(ax)
     return ax
-
-
-def _values(model: SMaLLModel, row: Any) -> dict[int, Any]:
-    """The value of each feature in use."""
-    if not hasattr(row, "keys") or hasattr(row, "columns"):
-        shape = getattr(row, "shape", None) or np.shape(np.asarray(row, dtype=object))
-        if len(shape) == 2:
-            if shape[0] != 1:
-                raise ValueError(
-                    f"row has shape {tuple(shape)}; it is one case: a mapping, a sequence or a single row."
-                )
-            _, columns = next(iter(gather(row, model.features, model.n_features)))
-            return {feature: column.values[0] for feature, column in columns.items()}
-    model.predict_one(row)  # which says what is wrong with it
-    by_name = hasattr(row, "keys")
-    return {term.feature: row[term.label if by_name else term.feature] for term in model.features}
 
 
 def _with_value(term: Term, value: Any) -> str:
