@@ -35,7 +35,7 @@ def axes_for(ax: Any, height: float, width: float = WIDTH) -> "Axes":
         import matplotlib.pyplot as plt
 
         figure, ax = plt.subplots(figsize=(width, height), layout="constrained")
-        figure.get_layout_engine().set(w_pad=0.08, h_pad=0.08)  # type: ignore[union-attr,call-arg]
+        figure.get_layout_engine().set(w_pad=0.08, h_pad=0.08)
         settle(ax, True)
         return ax
     if not isinstance(ax, Axes):
