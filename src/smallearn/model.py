@@ -21,6 +21,7 @@ from smallearn.words import count, listed, percent, rounded_down, show
 
 __all__ = ["CHUNK_ROWS", "Prototype", "Range", "SMaLLModel", "Term", "Training", "class_dtype", "load_model"]
 
+FEW = 32  # classes, for each of which the labels are compared as a whole
 MOST_TOTALS = 25  # that a score card lists with their probabilities: more is no longer read
 
 
@@ -201,8 +202,14 @@ class SMaLLModel:
 
     def codes(self, y: Any) -> np.ndarray:
         """The number of each row's class; -1 for one that the model does not know."""
+        labels = np.asarray(y)
+        if labels.dtype.kind in "biuf" and len(self.classes) <= FEW and np.dtype(self.class_dtype).kind in "biuf":
+            code = np.full(labels.shape, -1, dtype=np.int64)
+            for position, label in enumerate(self.classes):
+                code[labels == label] = position
+            return code
         number = {label: position for position, label in enumerate(self.classes)}
-        return np.array([number.get(label, -1) for label in np.asarray(y).tolist()], dtype=np.int64)
+        return np.array([number.get(label, -1) for label in labels.tolist()], dtype=np.int64)
 
     # --- in words --------------------------------------------------------------------------------------------------
 

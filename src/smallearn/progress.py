@@ -20,7 +20,7 @@ class Bar:
         """So many more are done."""
         self.done += count
         spent = time.monotonic() - self._begin
-        if self._shown and spent > 1.0:
+        if self._shown and self.done and spent > 1.0:
             share = self.done / max(1, self.total)
             filled = int(24 * share)
             left = spent / share - spent

@@ -46,7 +46,8 @@ def axes_for(ax: Any, height: float, width: float = WIDTH) -> "Axes":
 def settle(ax: "Axes", new: bool) -> None:
     """Give the Axes of a new figure their place beside their labels: letters are chosen by the room that is left."""
     if new:
-        ax.get_figure().draw_without_rendering()  # type: ignore[union-attr]
+        figure: Any = ax.get_figure()
+        figure.draw_without_rendering()
 
 
 def model_of(given: Any) -> SMaLLModel:
@@ -122,8 +123,8 @@ def sample(style: Style) -> Any:
 
 def inches(ax: "Axes") -> tuple[float, float]:
     """Width and height of the Axes."""
-    dpi = ax.get_figure().dpi  # type: ignore[union-attr]
-    return ax.bbox.width / dpi, ax.bbox.height / dpi
+    figure: Any = ax.get_figure()
+    return ax.bbox.width / figure.dpi, ax.bbox.height / figure.dpi
 
 
 def size_for(ax: "Axes", lines: float, most: float = 10.0) -> float:
