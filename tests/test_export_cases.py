@@ -1,5 +1,6 @@
 """Cases that once went wrong in exports."""
 
+import json
 import sqlite3
 import subprocess
 
@@ -8,7 +9,7 @@ import pytest
 
 from models import TRAINING
 from smallearn import SMaLLModel
-from smallearn.export import float32_error_bound, quantise, to_c, to_python, to_sql
+from smallearn.export import float32_error_bound, quantise, to_c, to_javascript, to_python, to_sql
 from smallearn.model import Prototype, Term
 from tools import need
 
@@ -71,3 +72,14 @@ def test_arguments_are_not_called_like_functions(tmp_path):
     model = model_of(Term(0, 1.0, "prototype 0"), Term(1, 1.0, "score"))
     (tmp_path / "model.c").write_text(to_c(model, name="x", arguments=True))
     subprocess.run([need("gcc"), "-std=c99", "-Wall", "-Werror", "-c", "model.c"], cwd=tmp_path, check=True)
+
+
+def test_names_in_any_script_are_told_as_they_are():
+    model = SMaLLModel(
+        (0, 1), "<i8", 2, (Prototype(1, 0.5, (Term(0, 1.0, "Größe"), Term(1, 2.0, "ward", "equals", "Süd"))),)
+    )
+    names: dict = {}
+    exec(to_python(model), names)
+    assert "Größe" in str(names["reason"]([1.0, "Süd"]))
+    assert "ward = 'Süd'" in str(names["reason"]([1.0, "Süd"]))
+    assert json.dumps("ward = 'Süd'") in to_javascript(model)

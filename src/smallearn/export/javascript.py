@@ -5,7 +5,7 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from smallearn.export.scripts import Case, Layout, by_class, cases_of, heading, in_words, is_number, layout_of
+from smallearn.export.scripts import Case, Layout, by_class, cases_of, heading, in_words, is_number, layout_of, said
 from smallearn.export.terms import FlatModel, FlatTerm, flatten
 
 LARGEST_WHOLE = 2**53  # beyond it a whole number of JavaScript is a BigInt or rounded
@@ -73,7 +73,7 @@ def _tables(flat: FlatModel, layout: Layout, inputs: str) -> Iterator[str]:
     for j in range(len(flat.owners)):
         yield "  ["
         for term in flat.of(j):
-            yield f"    [{literal(flat.inputs[term.input].label)}, {literal(in_words(flat, term))}],"
+            yield f"    [{literal(flat.inputs[term.input].label)}, {literal(said(flat, term))}],"
         yield "  ],"
     yield "];"
 

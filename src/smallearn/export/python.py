@@ -16,6 +16,7 @@ from smallearn.export.scripts import (
     in_words,
     is_number,
     layout_of,
+    said,
     wrong_row,
 )
 from smallearn.export.terms import FlatModel, FlatTerm, Input, flatten
@@ -77,7 +78,7 @@ def _tables(flat: FlatModel, layout: Layout, inputs: str) -> Iterator[str]:
     for j in range(len(flat.owners)):
         yield "    ("
         for term in flat.of(j):
-            yield f"        ({literal(flat.inputs[term.input].label)}, {literal(in_words(flat, term))}),"
+            yield f"        ({literal(flat.inputs[term.input].label)}, {literal(said(flat, term))}),"
         yield "    ),"
     yield ")"
     yield 'NAN = float("nan")'

@@ -5,7 +5,18 @@ in the order of the terms and so are those of `SMaLLModel`, bit for bit."""
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from smallearn.export.scripts import Case, Cell, Layout, by_class, cases_of, heading, in_words, is_number, layout_of
+from smallearn.export.scripts import (
+    Case,
+    Cell,
+    Layout,
+    by_class,
+    cases_of,
+    heading,
+    in_words,
+    is_number,
+    layout_of,
+    said,
+)
 from smallearn.export.terms import FlatModel, FlatTerm, flatten
 from smallearn.words import show
 
@@ -96,7 +107,7 @@ def _tables(flat: FlatModel, layout: Layout) -> Iterator[str]:
     for j in range(len(flat.owners)):
         yield "    &["
         for term in flat.of(j):
-            yield f"        ({quoted(flat.inputs[term.input].label)}, {quoted(in_words(flat, term))}),"
+            yield f"        ({quoted(flat.inputs[term.input].label)}, {quoted(said(flat, term))}),"
         yield "    ],"
     yield "];"
     yield f"static BY_CLASS: [usize; PROTOTYPES] = {by_class(flat)}; // the prototypes in the order of their classes"

@@ -70,16 +70,21 @@ def heading(flat: FlatModel, layout: Layout) -> list[str]:
     return lines
 
 
-def in_words(flat: FlatModel, term: FlatTerm) -> str:
-    """``age``, ``age <= 40.0``, ``ward = 'A'``, ``age is missing``: printable ASCII, short."""
-    label = remark(flat.inputs[term.input].label)
+def said(flat: FlatModel, term: FlatTerm) -> str:
+    """``age``, ``age <= 40.0``, ``ward = 'Süd'``, ``age is missing``: for a text that a reader sees, on one line."""
+    label = show(flat.inputs[term.input].label, quote=False)
     if term.kind == "raw":
         return label
     if term.kind == "missing":
         return f"{label} is missing"
     if term.kind == "equals":
-        return f"{label} = {remark(show_category(term.value))}"
+        return f"{label} = {show_category(term.value)}"
     return f"{label} {'<=' if term.kind == 'at_most' else '>'} {term.value!r}"
+
+
+def in_words(flat: FlatModel, term: FlatTerm) -> str:
+    """The same for a comment: printable ASCII."""
+    return remark(said(flat, term))
 
 
 def wrong_row(layout: Layout) -> str:
