@@ -19,6 +19,7 @@ DEBIAN = {
     "npm": "npm",
     "rustc": "rustc",
     "initdb": "postgresql",
+    "chromium": "chromium",
 }
 
 

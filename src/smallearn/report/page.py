@@ -16,7 +16,11 @@ from smallearn.report.pictures import Picture, draw
 from smallearn.version import __version__
 from smallearn.words import count, percent, rounded_down, show
 
-CHIPS = {"atmega328p": "ATmega328P (Arduino Uno), 16 MHz", "cortex-m0": "Cortex-M0", "cortex-m4": "Cortex-M4"}
+CHIPS = {
+    "atmega328p": "ATmega328P (Arduino Uno), 16 MHz",
+    "cortex-m0": "Cortex-M0, 48 MHz",
+    "cortex-m4": "Cortex-M4 with FPU, 84 MHz",
+}
 MOST_CLAUSES, MOST_CLASSES = 12, 6
 COMMANDS = """\
 smallearn predict model.json new.csv -o scored.csv
@@ -29,13 +33,15 @@ STEPS = 5  # that `step` is called
 
 @dataclass(frozen=True)
 class Table:
-    """A table of the page; ``numbers`` are the columns set flush right, ``own`` the line to stand out."""
+    """A table of the page; ``numbers`` are the columns set flush right, ``own`` the line to stand out; one that is
+    ``narrow`` is no wider than it must be."""
 
     name: str
     head: Sequence[str]
     lines: Sequence[Sequence[str]]
     numbers: Sequence[int] = ()
     own: int | None = None
+    narrow: bool = False
 
 
 def report_html(
@@ -68,6 +74,8 @@ def report_html(
     """
     jinja2 = _jinja()
     units = dict(units or {})
+    if y is None and X is not None and np.shape(X)[0] == 0:
+        X = None
     judged = None if y is None else evaluate(model, X, y)
     content = {
         "version": __version__,
@@ -111,8 +119,8 @@ def _template(name: str) -> str:
 
 def _sections(content: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     yield "rule", "The rule"
-    yield "what-if", "What if?"
     for part, name, words in (
+        ("fields", "what-if", "What if?"),
         ("scores", "good", "How good"),
         ("frontier", "frontier", "Size and accuracy"),
         ("pictures", "pictures", "Pictures"),
@@ -149,26 +157,38 @@ def _about(model: SMaLLModel, X: Any, units: dict[str, str]) -> dict[str, Any]:
                 "sentence": sentence,
                 "caption": f"Score card {number}" if len(shown.prototypes) > 1 else "Score card",
                 "unit": "points" if points else "weight",
-                "lines": [{"number": line.number.replace("-", "−"), "text": line.text} for line in card],
+                "lines": [{"number": _typeset(line.number), "text": line.text} for line in card],
             }
         )
-    used = ", ".join(show(term.label, quote=False) for term in model.features)
-    n_terms = count(len(model.terms), "term")
-    lead = (
-        f"It tells {_either(model.classes)} apart by {n_terms} in {count(len(model.prototypes), 'short score')}, from "
-        f"{len(model.features)} of {count(model.n_features, 'feature')}: {used}."
-    )
     owner_name = show(model.classes[model.prototypes[0].owner], quote=False)
-    totals = [(f"{total:+d}".replace("-", "−"), percent(chance)) for total, chance in shown.totals()]
+    totals = [(_typeset(f"{total:+d}"), percent(chance)) for total, chance in shown.totals()]
     return {
         "description": description,
         "cards": cards,
-        "lead": lead,
+        "lead": _lead(model),
         "rules": _conditions(model, X),
-        "totals": Table("Points and probability", ("points", f"probability of {owner_name}"), totals, (0, 1))
+        "totals": Table(
+            "Points and probability", ("points", f"probability of {owner_name}"), totals, (0, 1), narrow=True
+        )
         if totals
         else None,
     }
+
+
+def _lead(model: SMaLLModel) -> str:
+    if not model.terms:
+        return f"It has no terms and reads nothing: the answer is always {show(model.predict_one({}), quote=False)}."
+    used = ", ".join(show(term.label, quote=False) for term in model.features)
+    n_terms, n_scores = count(len(model.terms), "term"), count(len(model.prototypes), "short score")
+    return (
+        f"It tells {_either(model.classes)} apart by {n_terms} in {n_scores}, from {len(model.features)} of "
+        f"{count(model.n_features, 'feature')}: {used}."
+    )
+
+
+def _typeset(number: str) -> str:
+    """A number in words, with a minus that is as wide as a plus."""
+    return number.replace("-", "−")
 
 
 def _either(classes: Sequence[Any]) -> str:
@@ -191,7 +211,9 @@ def _conditions(model: SMaLLModel, X: Any) -> list[dict[str, Any]]:
 def _clauses(found: explain.DNF) -> dict[str, Any]:
     head, *lines = str(found).splitlines()
     clauses = [line.strip().split(". ", 1)[1] for line in lines[: len(found.clauses)]]
-    return {"head": head, "clauses": clauses, "note": " ".join(lines[len(found.clauses) :])}
+    note = " ".join(lines[len(found.clauses) :])
+    same = found.domain is not None or found.fidelity == 1.0
+    return {"head": head, "clauses": clauses, "note": note, "same": same}
 
 
 # --- how good it is --------------------------------------------------------------------------------------------------
@@ -350,12 +372,13 @@ def _pictures(model: SMaLLModel, X: Any, y: Any) -> dict[str, Any]:
 
     pictures = []
     if model.terms:
-        height = 1.6 + 0.62 * (len(model.terms) + len(model.prototypes) + 1)
+        n_lines = len(model.terms) + len(model.prototypes) + 1
+        height = min(1.6 + 0.62 * n_lines, max(14.0, 0.22 * n_lines))  # many lines stand closer
         names = ", ".join(show(term.text, quote=False) for term in model.terms)
         pictures.append(
             draw(
                 "violins",
-                min(height, 14.0),
+                height,
                 lambda ax: plot.violins(model, X, y, ax=ax),
                 f"What each term adds to its score, class by class: {names}.",
                 "What each term adds to its score, class by class, and the score that decides.",
@@ -380,7 +403,7 @@ def _importance(model: SMaLLModel, X: Any, y: Any) -> dict[str, Any] | None:
         return None
     found = explain.importance(model, X, y)
     lines = [
-        (show(one.label, quote=False), f"{100 * one.loss:.1f}", f"{100 * one.permuted:.1f} ± {100 * one.spread:.1f}")
+        (show(one.label, quote=False), _points(one.loss), f"{_points(one.permuted)} ± {_points(one.spread)}")
         for one in sorted(found.features, key=lambda one: -one.loss)
     ]
     shares = "; ".join(f"prototype {one.number} on {one.share:.1%}" for one in found.prototypes)
@@ -392,6 +415,11 @@ def _importance(model: SMaLLModel, X: Any, y: Any) -> dict[str, Any] | None:
         words = f"Which prototype has the greatest score: {shares} of the rows. {words}"
     head = ("feature", "lost without it", "lost by shuffling")
     return {"words": words, "table": Table("Which features matter", head, lines, (1, 2))}
+
+
+def _points(share: float) -> str:
+    """Percentage points, without a sign before what is rounded to 0."""
+    return _typeset(f"{100 * share:z.1f}")
 
 
 def _case(model: SMaLLModel, X: Any, fields: list[Field]) -> dict[str, Any] | None:
@@ -416,7 +444,7 @@ def _case(model: SMaLLModel, X: Any, fields: list[Field]) -> dict[str, Any] | No
     return {
         "words": words,
         "picture": picture,
-        "reason": found.reason,
+        "reason": _typeset(found.reason),
         "intro": intro,
         "changes": [line.strip() for line in changes if line.startswith(" ")],
         "closing": " ".join(line for line in changes if not line.startswith(" ")),
@@ -497,4 +525,4 @@ def _training(model: SMaLLModel, judged: Evaluation | None, source: str | None) 
     for extent in model.ranges:
         label = next(show(term.label, quote=False) for term in model.features if term.feature == extent.feature)
         lines.append((f"range of {label}", f"{extent.low:.6g} to {extent.high:.6g}"))
-    return Table("Data and training", ("fact", "value"), lines or [("nothing", "is known of the training")])
+    return Table("Facts of the training", ("fact", "value"), lines or [("nothing", "is known of the training")])

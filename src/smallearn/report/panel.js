@@ -5,25 +5,29 @@ const shortNumber = (value) => {
   const text = Math.abs(value) >= 1e6 || Math.abs(value) < 1e-4 ? value.toExponential(3) : String(+value.toPrecision(4));
   return text.replace("-", "−");
 };
-const signed = (value) => (value < 0 ? "" : "+") + shortNumber(value);
+const signed = (value) => (value > 0 ? "+" : "") + shortNumber(value);
 
 function readField(field) {
   if (field.may_be_missing && at(`${field.id}-missing`).checked) return null;
   const control = at(field.id);
   if (field.is_text) return field.options[control.selectedIndex][1];
   const value = control.value.trim() === "" ? NaN : Number(control.value);
+  control.ariaInvalid = String(!Number.isFinite(value));
   if (!Number.isFinite(value)) throw new RangeError(`${field.label}: a number is needed.`);
   return value;
 }
 
 function percent(chance) {
-  if (chance > 0.9995 && chance < 1) return "more than 99.9%";
+  if (chance >= 0.9995 && chance < 1) return "more than 99.9%";
   return `${(100 * chance).toFixed(1)}%`;
 }
 
 function explainScore(z, prototype) {
   const which = z.length === 1 ? "The score" : `Prototype ${prototype + 1} of ${z.length}`;
-  if (CLASSES.length > 2) return `${which} has the highest score, ${signed(z[prototype])}.`;
+  if (CLASSES.length > 2) {
+    const lead = z[prototype] - Math.max(...z.filter((_, j) => OWNERS[j] !== OWNERS[prototype]));
+    return `${which} has the highest score, ${signed(z[prototype])}: ${shortNumber(lead)} above the best of another class.`;
+  }
   const fired = winner(z).label === OWNERS[prototype];
   const distance = shortNumber(Math.abs(z[prototype]));
   if (fired) return `${which} decides: ${signed(z[prototype])}, which is ${distance} above the boundary at 0.`;
@@ -82,7 +86,7 @@ function connect(field) {
   if (!field.is_text) {
     const slider = at(`${field.id}-slider`);
     slider.addEventListener("input", () => { control.value = slider.value; show(); });
-    control.addEventListener("input", () => { slider.value = control.value; show(); });
+    control.addEventListener("input", () => { if (control.value !== "") slider.value = control.value; show(); });
   } else {
     control.addEventListener("input", show);
   }
