@@ -215,6 +215,14 @@ def test_a_model_of_literals_gets_whole_points_with_probabilities_near_those_bef
     assert "Whole points; every decision on the 569 rows" in str(explain.describe(model, X))
 
 
+def test_a_cut_point_is_rounded_to_where_it_parts_the_rows_as_before():
+    model = SMaLLModel((0, 1), "<i8", 1, (Prototype(1, -1.0, (Term(0, 2.0, "age", "at_most", 45.5),)),))
+    short = explain.rounded(model, np.array([[18.0], [45.0], [46.0], [90.0]]))
+    assert short.terms[0].value == 45.0
+    said = explain.describe(model, np.array([[18.0], [45.0], [46.0], [90.0]]))
+    assert said.sentences == ("Begin with −1 point; add 2 if age is at most 45.",)
+
+
 def test_a_description_has_names_units_and_the_rule():
     text = str(explain.describe(CARD))
     for term in CARD.features:

@@ -494,3 +494,12 @@ def test_it_reads_the_columns_it_needs():
     assert found.holds_for(table).tolist() == [[True, False], [False, True]]
     with pytest.raises(ValueError, match="lacks the columns 'colour'"):
         found.predict(table[["age", "member"]])
+
+
+@pytest.mark.parametrize(("intercept", "words"), [(50.0, "Always predict 1."), (-50.0, "Never predict 1, always 0.")])
+def test_a_model_that_says_one_thing_of_all_rows_is_imitated_by_saying_it(intercept, words):
+    terms = (Term(0, 1.0, "a"), Term(1, -1.0, "b"))
+    model = SMaLLModel((0, 1), "<i8", 2, (Prototype(1, intercept, terms),))
+    found = dnf(model, np.random.default_rng(0).normal(size=(50, 2)))
+    assert str(found).startswith(words)
+    assert found.fidelity == 1.0

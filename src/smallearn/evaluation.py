@@ -209,7 +209,8 @@ def _parts(column: Column) -> Iterator[tuple[str, np.ndarray]]:
     ends = np.unique(np.quantile(numbers[~missing], [0.0, 0.25, 0.5, 0.75, 1.0]))
     for i, (low, high) in enumerate(pairwise(ends)):
         inside = (numbers >= low if i == 0 else numbers > low) & (numbers <= high)
-        yield f"{name} {'from' if i == 0 else 'above'} {low:.4g} to {high:.4g}", inside
+        words = f"from {low:.4g} to {high:.4g}" if i == 0 else f"above {low:.4g}, up to {high:.4g}"
+        yield f"{name} {words}", inside
 
 
 # --- familiar models -------------------------------------------------------------------------------------------------

@@ -416,6 +416,8 @@ class Imitation:
             gains = left @ self.factors.T
             found = self._extended(beam, gains)
             beam = list(found)
+            if not beam:  # there is nothing to tell the rows apart by
+                break
             if found[beam[0]] > best[1]:
                 best = (beam[0], found[beam[0]])
         return best

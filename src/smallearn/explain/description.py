@@ -123,7 +123,10 @@ def _sentence(model: SMaLLModel, prototype: Prototype, card: Sequence[Line]) -> 
         return f"The score is always {begin}."
     parts = [_clause(line) for line in card[:-1]]
     listed_parts = parts[0] if len(parts) == 1 else ", ".join(parts[:-1]) + f" and {parts[-1]}"
-    opening = f"Begin with {begin} points" if model.is_score_card else f"Begin with a score of {begin}"
+    if model.is_score_card:
+        opening = f"Begin with {begin} {'point' if begin in ('1', '−1') else 'points'}"
+    else:
+        opening = f"Begin with a score of {begin}"
     return f"{opening}; {listed_parts}."
 
 

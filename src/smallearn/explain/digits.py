@@ -1,5 +1,6 @@
 """A model in as few digits as leave every decision on given rows as it is."""
 
+import decimal
 import math
 from collections.abc import Callable
 from dataclasses import replace
@@ -28,7 +29,8 @@ def rounded(model: SMaLLModel, X: Any) -> SMaLLModel:
         return bool(np.array_equal(rows.decisions(candidate.prototypes), before))
 
     card = model if model.is_score_card else _in_points(model, unchanged)
-    return _in_digits(model, unchanged, weights=True) if card is None else _in_digits(card, unchanged, weights=False)
+    numbers = _Numbers(model if card is None else card, rows, weights=card is None)
+    return _in_digits(numbers, unchanged)
 
 
 def _in_points(model: SMaLLModel, unchanged: Callable[[SMaLLModel], bool]) -> SMaLLModel | None:
@@ -54,49 +56,67 @@ def _in_points(model: SMaLLModel, unchanged: Callable[[SMaLLModel], bool]) -> SM
     return None
 
 
-def _in_digits(model: SMaLLModel, unchanged: Callable[[SMaLLModel], bool], weights: bool) -> SMaLLModel:
+def _in_digits(numbers: "_Numbers", unchanged: Callable[[SMaLLModel], bool]) -> SMaLLModel:
     """The fewest digits that all numbers can have alike, and then fewer for one after the other."""
-    n_numbers = _Digits(model, weights, []).count()
-    alike = next(d for d in range(1, MOST_DIGITS + 1) if unchanged(_Digits(model, weights, [d] * n_numbers).model()))
-    digits = [alike] * n_numbers
+    alike = next(d for d in range(1, MOST_DIGITS + 1) if unchanged(numbers.rounded([d] * numbers.count)))
+    digits = [alike] * numbers.count
     moved = True
     while moved:
         moved = False
-        for i in range(n_numbers):
+        for i in range(numbers.count):
             while digits[i] > 1:
                 digits[i] -= 1
-                if not unchanged(_Digits(model, weights, digits).model()):
+                if not unchanged(numbers.rounded(digits)):
                     digits[i] += 1
                     break
                 moved = True
-    return _Digits(model, weights, digits).model()
+    return numbers.rounded(digits)
 
 
-class _Digits:
-    """The numbers of a model, in order, each in so many digits: constants and weights if wanted, and cut points."""
+class _Numbers:
+    """The numbers of a model, in order: constants and weights if wanted, and cut points."""
 
-    def __init__(self, model: SMaLLModel, weights: bool, digits: list[int]):
-        self.source, self.weights, self.left = model, weights, iter(digits)
+    def __init__(self, model: SMaLLModel, rows: Rows, weights: bool):
+        self.model, self.rows, self.weights = model, rows, weights
+        cuts = sum(_is_cut(term) for term in model.terms)
+        self.count = cuts + (len(model.prototypes) + len(model.terms) if weights else 0)
 
-    def count(self) -> int:
-        self.left = iter([MOST_DIGITS] * (2 * len(self.source.terms) + len(self.source.prototypes)))
-        self.model()
-        return 2 * len(self.source.terms) + len(self.source.prototypes) - len(list(self.left))
+    def rounded(self, digits: list[int]) -> SMaLLModel:
+        """The model with each of its numbers in so many digits."""
+        left = iter(digits)
 
-    def model(self) -> SMaLLModel:
+        def weight(number: float) -> float:
+            return significant(number, next(left)) if self.weights else number
+
+        def term_of(term: Term) -> Term:
+            term = replace(term, weight=weight(term.weight))
+            return self._cut(term, next(left)) if _is_cut(term) else term
+
         prototypes = tuple(
-            Prototype(one.owner, self._weight(one.intercept), tuple(self._term(term) for term in one.terms))
-            for one in self.source.prototypes
+            Prototype(one.owner, weight(one.intercept), tuple(term_of(term) for term in one.terms))
+            for one in self.model.prototypes
         )
-        return replace(self.source, prototypes=prototypes)
+        return replace(self.model, prototypes=prototypes)
 
-    def _term(self, term: Term) -> Term:
-        weight = self._weight(term.weight)
-        cut = term.kind in ("at_most", "above")
-        return replace(term, weight=weight, value=significant(term.value, next(self.left)) if cut else term.value)
+    def _cut(self, term: Term, digits: int) -> Term:
+        """The cut point in so many digits: up or down, where one of them parts the rows as before; else the nearest."""
+        found = [replace(term, value=value) for value in _nearby(float(term.value), digits)]  # type: ignore[arg-type]
+        same = [one for one in found if np.array_equal(self.rows.factor(one), self.rows.factor(term))]
+        return (same or found)[0]
 
-    def _weight(self, number: float) -> float:
-        return significant(number, next(self.left)) if self.weights else number
+
+def _is_cut(term: Term) -> bool:
+    return term.kind in ("at_most", "above")
+
+
+def _nearby(number: float, digits: int) -> list[float]:
+    """The number in so many significant digits: the nearest, the next below and the next above."""
+    nearest = decimal.Decimal(f"{number:.{digits - 1}e}")
+    step = decimal.Decimal(1).scaleb(nearest.adjusted() - digits + 1)
+    return [
+        float(nearest),
+        *(float(nearest + side * step) for side in ((-1, 1) if float(nearest) > number else (1, -1))),
+    ]
 
 
 def significant(number: Any, digits: int) -> float:

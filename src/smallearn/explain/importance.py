@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from smallearn.columns import Column
 from smallearn.explain.rows import Place, Rows, decide, winners
 from smallearn.model import SMaLLModel, Term
 from smallearn.words import count, show
@@ -111,24 +110,20 @@ def _shares(model: SMaLLModel, rows: Rows, code: np.ndarray) -> Iterator[Prototy
 
 
 def _permuted(model: SMaLLModel, rows: Rows, code: np.ndarray, n_repeats: int, random_state: Any):
-    """scikit-learn's permutation importance of the features in use, mean and deviation."""
+    """scikit-learn's permutation importance of the features in use, mean and deviation. What it shuffles are the
+    numbers of the rows, column by column, so that no value has to be read twice."""
     from sklearn.inspection import permutation_importance
 
     if not model.features:
         return []
-    table = np.empty((rows.n_rows, len(model.features)), dtype=object)
-    for position, term in enumerate(model.features):
-        table[:, position] = rows.columns[term.feature].values
+    column = {term.feature: i for i, term in enumerate(model.features)}
+    places = [(j, t, term) for j, one in enumerate(model.prototypes) for t, term in enumerate(one.terms)]
 
     def score(_: Any, shuffled: np.ndarray, labels: np.ndarray) -> float:
-        columns = {term.feature: Column(shuffled[:, i], term.label) for i, term in enumerate(model.features)}
-        instead = {
-            (j, t): columns[term.feature].factor(term)
-            for j, prototype in enumerate(model.prototypes)
-            for t, term in enumerate(prototype.terms)
-        }
+        instead = {(j, t): rows.factor(term)[shuffled[:, column[term.feature]]] for j, t, term in places}
         return float(np.mean(rows.decisions(model.prototypes, instead) == labels))
 
+    table = np.tile(np.arange(rows.n_rows)[:, None], len(model.features))
     found = permutation_importance(
         _Fitted(), table, code, scoring=score, n_repeats=n_repeats, random_state=random_state
     )
