@@ -81,8 +81,10 @@ def assert_all_agree(run, cases, expression=ANSWER):
 
 
 def _answer(result):
+    """Numbers as floats: JavaScript writes 2⁵⁵ and more without a point, rounded to as many digits as tell it."""
     label, scores, decision, prototype, terms, probabilities = result["value"]
-    return Answer(label, scores, decision, prototype, [tuple(term) for term in terms], probabilities)
+    parts = [(words, float(points)) for words, points in terms]
+    return Answer(label, [*map(float, scores)], [*map(float, decision)], prototype, parts, probabilities)
 
 
 def test_every_row_of_real_data_and_every_edge_is_predicted_as_by_the_model(run):

@@ -10,20 +10,21 @@ import numpy as np
 from smallearn.columns import Column, gather
 from smallearn.terms import Term
 
+TOGETHER = 64  # columns that are read at a time, so that sparse ones never become one dense matrix
 _MISSING = np.uint64(0x9E3779B97F4A7C15)
 _STEP = np.uint64(0xD6E8FEB86659FD93)
 
 
 def fingerprint(features: Sequence[Term], n_features: int, X: Any, code: np.ndarray) -> str:
     """Of the columns in use, one term for each, and the number of each row's class."""
-    rows, begin = np.empty(len(code), dtype=np.uint64), 0
-    for n_rows, columns in gather(X, features, n_features):
-        chunk = slice(begin, begin + n_rows)
-        mixed = _mix(np.asarray(code[chunk], dtype=np.int64).view(np.uint64))
-        for term in features:
-            mixed = _mix(mixed * _STEP + _bits(columns[term.feature]))
-        rows[chunk] = mixed
-        begin += n_rows
+    rows = _mix(np.asarray(code, dtype=np.int64).view(np.uint64))
+    for first in range(0, len(features), TOGETHER):
+        some, begin = features[first : first + TOGETHER], 0
+        for n_rows, columns in gather(X, some, n_features):
+            chunk = slice(begin, begin + n_rows)
+            for term in some:
+                rows[chunk] = _mix(rows[chunk] * _STEP + _bits(columns[term.feature]))
+            begin += n_rows
     return hashlib.sha256(np.sort(rows).astype("<u8").tobytes()).hexdigest()
 
 
