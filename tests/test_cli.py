@@ -39,6 +39,7 @@ def test_the_version_and_the_help_of_every_command_are_told(capsys):
         (["fit", "data.csv", "--target", "y", "-o", "m.json", "--max-flash", "-2"], "'-2' is not a number above 0"),
         (["fit", "data.csv", "--target", "y", "-o", "m.json", "--literals", "any"], "invalid choice: 'any'"),
         (["fit", "data.csv", "--target", "y", "-o", "m.json", "--seed", "x"], "'x' is not a whole number from 0"),
+        (["explain", "m.json", "data.csv", "--row", "0"], "rows are counted from 1, the first below the header"),
         (["--print-completion", "fish"], "invalid choice: 'fish'"),
     ],
 )
@@ -142,6 +143,7 @@ print([name for name in heavy if name in sys.modules])
     [("pandas", ["fit", "d.csv", "--target", "y", "-o", "m.json"]), ("shtab", ["--print-completion", "bash"])],
 )
 def test_a_missing_part_of_the_extra_of_the_command_line_is_named(module, arguments, tmp_path):
+    (tmp_path / "d.csv").write_text("a,y\n1,2\n")
     code = f"import sys; sys.modules[{module!r}] = None; from smallearn.cli import main; sys.exit(main({arguments!r}))"
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path, timeout=120)
     assert told.returncode == 1

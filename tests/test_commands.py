@@ -1,6 +1,8 @@
 """``smallearn fit``, ``export`` and ``cost``: from a file to a model on a chip."""
 
 import json
+import subprocess
+import sys
 
 import numpy as np
 import pandas as pd
@@ -291,3 +293,78 @@ def test_cost_prints_every_format_or_the_one_asked_for(saved, capsys):
     assert "--number is float32, int8, int16 or int32" in capsys.readouterr().err
     assert cli.main(["cost", str(saved), "--chip", "8051"]) == 1
     assert "--chip 8051 is not known" in capsys.readouterr().err
+
+
+# --- files that are checked before any work --------------------------------------------------------------------------
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    """A model, a table, and links to both."""
+    monkeypatch.chdir(tmp_path)
+    CARD.save("model.json")
+    (tmp_path / "data.csv").write_text("age,colour,member,y\n41,red,1,yes\n")
+    (tmp_path / "hard.json").hardlink_to("model.json")
+    (tmp_path / "soft.csv").symlink_to("data.csv")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("predict model.json data.csv -o soft.csv", "'soft.csv' is also the input: name another file"),
+        ("predict model.json soft.csv -o ./data.csv", "'data.csv' is also the input"),
+        ("report model.json data.csv -o hard.json", "'hard.json' is also the input"),
+        ("report model.json model.json --train data.csv -o data.csv", "'data.csv' is also the input"),
+        ("frontier data.csv --target y -o soft.csv", "'soft.csv' is also the input"),
+        ("export model.json --to c -o hard.json", "'hard.json' is also the input"),
+        ("fit data.csv --target y -o soft.csv", "'soft.csv' ends like a table, and a model is JSON"),
+        ("fit data.csv --target y -o new.parquet", "'new.parquet' ends like a table"),
+        ("fit data.csv --target y -o new.json.gz", "'new.json.gz' ends like a table"),
+        ("predict data.csv model.json", "comes first: smallearn predict model.json data.csv."),
+        ("evaluate data.csv model.json", "data.csv is a table, not a model; the model comes first: smallearn evaluate"),
+        ("explain soft.csv model.json", "soft.csv is a table, not a model; the model comes first: smallearn explain"),
+        ("report data.csv model.json -o x.html", "the model comes first: smallearn report model.json data.csv."),
+        ("explain data.csv", "data.csv is a table, not a model; train one: smallearn fit."),
+        ("cost data.csv", "data.csv is a table, not a model; train one: smallearn fit."),
+        ("export data.csv --to c", "data.csv is a table, not a model; train one: smallearn fit."),
+        ("evaluate model.json data.csv --compare --train none.csv", "there is no file 'none.csv'"),
+    ],
+)
+def test_files_in_the_wrong_place_are_told_and_left_alone(line, words, files, capsys):
+    before = {path.name: path.read_bytes() for path in files.iterdir()}
+    assert cli.main(line.split()) == 1
+    assert words in capsys.readouterr().err
+    assert {path.name: path.read_bytes() for path in files.iterdir()} == before
+
+
+def test_a_model_may_be_called_anything(files):
+    (files / "model.txt").write_bytes((files / "model.json").read_bytes())
+    assert cli.main(["predict", "model.txt", "data.csv", "-o", "scored.csv"]) == 0
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "fit none.csv --target y -o m.json",
+        "frontier none.csv --target y",
+        "evaluate model.json none.csv",
+        "evaluate none.json data.csv",
+        "explain model.json none.csv --row 2000000",
+        "predict model.json none.csv",
+        "report model.json none.csv -o r.html",
+        "cost none.json",
+        "export none.json --to c",
+    ],
+)
+def test_a_missing_file_is_told_before_anything_heavy_is_imported(line, files):
+    code = f"""
+import sys
+from smallearn import cli
+code = cli.main({line.split()!r})
+heavy = ("sklearn", "pandas", "numba", "scipy", "pyarrow", "matplotlib")
+print(code, [name for name in heavy if name in sys.modules])
+"""
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=files, timeout=120)
+    assert told.stdout == "1 []\n"
+    assert "there is no file 'none." in told.stderr

@@ -84,6 +84,15 @@ def count(text: str) -> int:
     return int(text)
 
 
+def row(text: str) -> int:
+    """The number of a row, from 1."""
+    if not (text.isascii() and text.isdecimal()):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1")
+    if int(text) < 1:
+        raise argparse.ArgumentTypeError("rows are counted from 1, the first below the header")
+    return int(text)
+
+
 def seed(text: str) -> int:
     """A whole number from 0."""
     if not (text.isascii() and text.isdecimal()) or int(text) >= 2**32:

@@ -1,7 +1,9 @@
 """What several commands do alike."""
 
+import argparse
 import os
 import secrets
+import shlex
 import signal
 import threading
 from collections.abc import Iterator
@@ -12,23 +14,60 @@ from smallearn.commands.terminal import tell
 from smallearn.model import SMaLLModel, load_model
 from smallearn.words import show
 
-__all__ = ["INTERRUPTED", "PROBLEM", "CommandError", "check_folder", "draft_of", "read_model", "tell", "write_file"]
+__all__ = [
+    "INTERRUPTED",
+    "PROBLEM",
+    "CommandError",
+    "check_input",
+    "check_output",
+    "draft_of",
+    "looks_like_table",
+    "read_model",
+    "tell",
+    "write_file",
+]
 
 PROBLEM, INTERRUPTED = 1, 130
+TABLES = (".csv", ".tsv", ".txt", ".parquet", ".pq", ".arrow", ".feather", ".ipc")
 
 
 class CommandError(Exception):
     """What a user did, or a file holds, that a command can do nothing with: one sentence."""
 
 
-def read_model(path: Path) -> SMaLLModel:
-    """The model in a file."""
+def read_model(given: argparse.Namespace) -> SMaLLModel:
+    """The model that a command was given; its other file, if it has one, is there too."""
+    path, data = given.model, getattr(given, "data", None)
+    check_input(path)
+    if looks_like_table(path) and not _begins_json(path):
+        cure = "train one: smallearn fit"
+        if data is not None:
+            cure = f"the model comes first: smallearn {given.command} {_word(data)} {_word(path)}"
+        raise CommandError(f"{show(str(path), quote=False, most=200)} is a table, not a model; {cure}")
+    for other in filter(None, (data, getattr(given, "train", None))):
+        check_input(other)
     try:
         return load_model(path)
-    except FileNotFoundError:
-        raise CommandError(f"there is no file {show(str(path))}") from None
     except (OSError, ValueError) as problem:
         raise CommandError(str(problem)) from None
+
+
+def looks_like_table(path: Path) -> bool:
+    """Whether a file's ending is that of a table."""
+    return Path(path.stem if path.suffix.lower() == ".gz" else path.name).suffix.lower() in TABLES
+
+
+def _begins_json(path: Path) -> bool:
+    try:
+        with path.open("rb") as file:
+            return file.read(100).lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{")
+    except OSError as problem:
+        raise CommandError(f"{show(str(path))} cannot be read: {problem.strerror}") from None
+
+
+def _word(path: Path) -> str:
+    """A path as a word of the shell, on one line."""
+    return show(shlex.quote(str(path)), quote=False, most=200)
 
 
 def write_file(content: str | bytes, path: Path) -> None:
@@ -41,7 +80,7 @@ def write_file(content: str | bytes, path: Path) -> None:
 def draft_of(path: Path) -> Iterator[Path]:
     """A file beside ``path`` to write to. It takes its place when all is written; if anything goes wrong before, an
     interruption included, nothing of it is left."""
-    check_folder(path)
+    _check_folder(path)
     draft = path.with_name(f".smallearn-{secrets.token_hex(8)}.tmp")
     try:
         with _orderly_end():
@@ -74,8 +113,23 @@ def _orderly_end() -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def check_folder(path: Path) -> None:
-    """A file can be written to a folder only: said before any work is done."""
+def check_input(path: Path) -> None:
+    """A file that is to be read is there: said before any work is done."""
+    if path.is_dir():
+        raise CommandError(f"{show(str(path))} is a folder; name a file")
+    if not path.exists():
+        raise CommandError(f"there is no file {show(str(path))}")
+
+
+def check_output(path: Path, *inputs: Path | None) -> None:
+    """A file can be written to a folder only, and not over what is read: said before any work is done."""
+    _check_folder(path)
+    for other in filter(None, inputs):
+        if path.exists() and other.exists() and os.path.samefile(path, other):
+            raise CommandError(f"{show(str(path))} is also the input: name another file to write")
+
+
+def _check_folder(path: Path) -> None:
     if not path.parent.is_dir():
         raise CommandError(f"there is no folder {show(str(path.parent))} to write {show(path.name)} in")
     if path.is_dir():

@@ -37,9 +37,9 @@ def add(commands) -> None:
 
 def run(given: argparse.Namespace) -> int:
     """Measure in each format and print."""
+    model = read_model(given)
     from smallearn.devices import ToolchainError, cost
 
-    model = read_model(given.model)
     if given.number == "float64":
         raise CommandError("chips have no float64: --number is float32, int8, int16 or int32")
     numbers = NUMBERS if given.number is None else (given.number,)

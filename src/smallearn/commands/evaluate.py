@@ -51,10 +51,10 @@ def add_comparison(parser: argparse.ArgumentParser, by_default: bool = False) ->
 
 def run(given: argparse.Namespace) -> int:
     """Judge and print."""
+    model = read_model(given)  # before what takes its time to import
     from smallearn.commands.tables import read_for
     from smallearn.evaluation import evaluate
 
-    model = read_model(given.model)
     X, y = read_for(model, given.data, target=given.target, labels=True, encoding=given.encoding)
     try:
         judged = evaluate(model, X, y)

@@ -5,7 +5,7 @@ import json
 from contextlib import suppress
 from typing import Any
 
-from smallearn.commands.arguments import add_command, add_data, add_model, add_talk, count
+from smallearn.commands.arguments import add_command, add_data, add_model, add_talk, row
 from smallearn.commands.common import CommandError, read_model
 from smallearn.commands.terminal import heading
 from smallearn.words import listed
@@ -32,7 +32,7 @@ def add(commands) -> None:
     )
     add_model(parser)
     add_data(parser, optional=True)
-    parser.add_argument("--row", type=count, metavar="N", help="a row of DATA; the first below the header is 1")
+    parser.add_argument("--row", type=row, metavar="N", help="a row of DATA; the first below the header is 1")
     parser.add_argument("--target", metavar="COLUMN", help="the column of classes (the one that it was trained on)")
     parser.add_argument(
         "--changeable", action="append", metavar="COLUMN", help="a feature that can be changed; repeatable (all)"
@@ -65,12 +65,12 @@ def units_of(given: argparse.Namespace, model: Any) -> dict[str, str]:
 
 def run(given: argparse.Namespace) -> int:
     """Read, explain, print."""
-    model = read_model(given.model)
+    model = read_model(given)
     units = units_of(given, model)
     if given.row is not None:
         if given.data is None:
             raise CommandError("--row needs a table: smallearn explain MODEL DATA --row N")
-        return _explain_row(given, model)
+        return _explain_row(given, model, units)
     if given.changeable:
         raise CommandError("--changeable speaks of one case: name it with --row")
     X, y = _rows(given, model)
@@ -110,7 +110,7 @@ def _parts(model: Any, X: Any, y: Any, units: dict[str, str]) -> tuple[Any, list
     return explain.describe(model, X, units=units), conditions, matters
 
 
-def _explain_row(given: argparse.Namespace, model: Any) -> int:
+def _explain_row(given: argparse.Namespace, model: Any, units: dict[str, str]) -> int:
     from smallearn import explain
     from smallearn.commands.tables import read_for
 
@@ -118,7 +118,7 @@ def _explain_row(given: argparse.Namespace, model: Any) -> int:
     if given.row > len(X):
         raise CommandError(f"{given.data.name} has {len(X)} rows; there is no row {given.row}")
     try:
-        case = explain.case(model, X.iloc[[given.row - 1]], X=X, changeable=given.changeable)
+        case = explain.case(model, X.iloc[[given.row - 1]], X=X, changeable=given.changeable, units=units)
     except ValueError as problem:
         raise CommandError(str(problem).replace("changeable:", "--changeable:")) from None
     if given.json:

@@ -4,7 +4,7 @@ import argparse
 from typing import Any
 
 from smallearn.commands.arguments import add_command, add_model, add_path, add_talk
-from smallearn.commands.common import CommandError, read_model, tell, write_file
+from smallearn.commands.common import CommandError, check_output, read_model, tell, write_file
 from smallearn.commands.search import in_flags
 from smallearn.words import listed
 
@@ -61,16 +61,18 @@ def add(commands) -> None:
 
 def run(given: argparse.Namespace) -> int:
     """Export and write, or print."""
-    from smallearn.export import TARGETS
-
     every = sorted({name for names in OPTIONS.values() for name in names})
     options: dict[str, Any] = {name: getattr(given, name) for name in every if getattr(given, name) is not None}
     strange = [f"--{name}" for name in options if name not in OPTIONS[given.to]]
     if strange:
         raise CommandError(f"{', '.join(strange)} does not go with --to {given.to}; it takes {_flags(given.to)}")
-    model = read_model(given.model)
+    if given.output is not None and given.to != "arduino":
+        check_output(given.output, given.model)
+    model = read_model(given)
     if given.to in ("arduino", "onnx") and given.output is None:
         raise CommandError(f"--to {given.to} needs -o: it is not text")
+    from smallearn.export import TARGETS
+
     try:
         if given.to == "arduino":
             made = TARGETS["arduino"](model, given.output, **options)

@@ -7,8 +7,9 @@ from dataclasses import asdict
 from typing import Any
 
 from smallearn.commands.arguments import CHIPS, add_command, add_path, add_search, add_talk, add_training, positive
-from smallearn.commands.common import check_folder
+from smallearn.commands.common import CommandError, check_output, looks_like_table
 from smallearn.commands.search import failures, search_options
+from smallearn.commands.sources import check_table
 from smallearn.commands.terminal import heading
 from smallearn.words import show
 
@@ -49,9 +50,9 @@ def add(commands) -> None:
 
 def run(given: argparse.Namespace) -> int:
     """Train, save, print."""
+    _check(given)
     from smallearn.commands.training import read_training
 
-    check_folder(given.output)
     rows = read_training(given.data, given.target, given.drop, given.keep, given.encoding)
     selector = _selector(given, rows)
     with failures():
@@ -73,6 +74,16 @@ def run(given: argparse.Namespace) -> int:
     print(f"\nWrote {given.output}. {heading('Next:')}")
     print("\n".join(f"  {line}" for line in _next(given, selector)))
     return 0
+
+
+def _check(given: argparse.Namespace) -> None:
+    """What can be known to go wrong before the table is read."""
+    if looks_like_table(given.output) or given.output.suffix.lower() == ".gz":
+        raise CommandError(
+            f"{show(str(given.output))} ends like a table, and a model is JSON: name a file such as model.json"
+        )
+    check_table(given.data)
+    check_output(given.output, given.data)
 
 
 def _selector(given: argparse.Namespace, rows: Any) -> Any:

@@ -7,8 +7,9 @@ import json
 from typing import Any
 
 from smallearn.commands.arguments import CHIPS, add_command, add_path, add_search, add_talk, add_training
-from smallearn.commands.common import CommandError, check_folder, tell, write_file
+from smallearn.commands.common import CommandError, check_output, tell, write_file
 from smallearn.commands.search import failures, search_options
+from smallearn.commands.sources import check_table
 from smallearn.commands.terminal import heading, is_quiet
 from smallearn.progress import Bar
 from smallearn.words import show
@@ -46,9 +47,9 @@ def add(commands) -> None:
 
 def run(given: argparse.Namespace) -> int:
     """Search, print, write."""
+    _check(given)
     from smallearn.commands.training import read_training
 
-    _check(given)
     rows = read_training(given.data, given.target, given.drop, given.keep, given.encoding)
     points = _points(given, rows)
     lines = []
@@ -69,8 +70,9 @@ def run(given: argparse.Namespace) -> int:
 
 def _check(given: argparse.Namespace) -> None:
     """What can be known to go wrong before the search begins."""
+    check_table(given.data)
     for path in filter(None, (given.output, given.plot)):
-        check_folder(path)
+        check_output(path, given.data)
     if given.plot is not None and _format(given) not in PICTURES:
         raise CommandError(f"--plot {show(str(given.plot))} must end in .svg, .png or .pdf")
     if given.chip is not None:

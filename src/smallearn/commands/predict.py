@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from smallearn.commands.arguments import add_command, add_data, add_model, add_path, add_talk
-from smallearn.commands.common import CommandError, check_folder, read_model, tell
+from smallearn.commands.common import CommandError, check_output, read_model, tell
 from smallearn.model import SMaLLModel
 from smallearn.words import count, listed
 
@@ -51,10 +51,10 @@ def run(given: argparse.Namespace) -> int:
     from smallearn.commands.sources import open_source
     from smallearn.commands.tables import ModelReader
 
-    model = read_model(given.model)
+    model = read_model(given)
     if given.output is not None:
         check_ending(given.output)
-        check_folder(given.output)
+        check_output(given.output, given.model, given.data)
     source = open_source(given.data, given.encoding)
     names = [f"{name}{given.suffix}" for name in ANSWERS]
     taken = [name for name in names if name in source.names]

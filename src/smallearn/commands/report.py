@@ -3,7 +3,7 @@
 import argparse
 
 from smallearn.commands.arguments import add_command, add_data, add_model, add_path, add_talk
-from smallearn.commands.common import CommandError, check_folder, read_model, tell, write_file
+from smallearn.commands.common import CommandError, check_output, read_model, tell, write_file
 from smallearn.commands.evaluate import add_comparison, compare
 from smallearn.commands.explain import add_units, units_of
 
@@ -37,14 +37,14 @@ def add(commands) -> None:
 
 def run(given: argparse.Namespace) -> int:
     """Gather, write."""
+    check_output(given.output, given.model, given.data, given.train)
+    model = read_model(given)
+    units = units_of(given, model)
     from smallearn.commands.tables import read_for
     from smallearn.commands.terminal import is_quiet
     from smallearn.progress import Bar
     from smallearn.report import page
 
-    check_folder(given.output)
-    model = read_model(given.model)
-    units = units_of(given, model)
     X, y = read_for(model, given.data, target=given.target, labels=None, encoding=given.encoding)
     if y is None:
         tell(f"{given.data.name} has no column of classes: the page has no scores.")

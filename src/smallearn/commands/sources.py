@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NoReturn, TextIO
 
-from smallearn.commands.common import CommandError
+from smallearn.commands.common import CommandError, check_input
 from smallearn.commands.terminal import is_quiet
 from smallearn.progress import Bar
 from smallearn.words import count, listed, show
@@ -36,18 +36,22 @@ NO_TABLES = {
 
 def open_source(path: Path, encoding: str = "utf-8") -> "Source":
     """The table in a file, by its ending; what is neither Parquet nor Arrow is CSV."""
-    need_tables()
     path = Path(path)
-    if path.is_dir():
-        raise CommandError(f"{show(str(path))} is a folder; name a file")
-    if not path.is_file():
-        raise CommandError(f"there is no file {show(str(path))}")
+    check_table(path)
+    need_tables()
     suffix = path.suffix.lower()
-    if suffix in NO_TABLES:
-        raise CommandError(f"{show(str(path))} is no table that can be read here: {NO_TABLES[suffix]}")
     if suffix in PARQUET:
         return ParquetSource(path)
     return ArrowSource(path) if suffix in ARROW else CsvSource(path, encoding)
+
+
+def check_table(path: Path) -> None:
+    """A table that is to be read is there, and of no kind that cannot be read: said before any work is done."""
+    check_input(path)
+    if not path.is_file():
+        raise CommandError(f"{show(str(path))} is not a plain file, and a table is read more than once: save it first")
+    if path.suffix.lower() in NO_TABLES:
+        raise CommandError(f"{show(str(path))} is no table that can be read here: {NO_TABLES[path.suffix.lower()]}")
 
 
 def need_tables() -> None:
