@@ -156,9 +156,9 @@ def test_a_suffix_makes_room_for_a_second_answer(folder):
     assert two["prediction_2"].tolist() == two["prediction"].tolist()
 
 
-def test_a_file_may_take_the_place_of_its_source(folder):
-    assert predict(folder, folder / "in.csv", "-o", folder / "in.csv") == 0
-    assert "prototype" in cells(folder / "in.csv").columns
+def test_a_file_does_not_take_the_place_of_its_source(folder):
+    assert predict(folder, folder / "in.csv", "-o", folder / "in.csv") == 1
+    assert (folder / "in.csv").read_bytes() == MESSY.encode()
 
 
 # --- large files -----------------------------------------------------------------------------------------------------

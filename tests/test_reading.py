@@ -12,7 +12,7 @@ from models import CARD, THREE, WHOLE, YES
 from smallearn.commands.common import CommandError
 from smallearn.commands.tables import iter_for, read_for
 from smallearn.commands.training import read_training
-from smallearn.terms import DataFacts, Prototype, Term
+from smallearn.terms import DataFacts, Prototype, Range, Term
 
 TABLE = pd.DataFrame(
     {
@@ -358,3 +358,140 @@ def test_text_among_numbers_is_told_with_its_line(tmp_path, capsys):
     table = rows(c=[*range(28), "many", 7])
     learnt(table, tmp_path)
     assert "Column 'c' is text, for 'many' in line 30 is no number; 97% of its values are." in capsys.readouterr().err
+
+
+# --- what stands for a missing value, and thousands ------------------------------------------------------------------
+
+
+def rows_of(cells, separator=","):
+    """A table of a column x and classes that take turns."""
+    quoted = [f'"{cell}"' if separator in cell else cell for cell in cells]
+    return f"x{separator}y\n" + "".join(f"{cell}{separator}{'ab'[i % 2]}\n" for i, cell in enumerate(quoted))
+
+
+ONE = replace(WHOLE, n_features=1, prototypes=(Prototype(1, 0.0, (Term(0, 1.0, "x", mean=0.0),)),))
+DASHES = ["1.5", "-", "--", ".", "n/a", "N/A", "#N/A", "none", " - ", "–", "2", "7"]
+
+
+def test_dashes_among_numbers_are_missing_values_for_training_and_models_alike(tmp_path, capsys):
+    path = csv_file(tmp_path, rows_of(DASHES))
+    values = read_training(path, "y").X["x"].to_numpy()
+    assert np.isnan(values).tolist() == [False, *[True] * 9, False, False]
+    assert read_for(ONE, path)[0]["x"].fillna(-1).tolist() == [1.5, *[-1] * 9, 2, 7]
+    assert capsys.readouterr().err == ""
+
+
+def test_dashes_among_words_or_alone_are_text(tmp_path):
+    for cells in (["-", "low", "-", "high"] * 3, ["-", "", "-", ""] * 3):
+        found = read_training(csv_file(tmp_path, rows_of(cells)), "y")
+        assert found.X["x"].tolist() == [cell or None for cell in cells]
+    truths = read_training(csv_file(tmp_path, rows_of(["true", "-", "false", "true"] * 3)), "y")
+    assert truths.X["x"].tolist()[:4] == [True, None, False, True]
+
+
+def test_a_feature_of_which_a_model_asks_only_whether_it_is_missing_is_read_alike(tmp_path):
+    term = Term(0, 1.0, "x", "missing")
+    model = replace(WHOLE, n_features=1, prototypes=(Prototype(1, 0.0, (term,)),), ranges=())
+    path = csv_file(tmp_path, rows_of(["-", "3"]))
+    assert read_for(model, path)[0]["x"].tolist() == ["-", "3"]
+    assert read_for(replace(model, ranges=(Range(0, 1.0, 3.0),)), path)[0]["x"].tolist() == [None, "3"]
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.parquet"])
+def test_the_user_may_call_any_text_missing(name, tmp_path):
+    table = pd.DataFrame(
+        {"x": [-9.0, 1, 2, 3, 4, 5] * 3, "c": ["kA", "p", "q", "kA", "p", "q"] * 3, "y": ["a", "b", "kA"] * 6}
+    )
+    path = write(table.astype({"x": int}), tmp_path / name)
+    found = read_training(path, "y", missing=["-9", " kA"]).X
+    assert (len(found), found["x"].isna().sum(), found["c"].isna().sum()) == (12, 3, 6)
+    red = replace(CARD, prototypes=(Prototype(1, 0.0, (Term(0, 1.0, "c", "equals", "kA"),)),), ranges=())
+    assert read_for(red, path)[0]["c"].isna().sum() == 0
+    X, y = read_for(replace(red, classes=("a", "b")), path, target="y", labels=True, missing=["kA"])
+    assert (len(y), X["c"].isna().sum()) == (12, 6)
+
+
+def test_the_word_on_text_among_numbers_names_the_cure(tmp_path, capsys):
+    path = csv_file(tmp_path, rows_of(["1", "2", "3", "4", "none of it", "6", "7", "8", "9", "9"]))
+    read_training(path, "y")
+    assert "of its values are. --missing TEXT if that means no value." in capsys.readouterr().err
+    assert read_training(path, "y", missing=["none of it"]).X["x"].isna().sum() == 1
+
+
+SPREAD = ["2.243,05", "1.234", "12,5", "800", "-1.234.567", "0,25", ",5", "", "3", "4"]
+READ = [2243.05, 1234, 12.5, 800, -1234567, 0.25, 0.5, -1, 3, 4]
+
+
+@pytest.mark.parametrize(
+    ("cells", "separator", "numbers"),
+    [
+        (SPREAD, ";", READ),
+        (SPREAD, "\t", READ),
+        (["1,234.56", "12", "-1,234,567", "0.5", "1,000", ""] * 2, ",", [1234.56, 12, -1234567, 0.5, 1000, -1] * 2),
+        (["1.234", "2.500", "3.750", "1"] * 3, ";", [1.234, 2.5, 3.75, 1] * 3),  # as ever: nothing says otherwise
+        (["1.234", "2.5", "3,5", "1"] * 3, ";", [1.234, 2.5, 3.5, 1] * 3),
+    ],
+)
+def test_thousands_may_be_set_off(cells, separator, numbers, tmp_path):
+    path = csv_file(tmp_path, rows_of(cells, separator))
+    if separator == "\t":
+        path = path.rename(tmp_path / "cases.tsv")
+    assert read_training(path, "y").X["x"].fillna(-1).tolist() == numbers
+    assert read_for(ONE, path)[0]["x"].fillna(-1).tolist() == numbers
+    for rows in (1, 2, 3):  # however the file is cut into pieces
+        assert [x for _, piece in iter_for(ONE, path, rows) for x in piece["x"].fillna(-1)] == numbers
+
+
+@pytest.mark.parametrize(
+    ("cells", "separator"),
+    [
+        (["2.243,05", "12.34", "1"], ";"),
+        (["2.243,05", "12.3456,1", "1"], ";"),
+        (["1,234.56", "1,23", "1"], ","),
+        (["0,512", "1,234", "1"], ","),
+    ],
+)
+def test_a_column_that_is_not_alike_throughout_stays_text(cells, separator, tmp_path):
+    path = csv_file(tmp_path, rows_of(cells * 4, separator))
+    assert read_training(path, "y").X["x"].tolist() == cells * 4
+    with pytest.raises(CommandError, match="is no number"):
+        read_for(ONE, path)
+
+
+def test_what_looks_like_numbers_is_not_called_an_id_only(tmp_path, capsys):
+    read = [f"{i}'{i}00.5" for i in range(11, 23)]
+    text = rows_of(read).replace("x,y", "x,z,y").replace(",a\n", ",1,a\n").replace(",b\n", ",2,b\n")
+    assert "x" in read_training(csv_file(tmp_path, text), "y").left_out
+    assert (
+        "Column 'x' looks like numbers, but '11'1100.5' in line 2 cannot be read as one: left out; --keep x"
+        in capsys.readouterr().err
+    )
+
+
+# --- names and bytes -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("Readmitted", "has no column 'Readmitted'; did you mean 'readmitted'? It has 'age', 'readmitted', 'a column'"),
+        ("readmited", "did you mean 'readmitted'? It has"),
+        ("acolumn", "did you mean 'a column'? It has"),
+        ("zebra", "has no column 'zebra'; it has 'age'"),
+    ],
+)
+def test_a_column_that_is_not_there_brings_the_closest_names(name, words, tmp_path):
+    with pytest.raises(CommandError) as told:
+        read_training(csv_file(tmp_path, "age,readmitted,a column\n1,2,3\n"), name)
+    assert words in str(told.value)
+
+
+def test_a_file_that_is_no_text_is_told(tmp_path):
+    path = tmp_path / "cases.csv"
+    path.write_bytes(b"SQLite format 3\0\x10\0\1\1\0@ \0\0" * 100)
+    with pytest.raises(CommandError, match="is not a text file: tables are CSV"):
+        read_for(CARD, path)
+    path.write_bytes((HEAD + "41,red,1\n").encode("utf-16-le"))
+    with pytest.raises(CommandError, match="is not UTF-8 text: save it as UTF-8, or try --encoding utf-16-le"):
+        read_for(CARD, path)
+    assert len(read_for(CARD, path, encoding="utf-16-le")[0]) == 1

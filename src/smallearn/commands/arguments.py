@@ -34,6 +34,13 @@ def add_data(
     """``DATA`` and ``--encoding``."""
     add_path(parser, "data", metavar="DATA", help=help, nargs="?" if optional else None)
     parser.add_argument("--encoding", default="utf-8", metavar="NAME", help="of CSV and TSV (utf-8)")
+    parser.add_argument(
+        "--missing",
+        action="append",
+        default=[],
+        metavar="TEXT",
+        help="a further text that means a missing value, in any column; repeatable (--missing=-9 if it begins with -)",
+    )
 
 
 def add_training(parser: argparse.ArgumentParser) -> None:

@@ -55,7 +55,7 @@ def run(given: argparse.Namespace) -> int:
     from smallearn.commands.tables import read_for
     from smallearn.evaluation import evaluate
 
-    X, y = read_for(model, given.data, target=given.target, labels=True, encoding=given.encoding)
+    X, y = read_for(model, given.data, target=given.target, labels=True, encoding=given.encoding, missing=given.missing)
     try:
         judged = evaluate(model, X, y)
     except ValueError as problem:
@@ -90,11 +90,11 @@ def compare(given: argparse.Namespace, model: Any) -> Any:
     target = target_of(model, given.target)
     if target is None:
         raise CommandError("the model does not know which column has the classes: name it with --target")
-    here = _quietly(read_training, given.data, target, encoding=given.encoding)
+    here = _quietly(read_training, given.data, target, encoding=given.encoding, missing=given.missing)
     with Bar(N_FAMILIAR, "familiar models", not is_quiet()) as bar:
         if given.train is None:
             return familiar(here.X, here.y, step=bar.step)
-        there = _quietly(read_training, given.train, target, encoding=given.encoding)
+        there = _quietly(read_training, given.train, target, encoding=given.encoding, missing=given.missing)
         return familiar(there.X, there.y, (_like(here.X, there.X), here.y), step=bar.step)
 
 

@@ -95,7 +95,7 @@ def _rows(given: argparse.Namespace, model: Any) -> tuple[Any, Any]:
 
     if given.data is None:
         return None, None
-    return read_for(model, given.data, target=given.target, labels=None, encoding=given.encoding)
+    return read_for(model, given.data, target=given.target, labels=None, encoding=given.encoding, missing=given.missing)
 
 
 def _parts(model: Any, X: Any, y: Any, units: dict[str, str]) -> tuple[Any, list[Any], Any]:
@@ -114,7 +114,7 @@ def _explain_row(given: argparse.Namespace, model: Any, units: dict[str, str]) -
     from smallearn import explain
     from smallearn.commands.tables import read_for
 
-    X, _ = read_for(model, given.data, encoding=given.encoding)
+    X, _ = read_for(model, given.data, encoding=given.encoding, missing=given.missing)
     if given.row > len(X):
         raise CommandError(f"{given.data.name} has {len(X)} rows; there is no row {given.row}")
     try:

@@ -53,7 +53,7 @@ def run(given: argparse.Namespace) -> int:
     _check(given)
     from smallearn.commands.training import read_training
 
-    rows = read_training(given.data, given.target, given.drop, given.keep, given.encoding)
+    rows = read_training(given.data, given.target, given.drop, given.keep, given.encoding, given.missing)
     selector = _selector(given, rows)
     with failures():
         selector.fit(rows.X, rows.y)
@@ -96,14 +96,15 @@ def _selector(given: argparse.Namespace, rows: Any) -> Any:
 def _next(given: argparse.Namespace, selector: Any) -> list[str]:
     """Commands to go on with, as a shell takes them."""
     model, data = shlex.quote(str(given.output)), shlex.quote(str(given.data))
-    encoding = "" if given.encoding == "utf-8" else f" --encoding {shlex.quote(given.encoding)}"
+    reading = "" if given.encoding == "utf-8" else f" --encoding {shlex.quote(given.encoding)}"
+    reading += "".join(f" {shlex.quote(f'--missing={text}')}" for text in given.missing)
     to_c = f"smallearn export {model} --to c"
     if given.device is not None:
         to_c += f" --number {selector.number_} --layout {selector.device_cost_.layout}"
     report = shlex.quote(str(given.output.with_suffix(".html")))
     return [
-        f"smallearn explain {model} {data}{encoding}",
-        f"smallearn report {model} {data}{encoding} -o {report}",
+        f"smallearn explain {model} {data}{reading}",
+        f"smallearn report {model} {data}{reading} -o {report}",
         to_c,
     ]
 

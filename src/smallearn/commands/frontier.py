@@ -50,7 +50,7 @@ def run(given: argparse.Namespace) -> int:
     _check(given)
     from smallearn.commands.training import read_training
 
-    rows = read_training(given.data, given.target, given.drop, given.keep, given.encoding)
+    rows = read_training(given.data, given.target, given.drop, given.keep, given.encoding, given.missing)
     points = _points(given, rows)
     lines = []
     with Bar(len(points), "models", not is_quiet()) as bar:

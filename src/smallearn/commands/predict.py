@@ -55,7 +55,7 @@ def run(given: argparse.Namespace) -> int:
     if given.output is not None:
         check_ending(given.output)
         check_output(given.output, given.model, given.data)
-    source = open_source(given.data, given.encoding)
+    source = open_source(given.data, given.encoding, given.missing)
     names = [f"{name}{given.suffix}" for name in ANSWERS]
     taken = [name for name in names if name in source.names]
     if taken:

@@ -45,7 +45,7 @@ def run(given: argparse.Namespace) -> int:
     from smallearn.progress import Bar
     from smallearn.report import page
 
-    X, y = read_for(model, given.data, target=given.target, labels=None, encoding=given.encoding)
+    X, y = read_for(model, given.data, target=given.target, labels=None, encoding=given.encoding, missing=given.missing)
     if y is None:
         tell(f"{given.data.name} has no column of classes: the page has no scores.")
     compared = compare(given, model) if given.compare and y is not None else None

@@ -6,6 +6,7 @@ user sees it: by line in text, also where a quoted cell goes over several, and b
 
 import codecs
 import csv
+import difflib
 import gzip
 import io
 import re
@@ -15,6 +16,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NoReturn, TextIO
+
+import numpy as np
 
 from smallearn.commands.common import CommandError, check_input
 from smallearn.commands.terminal import is_quiet
@@ -34,8 +37,14 @@ NO_TABLES = {
 }
 
 
-def open_source(path: Path, encoding: str = "utf-8") -> "Source":
-    """The table in a file, by its ending; what is neither Parquet nor Arrow is CSV."""
+def open_source(path: Path, encoding: str = "utf-8", missing: Sequence[str] = ()) -> "Source":
+    """The table in a file, by its ending; what is neither Parquet nor Arrow is CSV. See `Source.missing`."""
+    source = _open(path, encoding)
+    source.missing = tuple(text.strip() for text in missing)
+    return source
+
+
+def _open(path: Path, encoding: str) -> "Source":
     path = Path(path)
     check_table(path)
     need_tables()
@@ -68,10 +77,12 @@ class Source:
 
     ``names`` are its columns, in order and all different; ``titles`` the same as the file has them, where a column
     without a name has an empty one; ``unnamed`` the names of these. ``done`` of ``size`` is how far it was read, in
-    ``unit``. ``comma`` tells whether numbers may have decimal commas.
+    ``unit``. ``comma`` tells whether numbers may have decimal commas; ``missing`` are texts that mean a missing value
+    here, beside the usual ones.
     """
 
     size, done, unit, comma, is_text = 0, 0, "rows", True, False
+    missing: tuple[str, ...] = ()
 
     def __init__(self, path: Path, titles: Sequence[str]):
         self.path, self.titles = path, list(titles)
@@ -117,6 +128,11 @@ class Source:
         """Where row number ``row``, from 0, is in the file."""
         return f"row {row + 1}"
 
+    def without_missing(self, values: np.ndarray) -> np.ndarray:
+        """Numbers with NaN in place of those that mean a missing value."""
+        codes = [float(text) for text in self.missing if _is_number(text)]
+        return np.where(np.isin(values, codes), np.nan, values) if codes else values
+
     def refuse(self, row: int, column: str, words: str) -> NoReturn:
         """An error about one cell."""
         raise CommandError(f"{self.shown}, {self.place(row)}, column {show(column)}: {words}")
@@ -126,7 +142,9 @@ class Source:
         has = listed(self.names[:20]) + (", …" if len(self.names) > 20 else "")
         what = f"columns {listed(names)}, which {who} reads" if len(names) > 1 else f"column {listed(names)}"
         nameless = ": the first line has to name the columns" if all(map(_is_number, self.names)) else ""
-        raise CommandError(f"{self.shown} has no {what}; it has {has}{nameless}")
+        near = list(dict.fromkeys(other for name in names for other in _near(name, self.names)))
+        meant = f"did you mean {' or '.join(map(show, near[:5]))}? It" if near else "it"
+        raise CommandError(f"{self.shown} has no {what}; {meant} has {has}{nameless}")
 
 
 class CsvSource(Source):
@@ -198,6 +216,8 @@ class CsvSource(Source):
 
     def _beginning(self) -> str:
         with self._told_problems(), self._opened() as (file, _):
+            self._check_text(file.buffer.read(LOOKED_AT // 10))
+        with self._told_problems(), self._opened() as (file, _):
             return file.read(LOOKED_AT)
 
     @contextmanager
@@ -210,6 +230,18 @@ class CsvSource(Source):
             raise CommandError(f"{self.shown} cannot be read: {problem}") from None
         except ValueError as problem:
             raise CommandError(self._not_parsed(problem)) from None
+
+    def _check_text(self, start: bytes) -> None:
+        """An error about a file that is no text: zeros are in none, but in UTF-16 and its like."""
+        wide = start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) or self.encoding.startswith(
+            ("utf-16", "utf-32")
+        )
+        if wide or b"\0" not in start:
+            return
+        for name, zeros in (("utf-16-le", start[1::2]), ("utf-16-be", start[::2])):
+            if zeros.count(0) > 0.8 * len(zeros):
+                raise CommandError(f"{self.shown} is not UTF-8 text: save it as UTF-8, or try --encoding {name}")
+        raise CommandError(f"{self.shown} is not a text file: tables are CSV, TSV, Parquet or Arrow, by their ending")
 
     def _not_text(self) -> str:
         with self.path.open("rb") as file:
@@ -309,6 +341,16 @@ def _in_order(source: Source, columns: Sequence[str] | None) -> list[str]:
     """The columns to read; the first where none is wanted, so that there are rows."""
     wanted = set(source.names if columns is None else columns or source.names[:1])
     return [name for name in source.names if name in wanted]
+
+
+def _near(name: str, names: Sequence[str]) -> list[str]:
+    """Names that were perhaps meant: those that differ in case or spaces only, else the closest."""
+    same = [other for other in names if _plain(other) == _plain(name)]
+    return same or difflib.get_close_matches(name, names, n=3, cutoff=0.7)
+
+
+def _plain(name: str) -> str:
+    return "".join(name.casefold().split())
 
 
 def _is_number(title: str) -> bool:

@@ -3,7 +3,7 @@
 `read_for` is for commands that need all rows at once, `iter_for` for those that do not.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,7 @@ def read_for(
     labels: bool | None = False,
     unknown: str = "leave out",
     encoding: str = "utf-8",
+    missing: Sequence[str] = (),
 ) -> tuple[Any, np.ndarray | None]:
     """The rows of a file as ``model`` reads them, and their classes: ``(X, y)``.
 
@@ -35,14 +36,15 @@ def read_for(
     ``labels``: False: ``y`` is None. True: ``y`` has the class of each row, with the types of ``model.classes``, from
     the column ``target`` (None: the model's own, ``model.data.target``), which has to be there. None: the same if it is
     there, else ``y`` is None. Rows without a class are left out and told of. Those of a class that the model does not
-    know are too, with a line where there is one, or refused if ``unknown`` is "refuse".
+    know are too, with a line where there is one, or refused if ``unknown`` is "refuse". ``missing`` are further texts
+    that mean a missing value.
 
     Raises `CommandError` with a sentence for the user: a column is missing, or a cell (by line and column) is not what
     the model needs.
     """
     import pandas as pd
 
-    source = open_source(path, encoding)
+    source = open_source(path, encoding, missing)
     named = target_of(model, target)
     if labels and named is None:
         raise CommandError("the model does not know which column has the classes: name it with --target")
@@ -56,7 +58,7 @@ def read_for(
     for chunk in source.shown_chunks(columns=[*reader.columns, *([str(named)] if wanted else [])]):
         tables.append(reader.convert(chunk, begin))
         if wanted:
-            codes.append(_codes(chunk.column(named), model.classes))
+            codes.append(_codes(chunk.column(named), model.classes, source.missing))
         begin += len(chunk)
     if begin == 0:
         raise CommandError(f"{source.shown} has no rows")
@@ -102,6 +104,7 @@ class _Need:
     numbers: bool
     complete: bool
     categories: tuple[str, ...]
+    ranged: bool
 
 
 class ModelReader:
@@ -111,6 +114,7 @@ class ModelReader:
         self.model, self.source = model, source
         self._needs = _needs(model, source)
         self.columns = [need.column for need in self._needs]
+        self._grouped: dict[str, bool] = {}
 
     def pieces(self, chunk_rows: int | None = None) -> Iterator[tuple[Any, Any]]:
         """Piece by piece, as the file has it with all columns, and as the model reads it."""
@@ -140,12 +144,15 @@ class ModelReader:
                 f"{self.source.shown}: column {show(need.column)} holds values of type {kind}, which no model can read"
             )
         if not need.numbers:
-            return cells.objects_of(cells.trimmed(column if text else _whole(column), need.categories))
+            found = cells.trimmed(column if text else _whole(column), need.categories, self.source.missing)
+            return cells.objects_of(cells.without(found, cells.NO_NUMBER) if need.ranged else found)
         if not text:
             values = numbers_in(column)
             bad = np.isinf(values)
         else:
-            values, bad = cells.numbers_of(cells.trimmed(column), self.source.comma)
+            found = cells.without(cells.trimmed(column, missing=self.source.missing), cells.NO_NUMBER)
+            values, bad = cells.numbers_of(found, self.source.comma, self._is_grouped(need.column, found))
+        values = self.source.without_missing(values)
         if bad.any():
             row = int(bad.argmax())
             what = show(column[row].as_py())
@@ -154,6 +161,23 @@ class ModelReader:
             row = int(np.isnan(values).argmax())
             self.source.refuse(begin + row, need.column, "there is no value, and the model needs one here")
         return values
+
+    def _is_grouped(self, name: str, text: Any) -> bool:
+        """Whether thousands are set off in a column; where this piece leaves it open, others of the file decide."""
+        if not cells.have_groups(text, self.source.comma):
+            return False
+        if name not in self._grouped:
+            found = cells.are_grouped(text, self.source.comma)
+            self._grouped[name] = self._grouped_elsewhere(name) if found is None else found
+        return self._grouped[name]
+
+    def _grouped_elsewhere(self, name: str) -> bool:
+        done = self.source.done  # for the bar of progress
+        pieces = self.source.chunks(columns=[name])
+        verdicts = (cells.are_grouped(cells.trimmed(piece.column(name)), self.source.comma) for piece in pieces)
+        found = next((verdict for verdict in verdicts if verdict is not None), False)
+        self.source.done = done
+        return found
 
 
 def _needs(model: SMaLLModel, source: Source) -> list[_Need]:
@@ -173,6 +197,7 @@ def _needs(model: SMaLLModel, source: Source) -> list[_Need]:
                 ordered or (bool(values) and not any(isinstance(value, str) for value in values)),
                 any(term.kind == "raw" and term.mean is None for term in mine),
                 tuple(value for value in values if isinstance(value, str)),
+                any(extent.feature == feature.feature for extent in model.ranges),
             )
         )
     return needs
@@ -227,24 +252,26 @@ def is_number(kind: Any) -> bool:
 # --- classes ---------------------------------------------------------------------------------------------------------
 
 
-def _codes(column: Any, classes: tuple[Any, ...]) -> tuple[np.ndarray, list[Any]]:
+def _codes(column: Any, classes: tuple[Any, ...], missing: tuple[str, ...]) -> tuple[np.ndarray, list[Any]]:
     """The number of each cell's class, -1 without one, -2 if the model knows it not; and the unknown labels, by row."""
     import pyarrow as pa
 
     column = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
     encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
     values = encoded.dictionary.to_pylist()
-    found = np.array([*(_class_of(value, classes) for value in values), -1])
+    found = np.array([*(_class_of(value, classes, missing) for value in values), -1])
     index = encoded.indices.fill_null(len(values)).to_numpy(zero_copy_only=False)
     code = found[index]
     return code, [values[at] for at in index[code == -2]]
 
 
-def _class_of(value: Any, classes: tuple[Any, ...]) -> int:
+def _class_of(value: Any, classes: tuple[Any, ...], missing: tuple[str, ...]) -> int:
     """The number of the class that a cell names: as it stands, without spaces, or by its value as a number."""
     if value is None or value != value:
         return -1
     text = value if isinstance(value, str) else str(value)
+    if text.strip() in missing:
+        return -1
     for candidate in (text, text.strip()):
         for position, label in enumerate(classes):
             if isinstance(label, str) and label == candidate:

@@ -42,16 +42,21 @@ class TrainingTable:
 
 
 def read_training(
-    path: Path, target: str, drop: Sequence[str] = (), keep: Sequence[str] = (), encoding: str = "utf-8"
+    path: Path,
+    target: str,
+    drop: Sequence[str] = (),
+    keep: Sequence[str] = (),
+    encoding: str = "utf-8",
+    missing: Sequence[str] = (),
 ) -> TrainingTable:
     """Read a table to learn the classes in column ``target`` from the others, without those to ``drop``.
 
     Numbers are numbers, true and false booleans, other text categories. Left out, and told of: rows without a class or
     of one with fewer than five; dates; columns of one value; and columns that name the rows, unless they are to
     ``keep``: those without a title, text that differs in every row, whole numbers that do and either follow each
-    other or have a name like an id.
+    other or have a name like an id. ``missing`` are further texts that mean a missing value.
     """
-    source = open_source(path, encoding)
+    source = open_source(path, encoding, missing)
     _check_names(source, target, drop, keep)
     table = source.read([name for name in source.names if name not in drop])
     y, labelled = _classes(source, target, table.column(target))
@@ -105,16 +110,16 @@ def _labels(source: Source, target: str, column: Any) -> tuple[np.ndarray, np.nd
         values = numbers_in(column)
         return values == 1.0, ~np.isnan(values)
     if is_number(kind):
-        return _plainest(numbers_in(column))
+        return _plainest(source.without_missing(numbers_in(column)))
     if not is_text(kind):
         raise CommandError(f"column {show(target)} holds values of type {kind}, which are no classes")
-    text = cells.trimmed(column)
+    text = cells.trimmed(column, missing=source.missing)
     if source.is_text and cells.are_truths(text):
         values = cells.truths_of(text)
         return values == True, values != None  # noqa: E711, E712  # element by element
     numbers, bad = cells.numbers_of(text, source.comma)
     if source.is_text and not bad.any() and text.null_count < len(text):
-        return _plainest(numbers)
+        return _plainest(source.without_missing(numbers))
     objects = cells.objects_of(text)
     present = np.array([value is not None for value in objects])
     return np.array([value or "" for value in objects]), present
@@ -176,14 +181,14 @@ class _Sorter:
         elif pa.types.is_null(kind):
             self._leave(name, "is empty")
         elif is_number(kind):
-            values = numbers_in(column)
+            values = self.source.without_missing(numbers_in(column))
             if np.isinf(values).any():
                 row = int(self.rows[int(np.isinf(values).argmax())])
                 self.source.refuse(row, name, "infinity is no number to learn from")
             truths = pa.types.is_boolean(kind)
             self._number(name, _truths(values) if truths else values)
         elif is_text(kind) or (pa.types.is_temporal(kind) and name in self.keep):
-            self._text(name, cells.trimmed(column))
+            self._text(name, cells.trimmed(column, missing=self.source.missing))
         else:
             what = "holds dates or times" if pa.types.is_temporal(kind) else f"holds values of type {kind}"
             self._leave(name, what)
@@ -203,11 +208,12 @@ class _Sorter:
 
     def _text(self, name: str, text: Any) -> None:
         if self.source.is_text:
-            numbers, bad = cells.numbers_of(text, self.source.comma)
-            if cells.are_truths(text):
-                return self._number(name, cells.truths_of(text))
-            if not bad.any():
-                return self._number(name, numbers)
+            inner = cells.without(text, cells.NO_NUMBER)
+            if cells.are_truths(inner):
+                return self._number(name, cells.truths_of(inner))
+            numbers, bad = self._numbers(inner)
+            if not bad.any() and (inner.null_count < len(inner) or text.null_count == len(text)):
+                return self._number(name, self.source.without_missing(numbers))
             self._tell_of_numbers(name, text, bad)
         values = cells.objects_of(text)
         different = set(values.tolist()) - {None}
@@ -218,7 +224,7 @@ class _Sorter:
         elif name not in self.keep and cells.are_dates(text):
             self._leave(name, "holds dates", name)
         elif name not in self.keep and len(different) == len(values) > 2:
-            self._leave(name, "names the rows", name)
+            self._leave(name, self._why_names(text), name)
         elif len(different) > MOST_CATEGORIES:
             self._leave(name, f"has {len(different)} different texts")
         else:
@@ -226,13 +232,32 @@ class _Sorter:
             self.text.append(name)
         return None
 
+    def _why_names(self, text: Any) -> str:
+        if not (self.source.is_text and cells.look_like_numbers(text)):
+            return "names the rows"
+        row = int(cells.numbers_of(text, self.source.comma)[1].argmax())
+        place = self.source.place(int(self.rows[row]))
+        return f"looks like numbers, but {show(text[row].as_py())} in {place} cannot be read as one"
+
+    def _numbers(self, text: Any) -> tuple[np.ndarray, np.ndarray]:
+        """See `cells.numbers_of`: with thousands set off, if every cell can be read so."""
+        comma = self.source.comma
+        if cells.have_groups(text, comma) and cells.are_grouped(text, comma):
+            numbers, bad = cells.numbers_of(text, comma, grouped=True)
+            if not bad.any():
+                return numbers, bad
+        return cells.numbers_of(text, comma)
+
     def _tell_of_numbers(self, name: str, text: Any, bad: np.ndarray) -> None:
         """A word on text of which most is numbers: likely something else was meant."""
         share = 1.0 - bad.sum() / max(1, len(text) - text.null_count)
         if share > 0.5:
             row = int(bad.argmax())
             odd, place = show(text[row].as_py()), self.source.place(int(self.rows[row]))
-            tell(f"Column {show(name)} is text, for {odd} in {place} is no number; {share:.0%} of its values are.")
+            tell(
+                f"Column {show(name)} is text, for {odd} in {place} is no number; {share:.0%} of its values are. "
+                "--missing TEXT if that means no value."
+            )
 
     def _leave(self, name: str, why: str, keep: str | None = None) -> None:
         import shlex
