@@ -120,6 +120,23 @@ def test_a_case_adds_up(tumour_model, tumours):
         assert ("No prototype reaches 0" in text) == (not case.fired)
 
 
+def test_units_and_the_next_class_are_told():
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    model = SMaLLClassifier(1, 2, random_state=3).fit(X, y).model_
+    label = model.features[-1].label
+    case = explain.case(model, X.iloc[100], units={label: "inches"})
+    text = str(case)
+    assert f"{label} = {X[label][100]:.6g} inches" in text
+    assert f" inches makes it {case.alone[label].label}" in text
+    assert case.rival is not None
+    owner = model.classes[model.prototypes[case.rival].owner]
+    assert owner != case.prediction
+    assert f"The next class, {owner}:" in text
+    assert case.margin == pytest.approx(case.scores[case.prototype] - case.scores[case.rival])
+    with pytest.raises(ValueError, match="There are units for 'z'"):
+        explain.case(model, X.iloc[100], units={"z": "cm"})
+
+
 def test_what_cannot_be_changed_stays(tumour_model, tumours):
     X, _ = tumours
     labels = [term.label for term in tumour_model.features]
@@ -234,7 +251,7 @@ def test_a_description_has_names_units_and_the_rule():
     said = explain.describe(model, units={"size": "mm", "age": "years"})
     assert said.rule == "Predict 'yes' if this score is above 0, otherwise 'no'."
     assert said.sentences == (
-        "Begin with a score of 1.5; take away 0.25 for each mm of size, add 1 if age is at most 40 years and add 1 if "
+        "Begin with a score of 1.5; take away 0.25 times size (in mm), add 1 if age is at most 40 years and add 1 if "
         "colour is 'red'.",
     )
     assert [line.number for line in said.cards[0]] == ["-0.25", "+1", "+1", "+1.5"]

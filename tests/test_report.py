@@ -26,6 +26,7 @@ VOID = {"meta", "link", "input", "br", "img"}
 # Everything that the template and matplotlib write; text within an SVG is drawn, so that it has no <text>.
 ELEMENTS = {
     *("html", "head", "meta", "link", "title", "style", "body", "a", "header", "h1", "p", "dl", "div", "dt", "dd"),
+    *("details", "summary"),
     *("small", "nav", "ul", "li", "main", "section", "h2", "h3", "table", "caption", "thead", "tbody", "tfoot", "tr"),
     *("th", "td", "ol", "noscript", "form", "fieldset", "legend", "label", "input", "select", "option", "button"),
     *("output", "span", "figure", "figcaption", "pre", "footer", "script", "svg", "defs", "g", "path", "use", "image"),

@@ -22,6 +22,7 @@ from smallearn.problem import Problem, build_problem
 from smallearn.search import Solution
 from smallearn.tables import read_table
 from smallearn.version import __version__
+from smallearn.words import show
 
 FITTED = (
     *("classes_", "intercepts_", "support_", "prototype_classes_", "objective_", "lower_bound_", "optimality_gap_"),
@@ -67,9 +68,11 @@ class SMaLLBase(ClassifierMixin, BaseEstimator):
             y = column_or_1d(y, warn=True)
             check_consistent_length(X, y)
             if not self._allows_gaps() and np.isnan(X).any():
+                first = int(np.isnan(X).any(axis=0).argmax())
+                name = show(str(getattr(self, "feature_names_in_", {first: f"x{first}"})[first]))
                 raise ValueError(
-                    f"Feature {int(np.isnan(X).any(axis=0).argmax())} has missing values, which literals='raw' has no "
-                    "term for; set literals='both'."
+                    f"Feature {name} has missing values, which literals='raw' has no term for; set literals='both', "
+                    "or fill the gaps."
                 )
         check_classification_targets(y)
         if sparse.issparse(X) and not np.isfinite(X.data).all():

@@ -95,8 +95,8 @@ class Evaluation:
         yield "balanced accuracy", f"{self.balanced_accuracy}", "the same, averaged over the classes"
         if self.auc is not None:
             yield "area under ROC", f"{self.auc:.3f}", "chance that a row of one class scores above one of the other"
-        yield "log-loss", f"{self.log_loss:.3f}", "of the probabilities; lower is better"
-        yield "Brier score", f"{self.brier:.3f}", "of the probabilities; lower is better"
+        yield "log-loss", f"{self.log_loss:.3f}", "how much the true classes surprise the probabilities; 0 is perfect"
+        yield "Brier score", f"{self.brier:.3f}", "mean squared error of the probabilities; 0 is perfect"
 
 
 def evaluate(model: SMaLLModel, X: Any, y: Any, *, random_state: int = 0) -> Evaluation:

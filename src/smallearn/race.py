@@ -316,11 +316,13 @@ def race(task: Task, families: list[Family], folds: list[Fold], n_jobs: int | No
     few = min(-(-FIRST_ROWS // held), len(folds) // 2)
     look, table = Table(len(folds), n_rows), Table(len(folds), n_rows)
     left = families
-    with Bar(len(families) * few, "fits", verbose >= 0) as bar:
+    looks = len(families) > SURVIVORS[0] and few > 0
+    most = min(len(families), SURVIVORS[0] + SURVIVORS[0] // 2) if looks else len(families)
+    total = len(families) * few * looks + _planned(most, few, len(folds))
+    with Bar(total, "fits", verbose >= 0) as bar:
 
         def ask(asked: Table, numbers: range, n_starts: int) -> None:
             jobs = [(family, fold) for fold in numbers for family in left]
-            bar.total = bar.done + len(jobs)
             step = len(left) if n_jobs not in (None, 1) else 1  # fits at a time, between two steps of the bar
             for at in range(0, len(jobs), step):
                 some = jobs[at : at + step]
@@ -329,16 +331,25 @@ def race(task: Task, families: list[Family], folds: list[Fold], n_jobs: int | No
                     asked.enter(fold, found)
                 bar.step(len(some))
 
-        if len(families) > SURVIVORS[0] and few:
+        if looks:
             ask(look, range(few), 1)
             left = _survivors(look, left, SURVIVORS[0])
+            bar.total = bar.done + _planned(len(left), few, len(folds))
         if len(left) > SURVIVORS[1] and few:
             ask(table, range(few), FOLD_STARTS)
             left = _survivors(table, left, SURVIVORS[1])
+            bar.total = bar.done + len(left) * (len(folds) - few)
             ask(table, range(few, len(folds)), FOLD_STARTS)
         else:
             ask(table, range(len(folds)), FOLD_STARTS)
     return table
+
+
+def _planned(n_families: int, few: int, n_folds: int) -> int:
+    """The most fits that so many families take in earnest, for a bar of progress that never has to step back."""
+    if n_families <= SURVIVORS[1] or not few:
+        return n_families * n_folds
+    return n_families * few + min(n_families, SURVIVORS[1] + SURVIVORS[1] // 2) * (n_folds - few)
 
 
 def _starts(family: Family, few: int) -> int:

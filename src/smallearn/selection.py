@@ -435,6 +435,7 @@ def frontier(X, y, max_terms=16, *, sample_weight=None, **parameters) -> list[Fr
         mine = [candidate for candidate in chosen.values() if candidate.family == family]
         for candidate, state in selector._states(task, family, mine, int(selector.n_init)).items():
             selector._keep(task.problem, *selector._solution(task, candidate, state), candidate.alpha)
+            selector._remember(table, candidate, X, y)
             step, params = _step(table, candidate), selector._params(task, candidate)
             points.append(FrontierPoint(candidate.size, step.score, step.spread, params, selector.model_))
     return sorted(points, key=lambda point: point.n_terms)

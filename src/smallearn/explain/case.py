@@ -1,30 +1,31 @@
 """Why a case was decided so, and what would have changed it."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from smallearn.columns import factor_of_one, is_missing
-from smallearn.explain.changes import Flip, Known, known_from, smallest_flip
-from smallearn.explain.rows import as_row, values_of, winners
+from smallearn.explain.changes import Flip, Known, known_from, of_unit, smallest_flip
+from smallearn.explain.rows import as_row, checked_units, values_of, winners
 from smallearn.model import SMaLLModel, Term
 from smallearn.words import listed, percent, show, show_category
 
 
 @dataclass(frozen=True)
 class Contribution:
-    """What a term added to the score of the prototype that decided, with the value that its feature had."""
+    """What a term added to the score of a prototype, with the value that its feature had, in ``unit``."""
 
     term: Term
     value: Any
     points: float
+    unit: str | None = None
 
     @property
     def text(self) -> str:
         """``[age ≤ 40], age = 35``."""
-        value = "missing" if is_missing(self.value) else show_category(_plain(self.value))
+        value = "missing" if is_missing(self.value) else show_category(_plain(self.value)) + of_unit(self.unit)
         name = show(self.term.label, quote=False)
         if self.term.kind == "raw":
             filled = (
@@ -41,8 +42,9 @@ class Contribution:
 @dataclass(frozen=True)
 class Case:
     """A decision. ``prototype`` is the number, from 0, of the one with the greatest score; ``margin`` how far its score
-    is from where the decision changes, in points. ``alone`` has for each changeable feature the smallest change of it
-    that changes the decision (None: no value in its range in training does), ``smallest`` that of several together."""
+    is from where the decision changes, in points; ``parts`` has for each prototype what its terms added. ``alone`` has
+    for each changeable feature the smallest change of it that changes the decision (None: no value in its range in
+    training does), ``smallest`` that of several together."""
 
     model: SMaLLModel
     values: dict[int, Any]
@@ -51,9 +53,23 @@ class Case:
     prototype: int
     scores: tuple[float, ...]
     margin: float
-    contributions: tuple[Contribution, ...]
+    parts: tuple[tuple[Contribution, ...], ...]
     alone: dict[str, Flip | None]
     smallest: Flip | None
+
+    @property
+    def contributions(self) -> tuple[Contribution, ...]:
+        """What each term of the prototype with the greatest score added to it."""
+        return self.parts[self.prototype]
+
+    @property
+    def rival(self) -> int | None:
+        """With more than two classes, the number of the best prototype of another class."""
+        if len(self.model.classes) == 2:
+            return None
+        owners = [prototype.owner for prototype in self.model.prototypes]
+        others = [j for j in range(len(owners)) if owners[j] != owners[self.prototype]]
+        return max(others, key=lambda j: (self.scores[j], -owners[j]))
 
     @property
     def fired(self) -> bool:
@@ -68,27 +84,34 @@ class Case:
 
     @property
     def reason(self) -> str:
-        """Which prototype decided, and how clearly."""
+        """Which prototype decided, and how far from where the decision changes."""
         score, number = self.scores[self.prototype], self.prototype + 1
         of = "The score" if len(self.scores) == 1 else f"Prototype {number} of {len(self.scores)}"
-        if len(self.model.classes) > 2:
-            return f"{of} scores highest, {score:+.4g}: {abs(self.margin):.4g} above the best of another class."
-        if self.fired:
-            return f"{of} decides: {score:+.4g}, which is {abs(self.margin):.4g} above the boundary at 0."
+        if self.rival is not None:
+            other = show(self.model.classes[self.model.prototypes[self.rival].owner])
+            return (
+                f"{of} scores highest, {score:+.4g}; the next class is {other} with {self.scores[self.rival]:+.4g}, "
+                f"{abs(self.margin):.4g} less."
+            )
+        if self.fired and len(self.scores) > 1:
+            return f"{of} decides, with {score:+.4g}; the decision changes at 0."
         if len(self.scores) == 1:
-            return f"The score is {score:+.4g}, which is {abs(self.margin):.4g} below the boundary at 0."
-        return (
-            f"No prototype reaches 0; the nearest is number {number} with {score:+.4g}, {abs(self.margin):.4g} below."
-        )
+            return f"The score is {score:+.4g}; the decision changes at 0."
+        return f"No prototype reaches 0, where the decision changes; the nearest is number {number} with {score:+.4g}."
 
     def __str__(self) -> str:
-        intercept = self.model.prototypes[self.prototype].intercept
-        lines = [(f"{intercept:+.4g}", "to begin with")]
-        lines += [(f"{part.points:+.4g}", part.text) for part in self.contributions]
-        lines.append((f"{self.scores[self.prototype]:+.4g}", "in all"))
-        width = max(len(number) for number, _ in lines)
-        text = [self.headline, self.reason, "", *(f"    {number:>{width}}  {words}" for number, words in lines), ""]
+        text = [self.headline, self.reason, "", *self._table(self.prototype), ""]
+        if self.rival is not None:
+            owner = self.model.classes[self.model.prototypes[self.rival].owner]
+            text += [f"The next class, {show(owner)}:", "", *self._table(self.rival), ""]
         return "\n".join([*text, *self.changes()])
+
+    def _table(self, prototype: int) -> list[str]:
+        lines = [(f"{self.model.prototypes[prototype].intercept:+.4g}", "to begin with")]
+        lines += [(f"{part.points:+.4g}", part.text) for part in self.parts[prototype]]
+        lines.append((f"{self.scores[prototype]:+.4g}", "in all"))
+        width = max(len(number) for number, _ in lines)
+        return [f"    {number:>{width}}  {words}" for number, words in lines]
 
     def changes(self) -> Iterator[str]:
         """What would change the decision: a heading, and a line for each."""
@@ -111,11 +134,18 @@ class Case:
                 if flips
                 else (f"Together: {self.smallest.text}.")
             )
-        elif len(self.alone) > 1:
-            yield "The first of these is the smallest change of all."
+        elif len(flips) > 1:
+            yield "The first of these is the smallest change of all, measured in ranges."
 
 
-def case(model: SMaLLModel, row: Any, *, X: Any = None, changeable: Sequence[str] | None = None) -> Case:
+def case(
+    model: SMaLLModel,
+    row: Any,
+    *,
+    X: Any = None,
+    changeable: Sequence[str] | None = None,
+    units: Mapping[str, str] | None = None,
+) -> Case:
     """Why the model decides as it does about one case, and what would change that.
 
     Parameters
@@ -127,10 +157,13 @@ def case(model: SMaLLModel, row: Any, *, X: Any = None, changeable: Sequence[str
         Rows that tell which numbers are whole, which categories there are, and ranges that the model does not know.
     changeable : labels, optional
         The features that can be changed: not someone's age, say. None: all in use.
+    units : mapping, optional
+        What features are measured in: ``{"age": "years"}``.
     """
+    units = checked_units(model, units)
     values = values_of(model, row)
     prediction = model.predict_one(as_row(model, values))
-    scores, parts = _scores(model, values)
+    scores, parts = _scores(model, values, units)
     winner = int(winners(np.array([scores]), [prototype.owner for prototype in model.prototypes])[0])
     known = known_from(model, X)
     features = _changeable(model, changeable)
@@ -142,14 +175,18 @@ def case(model: SMaLLModel, row: Any, *, X: Any = None, changeable: Sequence[str
         winner,
         tuple(scores),
         _margin(model, scores, winner),
-        tuple(parts[winner]),
-        {term.label: smallest_flip(model, values, [term.feature], known) for term in features},
-        _together(model, values, features, known),
+        tuple(map(tuple, parts)),
+        {term.label: _flip(model, values, [term], known, units) for term in features},
+        _flip(model, values, features, known, units),
     )
 
 
-def _together(model: SMaLLModel, values: dict[int, Any], features: Sequence[Term], known: Known) -> Flip | None:
-    return smallest_flip(model, values, [term.feature for term in features], known)
+def _flip(model: SMaLLModel, values, features: Sequence[Term], known: Known, units: Mapping[str, str]) -> Flip | None:
+    """The smallest change of these features, with their units."""
+    found = smallest_flip(model, values, [term.feature for term in features], known)
+    if found is None:
+        return None
+    return replace(found, changes=tuple(replace(one, unit=units.get(one.label)) for one in found.changes))
 
 
 def _changeable(model: SMaLLModel, labels: Sequence[str] | None) -> list[Term]:
@@ -162,13 +199,15 @@ def _changeable(model: SMaLLModel, labels: Sequence[str] | None) -> list[Term]:
     return [term for term in model.features if term.label in labels]
 
 
-def _scores(model: SMaLLModel, values: dict[int, Any]) -> tuple[list[float], list[list[Contribution]]]:
+def _scores(
+    model: SMaLLModel, values: dict[int, Any], units: Mapping[str, str]
+) -> tuple[list[float], list[list[Contribution]]]:
     scores, parts = [], []
     for prototype in model.prototypes:
         z, mine = prototype.intercept, []
         for term in prototype.terms:
             points = term.weight * factor_of_one(term, values[term.feature])
-            mine.append(Contribution(term, values[term.feature], points))
+            mine.append(Contribution(term, values[term.feature], points, units.get(term.label)))
             z += points
         scores.append(float(z))
         parts.append(mine)

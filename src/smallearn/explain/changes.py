@@ -26,19 +26,25 @@ OTHER = "any other value"  # where the model knows no category to name
 
 @dataclass(frozen=True)
 class Change:
-    """``label`` from one value to another (None: missing)."""
+    """``label`` from one value to another (None: missing), in ``unit``."""
 
     feature: int
     label: str
     before: Any
     after: Any
+    unit: str | None = None
 
     @property
     def text(self) -> str:
-        """``age from 50 to 38``."""
+        """``age from 50 to 38 years``."""
         before = "missing" if is_missing(self.before) else show_category(_plain(self.before))
         after = self.after if self.after is OTHER else show_category(_plain(self.after))
-        return f"{show(self.label, quote=False)} from {before} to {after}"
+        return f"{show(self.label, quote=False)} from {before} to {after}{of_unit(self.unit)}"
+
+
+def of_unit(unit: str | None) -> str:
+    """What stands behind a number."""
+    return f" {show(unit, quote=False)}" if unit else ""
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from smallearn.explain.digits import rounded
+from smallearn.explain.rows import checked_units
 from smallearn.model import Prototype, SMaLLModel, Term
-from smallearn.words import count, listed, show, show_category
+from smallearn.words import count, show, show_category
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,7 @@ class Description:
 def describe(model: SMaLLModel, X: Any = None, *, units: Mapping[str, str] | None = None) -> Description:
     """The model in words. With rows ``X``, numbers are rounded as far as no decision on them changes, and not further
     (see `rounded`). ``units`` are those of features: ``{"age": "years"}``."""
-    units = _checked_units(model, units)
+    units = checked_units(model, units)
     shown = model if X is None else rounded(model, X)
     digits = 4 if X is None else 15
     n_rows = None if X is None else (X.shape[0] if hasattr(X, "shape") else len(X))
@@ -66,15 +67,6 @@ def describe(model: SMaLLModel, X: Any = None, *, units: Mapping[str, str] | Non
         _sentence(shown, prototype, card) for prototype, card in zip(shown.prototypes, cards, strict=True)
     )
     return Description(shown, model.rule, sentences, cards, n_rows)
-
-
-def _checked_units(model: SMaLLModel, units: Mapping[str, str] | None) -> Mapping[str, str]:
-    units = {} if units is None else units
-    known = {term.label for term in model.features}
-    strange = [name for name in units if name not in known]
-    if strange:
-        raise ValueError(f"There are units for {listed(strange)}; the model uses {listed(sorted(known))}.")
-    return units
 
 
 def _card(prototype: Prototype, points: bool, digits: int, units: Mapping[str, str]) -> tuple[Line, ...]:
@@ -90,19 +82,14 @@ def _number(value: float, digits: int, points: bool) -> str:
 
 
 def _per(term: Term, points: bool, units: Mapping[str, str]) -> str:
-    """What the number is for: ``if age ≤ 40 years``, ``for each mm of radius``."""
+    """What the number is for: ``if age is at most 40 years``, ``× radius (in mm)``, ``for each 10 mm of radius``."""
     unit = units.get(term.label)
     if term.kind != "raw":
         return f"if {condition(term, unit)}"
-    size = "" if not points or term.unit in (None, 1.0) else f"{term.unit:.15g} "
     name = show(term.label, quote=False)
-    return (
-        f"for each {size}{show(unit, quote=False)} of {name}"
-        if unit
-        else f"for each {size}unit of {name}"
-        if size
-        else f"× {name}"
-    )
+    if points and term.unit not in (None, 1.0):
+        return f"for each {term.unit:.15g} {show(unit or 'units', quote=False)} of {name}"
+    return f"× {name} (in {show(unit, quote=False)})" if unit else f"× {name}"
 
 
 def condition(term: Term, unit: str | None = None) -> str:
@@ -138,5 +125,5 @@ def _clause(line: Line) -> str:
     if term.kind != "raw":
         return f"{verb} {amount} {line.text}"
     if line.text.startswith("× "):
-        return f"{verb} {amount} times {show(term.label, quote=False)}"
+        return f"{verb} {amount} times {line.text.removeprefix('× ')}"
     return f"{verb} {amount} {line.text}"

@@ -40,6 +40,16 @@ def as_row(model: SMaLLModel, values: dict[int, Any]) -> dict[str, Any]:
     return {term.label: values[term.feature] for term in model.features}
 
 
+def checked_units(model: SMaLLModel, units: Mapping[str, str] | None) -> Mapping[str, str]:
+    """Units of features in use; none is meant for another."""
+    units = {} if units is None else units
+    known = {term.label for term in model.features}
+    strange = [name for name in units if name not in known]
+    if strange:
+        raise ValueError(f"There are units for {listed(strange)}; the model uses {listed(sorted(known))}.")
+    return units
+
+
 Place = tuple[int, int]  # a prototype and a term of it, by position
 
 

@@ -34,7 +34,7 @@ def frontier(points: Any, *, by: str = "terms", chip: str = "atmega328p", ax: "A
     need_matplotlib()
     model = None if _is_list(points) else model_of(points)
     points = list(points) if model is None else _steps_of(model)
-    metric = "score" if model is None or model.selection is None else model.selection.metric
+    metric = _metric(model if model is not None else getattr(points[0], "model", None))
     sizes, unit = _bytes(points, chip) if by == "bytes" else ([point.n_terms for point in points], "terms")
     ax = axes_for(ax, 4.2)
     order = sorted(range(len(points)), key=lambda at: sizes[at])
@@ -45,12 +45,16 @@ def frontier(points: Any, *, by: str = "terms", chip: str = "atmega328p", ax: "A
     )  # fmt: skip
     if model is not None:
         _star(ax, model)
-    label_axes(ax, unit, f"{show(metric, quote=False, most=30)} by cross-validation")
+    label_axes(ax, unit, f"{show(metric, quote=False, most=30)} by cross-validation, ± standard error")
     _ticks(ax, metric, whole=by == "terms")
     ax.grid(axis="y", color="#DDDDDD", linewidth=0.6)
     ax.set_axisbelow(True)
     tidy(ax)
     return ax
+
+
+def _metric(model: SMaLLModel | None) -> str:
+    return "score" if model is None or model.selection is None else model.selection.metric
 
 
 def _is_list(points: Any) -> bool:

@@ -20,12 +20,13 @@ from smallearn.plot.canvas import (
     term_text,
     tidy,
 )
-from smallearn.plot.colours import BLUE, GREY, INK, ORANGE
+from smallearn.plot.colours import GREY, INK
 from smallearn.terms import Term
 from smallearn.words import show
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+UP, DOWN = "#8C8C8C", "#F2F2F2"  # neither is a class's colour
 
 
 def contributions(model: Any, row: Any, *, ax: "Axes | None" = None) -> "Axes":
@@ -90,7 +91,7 @@ def _bars(ax: "Axes", parts: list[float], size: float) -> None:
     lefts = [*starts, 0.0]
     for place, (left, height) in enumerate(zip(lefts, heights, strict=True)):
         last = place == len(parts)
-        colour, hatch = (BLUE, "") if height >= 0.0 else (ORANGE, "///")
+        colour, hatch = (UP, "") if height >= 0.0 else (DOWN, "///")
         ax.barh(
             place, height, 0.62, left, facecolor=colour, hatch=hatch, edgecolor=INK, linewidth=1.6 if last else 0.6,
             zorder=2,

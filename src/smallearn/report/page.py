@@ -10,7 +10,7 @@ import numpy as np
 from smallearn import explain
 from smallearn.devices import ToolchainError, cost
 from smallearn.evaluation import Comparison, Evaluation, evaluate
-from smallearn.model import SMaLLModel
+from smallearn.model import SMaLLModel, Term
 from smallearn.report.panel import Field, fields_of, script_of
 from smallearn.report.pictures import Picture, draw
 from smallearn.version import __version__
@@ -166,6 +166,7 @@ def _about(model: SMaLLModel, X: Any, units: dict[str, str]) -> dict[str, Any]:
         "description": description,
         "cards": cards,
         "lead": _lead(model),
+        "exact": _exact(model) if model.terms and shown != model else None,
         "rules": _conditions(model, X),
         "totals": Table(
             "Points and probability", ("points", f"probability of {owner_name}"), totals, (0, 1), narrow=True
@@ -173,6 +174,25 @@ def _about(model: SMaLLModel, X: Any, units: dict[str, str]) -> dict[str, Any]:
         if totals
         else None,
     }
+
+
+def _exact(model: SMaLLModel) -> Table:
+    """The weights as they are in the model's file: what predicts."""
+    lines = []
+    for number, prototype in enumerate(model.prototypes, start=1):
+        name = "score" if len(model.prototypes) == 1 else f"prototype {number}"
+        each = [(_whole_text(term), term.weight) for term in prototype.terms]
+        lines += [
+            (name, text, _typeset(f"{value!r}")) for text, value in (*each, ("to begin with", prototype.intercept))
+        ]
+    return Table("Exact weights", ("of", "for", "weight"), lines, (2,))
+
+
+def _whole_text(term: Term) -> str:
+    """The term with its cut point in all its digits."""
+    if term.kind in ("at_most", "above"):
+        return f"[{show(term.label, quote=False)} {'≤' if term.kind == 'at_most' else '>'} {term.value!r}]"
+    return term.text
 
 
 def _lead(model: SMaLLModel) -> str:
@@ -226,9 +246,12 @@ def _quality(model: SMaLLModel, X: Any, y: Any, judged: Evaluation | None, sourc
     of_file = "" if source is None else f" of {show(source, quote=False)}"
     if kept is not None:
         name = "accuracy" if kept.metric == "accuracy" else kept.metric
-        facts.append((f"{name}, cross-validated", f"{kept.score:.1%}", f"± {kept.spread:.1%} (standard error)"))
+        words = f"± {kept.spread:.1%} (standard error), on training rows held out in turn"
+        facts.append((f"{name}, cross-validated", f"{kept.score:.1%}", words))
     if judged is not None and not judged.is_training_data:
-        facts.append(("accuracy on these rows", f"{judged.accuracy.value:.1%}", f"{judged.n_rows} rows{of_file}"))
+        low, high = judged.accuracy.low, judged.accuracy.high
+        words = f"{low:.1%} to {high:.1%} (95% interval), {judged.n_rows} rows{of_file}"
+        facts.insert(0, ("accuracy on these rows", f"{judged.accuracy.value:.1%}", words))
     if judged is not None and judged.is_training_data:
         better = "" if kept is None else " The cross-validated score is the one to go by."
         warning = f"The rows on this page are those that the model was trained on. Scores on them flatter it.{better}"
@@ -308,7 +331,8 @@ def _curves(model: SMaLLModel, X: Any, y: Any, judged: Evaluation) -> list[Pictu
         words = (
             "Reliability curve: the share of rows that are of the class, by the probability that the model gives it."
         )
-        caption = "Where the probabilities are right, the points lie on the diagonal; bars are 95% intervals."
+        of = show(model.classes[1], quote=False)
+        caption = f"Where the probabilities of {of} are right, the points lie on the diagonal; bars are 95% intervals."
         found.append(draw("reliability", 4.4, lambda ax: plot.reliability(model, X, y, ax=ax), words, caption, NARROW))
     return found
 
@@ -409,7 +433,8 @@ def _importance(model: SMaLLModel, X: Any, y: Any) -> dict[str, Any] | None:
     shares = "; ".join(f"prototype {one.number} on {one.share:.1%}" for one in found.prototypes)
     words = (
         "Percentage points of accuracy that are lost without the feature (its average in its place), and when its "
-        "values are shuffled."
+        "values are shuffled. Below 0: on these rows the model would do better without it, which on few rows is "
+        "mostly chance."
     )
     if len(found.prototypes) > 1:
         words = f"Which prototype has the greatest score: {shares} of the rows. {words}"

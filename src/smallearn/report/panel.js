@@ -25,14 +25,17 @@ function percent(chance) {
 function explainScore(z, prototype) {
   const which = z.length === 1 ? "The score" : `Prototype ${prototype + 1} of ${z.length}`;
   if (CLASSES.length > 2) {
-    const lead = z[prototype] - Math.max(...z.filter((_, j) => OWNERS[j] !== OWNERS[prototype]));
-    return `${which} has the highest score, ${signed(z[prototype])}: ${shortNumber(lead)} above the best of another class.`;
+    const others = z.map((_, j) => j).filter((j) => OWNERS[j] !== OWNERS[prototype]);
+    const next = others.reduce((best, j) => (z[j] > z[best] ? j : best));
+    const lead = shortNumber(z[prototype] - z[next]);
+    const rival = `the next class is ${NAMES[OWNERS[next]]} with ${signed(z[next])}, ${lead} less`;
+    return `${which} has the highest score, ${signed(z[prototype])}; ${rival}.`;
   }
   const fired = winner(z).label === OWNERS[prototype];
-  const distance = shortNumber(Math.abs(z[prototype]));
-  if (fired) return `${which} decides: ${signed(z[prototype])}, which is ${distance} above the boundary at 0.`;
-  if (z.length === 1) return `The score is ${signed(z[prototype])}, which is ${distance} below the boundary at 0.`;
-  return `No prototype reaches 0; the nearest is number ${prototype + 1} with ${signed(z[prototype])}.`;
+  if (z.length === 1) return `The score is ${signed(z[prototype])}; the decision changes at 0.`;
+  if (fired) return `${which} decides, with ${signed(z[prototype])}; the decision changes at 0.`;
+  const nearest = `the nearest is number ${prototype + 1} with ${signed(z[prototype])}`;
+  return `No prototype reaches 0, where the decision changes; ${nearest}.`;
 }
 
 function addLine(body, words, value, largest) {

@@ -106,7 +106,7 @@ def _range(given: Input, numbers: np.ndarray, own: Sequence[float]) -> tuple[flo
         least, most = min(own, default=0.0), max(own, default=0.0)
         beyond = max(most - least, 0.5 * abs(most), 1.0) if own else 10.0
         low, high = least - beyond, most + beyond
-    low, high = max(low, -LARGEST), min(high, LARGEST)
+    low, high = (min(max(end, -LARGEST), LARGEST) for end in (low, high))
     smallest = max(1e-9 * max(abs(low), abs(high)), 1e-300)
     return (low, high) if high - low > smallest else (low - max(1.0, 0.5 * abs(low)), high + max(1.0, 0.5 * abs(high)))
 
