@@ -151,6 +151,14 @@ def test_a_missing_part_of_the_extra_of_the_command_line_is_named(module, argume
     assert "Traceback" not in told.stderr
 
 
+@pytest.mark.parametrize("arguments", ["--print-completion bash", "--help", "fit --help"])
+def test_a_reader_that_leaves_early_is_no_trouble(arguments, tmp_path):
+    command = f"{sys.executable} -m smallearn {arguments} | true; exit ${{PIPESTATUS[0]}}"
+    told = subprocess.run(["bash", "-c", command], capture_output=True, text=True, cwd=tmp_path, timeout=120)
+    assert told.stderr == ""
+    assert told.returncode in (0, 1)
+
+
 # --- colour ----------------------------------------------------------------------------------------------------------
 
 

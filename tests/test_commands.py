@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -10,6 +11,8 @@ import pytest
 
 from models import CARD
 from smallearn import cli, load_model
+from smallearn.commands.cost import _as_words as words_of_costs
+from smallearn.devices import cost
 from smallearn.export import to_c
 from tools import need
 
@@ -368,3 +371,30 @@ print(code, [name for name in heavy if name in sys.modules])
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=files, timeout=120)
     assert told.stdout == "1 []\n"
     assert "there is no file 'none." in told.stderr
+
+
+# --- words -----------------------------------------------------------------------------------------------------------
+
+
+def test_fit_says_which_class_the_scores_speak_for(table, tmp_path, capsys):
+    path, line = tmp_path / "data.csv", "The scores speak for "
+    table.to_csv(path, index=False)
+    arguments = ["--target", "result", "--max-terms", "1", "--prototypes", "1", "--missing", "n. b.", "--quiet"]
+    fit = ["fit", str(path), *arguments, "-o", str(tmp_path / "model.json")]
+    assert cli.main(fit) == 0
+    told = capsys.readouterr().out
+    said = next(text for text in told.splitlines() if text.startswith(line)).split()
+    label, flag, other = said[4], said[5], said[6]
+    assert {label, f"'{other}';"} == {"'yes';", "'no';"}
+    assert "data.csv '--missing=n. b.'" in told
+    assert cli.main([*fit, flag, other]) == 0
+    assert line not in capsys.readouterr().out
+    model = load_model(tmp_path / "model.json")
+    assert model.classes[model.prototypes[0].owner] == other
+
+
+def test_cost_says_once_how_it_was_found():
+    one = replace(cost(CARD, "atmega328p", "int8", method="estimate"), how="so")
+    lines = words_of_costs([one, one, replace(one, how="otherwise")]).splitlines()
+    assert [lines[2], lines[4]] == ["(so)", "(otherwise)"]
+    assert len(lines) == 5

@@ -1,5 +1,6 @@
 """``smallearn predict``: the input as it was, three columns more, bounded memory, and a whole file or none."""
 
+import csv
 import errno
 import io
 import json
@@ -67,7 +68,8 @@ def test_cells_are_as_they_were_and_three_columns_are_added(folder):
     pd.testing.assert_frame_equal(after[before.columns], before)
     assert after["prediction"].tolist() == ["yes", "no", "no"]
     assert after["prototype"].tolist() == ["1", "1", "1"]
-    assert float(after["probability"][0]) == pytest.approx(1 / (1 + np.exp(-0.5 * 4)))
+    assert "," in after["probability"][0]  # as in the file
+    assert float(after["probability"][0].replace(",", ".")) == pytest.approx(1 / (1 + np.exp(-0.5 * 4)), rel=1e-15)
     assert (folder / "out.csv").read_bytes().startswith(b"\xef\xbb\xbf")
 
 
@@ -154,6 +156,25 @@ def test_a_suffix_makes_room_for_a_second_answer(folder):
     assert predict(folder, folder / "one.csv", "--suffix", "_2", "-o", folder / "two.csv") == 0
     two = cells(folder / "two.csv")
     assert two["prediction_2"].tolist() == two["prediction"].tolist()
+
+
+@pytest.mark.parametrize(
+    ("text", "mark"),
+    [
+        ("age;colour;member;w\n41,5;red;1;1.234,5\n", ","),
+        ("age;colour;member;w\n41.5;red;1;2.5\n", "."),
+        ("age;colour;member;w\n41;red;1;2\n", "."),
+        ('age,colour,member,w\n41,red,1,"2,5"\n', "."),
+    ],
+)
+@pytest.mark.parametrize("name", ["out.csv", "out.tsv", None])
+def test_the_decimal_mark_is_that_of_the_file(text, mark, name, folder, capsys):
+    (folder / "in.csv").write_text(text)
+    assert predict(folder, folder / "in.csv", *([] if name is None else ["-o", folder / name])) == 0
+    written = capsys.readouterr().out if name is None else (folder / name).read_text()
+    separator = "\t" if name == "out.tsv" else text[3]
+    probability = next(csv.DictReader(io.StringIO(written), delimiter=separator))["probability"]
+    assert probability.startswith(f"0{mark}88079707797788")
 
 
 def test_a_file_does_not_take_the_place_of_its_source(folder):

@@ -495,3 +495,30 @@ def test_a_file_that_is_no_text_is_told(tmp_path):
     with pytest.raises(CommandError, match="is not UTF-8 text: save it as UTF-8, or try --encoding utf-16-le"):
         read_for(CARD, path)
     assert len(read_for(CARD, path, encoding="utf-16-le")[0]) == 1
+
+
+# --- words on columns ------------------------------------------------------------------------------------------------
+
+
+def test_categories_and_classes_that_differ_only_in_case_are_told(tmp_path, capsys):
+    text = "x,c,y\n" + "1,yes,a\n2, Yes ,A\n3,no,a\n4,no,A\n" * 5
+    found = read_training(csv_file(tmp_path, text), "y")
+    assert set(found.X["c"]) == {"yes", "Yes", "no"}
+    told = capsys.readouterr().err
+    assert "'Yes' and 'yes' in column 'c' differ only in case: they are two categories." in told
+    assert "'A' and 'a' in column 'y' differ only in case: they are two classes." in told
+    many = ["a", "A", "b", "B", "c", "C", "d", "D", "e", "E"] * 2
+    read_training(csv_file(tmp_path, rows_of(many)), "y")
+    assert capsys.readouterr().err.splitlines()[3:] == ["So do 2 more in that column."]
+
+
+def test_running_numbers_are_kept_if_there_is_nothing_else(tmp_path, capsys):
+    text = "dose,one,y\n" + "".join(f"{i},7,{'ab'[i > 10]}\n" for i in range(1, 21))
+    found = read_training(csv_file(tmp_path, text), "y")
+    assert list(found.X.columns) == ["dose"]
+    assert list(found.left_out) == ["one"]
+    told = capsys.readouterr().err
+    assert "Column 'dose' looks like running numbers, but is the only one to learn from: kept." in told
+    with pytest.raises(CommandError, match="no column is left to learn from"):
+        read_training(csv_file(tmp_path, text.replace("dose", "case_id")), "y")
+    assert "Column 'case_id' names the rows: left out; --keep case_id to keep it." in capsys.readouterr().err

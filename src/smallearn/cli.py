@@ -38,7 +38,11 @@ exit codes:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command; the exit code is 0 if it succeeded."""
-    given = make_parser().parse_args(argv)
+    try:
+        given = _parsed(argv)
+    except BrokenPipeError:
+        _leave_stdout()
+        return PROBLEM
     given.main = main  # for a command that runs others
     set_quiet(getattr(given, "quiet", False))
     try:
@@ -57,6 +61,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         return PROBLEM
     finally:
         set_quiet(False)
+
+
+def _parsed(argv: Sequence[str] | None) -> argparse.Namespace:
+    """The arguments; what ``--help`` and its like print is all out before they leave."""
+    try:
+        return make_parser().parse_args(argv)
+    finally:
+        sys.stdout.flush()
 
 
 def make_parser() -> argparse.ArgumentParser:

@@ -65,10 +65,11 @@ def add_search(parser: argparse.ArgumentParser, max_terms: int) -> None:
         "--literals",
         choices=("raw", "thresholds", "both"),
         metavar="KIND",
-        help="terms are numbers (raw), conditions such as [age ≤ 40] (thresholds), or both (raw and both are tried)",
+        help="what terms are: raw, the numbers themselves; thresholds, conditions such as [age ≤ 40]; or both, mixed "
+        "(default: raw and both are tried, and the better is taken)",
     )
     parser.add_argument("--seed", type=seed, default=0, metavar="N", help="of the folds and starts (0)")
-    parser.add_argument("--jobs", type=count, metavar="N", help="processes (1)")
+    parser.add_argument("--jobs", type=count, metavar="N", help="processes to use (1)")
 
 
 def add_talk(parser: argparse.ArgumentParser, json: bool = True) -> None:

@@ -3,6 +3,7 @@
 import argparse
 import json
 from dataclasses import asdict
+from typing import Any
 
 from smallearn.commands.arguments import CHIPS, add_command, add_model, add_talk
 from smallearn.commands.common import CommandError, read_model
@@ -50,5 +51,14 @@ def run(given: argparse.Namespace) -> int:
     if given.json:
         print(json.dumps([asdict(one) for one in found], indent=1))
     else:
-        print("\n".join(map(str, found)))
+        print(_as_words(found))
     return 0
+
+
+def _as_words(found: list[Any]) -> str:
+    """Each cost; how it was found only where that differs from the next."""
+    follow = [*found[1:], None]
+    return "\n".join(
+        str(one).removesuffix(f"\n({one.how})" if after is not None and after.how == one.how else "")
+        for one, after in zip(found, follow, strict=True)
+    )

@@ -34,8 +34,11 @@ def add(commands) -> None:
         "train the best small model of a table",
         "Train the best model of a table within a budget of terms, or that fits a chip: best by\n"
         "cross-validation, where accuracy less a fifth of the log-loss decides. Text columns are categories;\n"
-        "empty cells, NA, NaN, null and ? are missing values. Left out, and told of: columns of one value, dates,\n"
-        "columns that name the rows, rows without a class, and classes of fewer than five rows.",
+        "empty cells, NA, NaN, null and ? are missing values, among numbers also -, . and none. Left out, and told\n"
+        "of: columns of one value, dates, columns that name the rows, rows without a class, and classes of fewer\n"
+        "than five rows.\n\n"
+        "A prototype is one score: a sum of terms. A term is a weighted feature or condition. The certificate\n"
+        "bounds how much better any model of that size could fit the training rows.",
         EXAMPLES,
     )
     add_training(parser)
@@ -69,6 +72,8 @@ def run(given: argparse.Namespace) -> int:
         f"\n{model.selection.score:.1%} ± {model.selection.spread:.1%} of the rows right by cross-validation; "
         f"{show(label)}, the most frequent class, is {share:.1%} of them."
     )
+    if given.positive is None and len(model.classes) == 2:
+        print(_speaks(model))
     if given.device is not None:
         print(selector.device_cost_)
     print(f"\nWrote {given.output}. {heading('Next:')}")
@@ -91,6 +96,14 @@ def _selector(given: argparse.Namespace, rows: Any) -> Any:
 
     limits = {name: getattr(given, name) for name in LIMITS}
     return SMaLLClassifierCV(given.max_terms, min_terms=1, device=given.device, **limits, **search_options(given, rows))
+
+
+def _speaks(model: Any) -> str:
+    """Of two classes, the one that the scores speak for, and how to have the other."""
+    owner = model.prototypes[0].owner
+    other = str(model.classes[1 - owner])
+    flag = f"--positive {shlex.quote(other)}" if not other.startswith("-") else shlex.quote(f"--positive={other}")
+    return f"The scores speak for {show(model.classes[owner])}; {show(flag, quote=False)} turns them round."
 
 
 def _next(given: argparse.Namespace, selector: Any) -> list[str]:

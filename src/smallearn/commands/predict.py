@@ -28,7 +28,8 @@ def add(commands) -> None:
         "Write a table anew with three columns more: prediction; probability, that of the predicted class; and\n"
         "prototype, the number of the one with the greatest score, as the printed model counts them. Other\n"
         "columns stay as they are; those that the model does not use may be anything. Rows are read and written a\n"
-        "piece at a time, so that the table may be larger than memory. The file is there when it is complete.",
+        "piece at a time, so that the table may be larger than memory. The file is there when it is complete.\n"
+        "Cells of CSV stay text in Parquet and Arrow, so that nothing in them changes.",
         EXAMPLES,
     )
     add_model(parser)

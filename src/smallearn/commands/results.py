@@ -82,15 +82,16 @@ def _text_file(draft: Path, path: Path, source: Source) -> Iterator[TextIO]:
 
 
 class CsvResults:
-    """Rows as text: cells of text as they were."""
+    """Rows as text: cells of text as they were, what is added with decimal commas if the source has them."""
 
     def __init__(self, file: TextIO, source: Source, added: Sequence[str], separator: str):
         self.file, self.separator = file, separator
+        self.commas = isinstance(source, CsvSource) and source.has_commas
         csv.writer(file, delimiter=separator, lineterminator="\n").writerow([*source.titles, *added])
 
     def write(self, piece: Any, added: Sequence[Any]) -> None:
         """A piece of the source, and the columns added to it."""
-        columns = [*piece.columns, *added]
+        columns = [*piece.columns, *(map(_with_comma, added) if self.commas else added)]
         style: Any = {"quoting": csv.QUOTE_ALL if any(map(_has_returns, columns)) else csv.QUOTE_MINIMAL}
         writer = csv.writer(self.file, delimiter=self.separator, lineterminator="\n", **style)
         try:
@@ -98,6 +99,15 @@ class CsvResults:
         except UnicodeEncodeError as problem:
             sign = show(problem.object[problem.start : problem.end])
             raise CommandError(f"{problem.encoding} has no {sign}: write Parquet, or save the table as UTF-8") from None
+
+
+def _with_comma(column: Any) -> Any:
+    """Fractions as text with a decimal comma, to the last digit; other columns as they are."""
+    import pyarrow as pa
+
+    if not pa.types.is_floating(column.type):
+        return column
+    return pa.array([repr(value).replace(".", ",") for value in column.to_pylist()], pa.large_string())
 
 
 class ArrowResults:

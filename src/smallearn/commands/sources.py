@@ -28,6 +28,7 @@ LOOKED_AT = 100_000  # signs of a file, to see how its columns are parted
 CELLS = 250_000  # in a piece: some 50 MB of memory
 SEPARATORS = ";\t|,"  # of two that would do alike, commas are rather part of the text
 PARQUET, ARROW = (".parquet", ".pq"), (".arrow", ".feather", ".ipc")
+DECIMAL = re.compile(r"[+-]?[0-9]*(?:[.][0-9]{3})*([,.])[0-9]+")
 NO_TABLES = {
     ".xlsx": "save it as CSV in the spreadsheet",
     ".xls": "save it as CSV in the spreadsheet",
@@ -164,6 +165,7 @@ class CsvSource(Source):
         if header is None:
             raise CommandError(f"{self.shown} is empty")
         super().__init__(path, [title.strip() for title in header])
+        self.has_commas = self.comma and self._has_commas(text)
 
     def chunks(self, rows: int | None = None, columns: Sequence[str] | None = None) -> Iterator[Any]:
         """See `Source.chunks`."""
@@ -180,6 +182,14 @@ class CsvSource(Source):
                 piece, begin = frame.iloc[begin:], 0
                 used = [(piece.iloc[:, self.names.index(name)], name) for name in _in_order(self, columns)]
                 yield pa.table({name: pa.array(cells, pa.large_string(), from_pandas=True) for cells, name in used})
+
+    def _has_commas(self, text: str) -> bool:
+        """Whether numbers at the beginning have decimal commas rather than points."""
+        found = {"": 0, ",": 0, ".": 0}
+        for record in self._records(io.StringIO(text, newline="")):
+            for cell in record:
+                found[_mark(cell.strip())] += 1
+        return found[","] > found["."]
 
     def is_marked(self) -> bool:
         """Whether the file begins with the mark of UTF-8, as some spreadsheets write it."""
@@ -341,6 +351,12 @@ def _in_order(source: Source, columns: Sequence[str] | None) -> list[str]:
     """The columns to read; the first where none is wanted, so that there are rows."""
     wanted = set(source.names if columns is None else columns or source.names[:1])
     return [name for name in source.names if name in wanted]
+
+
+def _mark(cell: str) -> str:
+    """The decimal mark of a number, or nothing."""
+    matched = DECIMAL.fullmatch(cell)
+    return "" if matched is None else matched.group(1)
 
 
 def _near(name: str, names: Sequence[str]) -> list[str]:

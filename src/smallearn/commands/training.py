@@ -62,6 +62,8 @@ def read_training(
     y, labelled = _classes(source, target, table.column(target))
     rows = np.flatnonzero(labelled)
     table, y = table.drop_columns([target]).take(rows), y[rows]
+    if y.dtype.kind in "UO":
+        _tell_of_case(target, set(y.tolist()), "classes")
     kept = _frequent(y)
     sorter = _Sorter(source, rows[kept], set(keep))
     sorter.sort(table.take(np.flatnonzero(kept)))
@@ -158,11 +160,19 @@ class _Sorter:
     columns: dict[str, np.ndarray] = field(default_factory=dict)
     text: list[str] = field(default_factory=list)
     left_out: dict[str, str] = field(default_factory=dict)
+    running: dict[str, np.ndarray] = field(default_factory=dict)
 
     def sort(self, table: Any) -> None:
-        """Every column to its place."""
+        """Every column to its place; running numbers are kept if there is nothing else."""
         for name in table.column_names:
             self._place(name, table.column(name))
+        only = not self.columns and len(self.running) == 1
+        for name, values in self.running.items():
+            if only and ID_NAME.fullmatch(name) is None:
+                self.columns[name] = values
+                tell(f"Column {show(name)} looks like running numbers, but is the only one to learn from: kept.")
+            else:
+                self._leave(name, "names the rows", name)
 
     def table(self) -> Any:
         """The columns to learn from."""
@@ -200,7 +210,7 @@ class _Sorter:
         elif not absent.any() and (values == values[0]).all():
             self._leave(name, "has one value only")
         elif values.dtype.kind == "f" and name not in self.keep and _counts_rows(name, values):
-            self._leave(name, "names the rows", name)
+            self.running[name] = values
         else:
             self.columns[name] = values
             if values.dtype.kind == "O":
@@ -230,6 +240,7 @@ class _Sorter:
         else:
             self.columns[name] = values
             self.text.append(name)
+            _tell_of_case(name, different, "categories")
         return None
 
     def _why_names(self, text: Any) -> str:
@@ -265,6 +276,19 @@ class _Sorter:
         self.left_out[name] = why
         hint = "" if keep is None else f"; --keep {shlex.quote(keep)} to keep it"
         tell(f"Column {show(name)} {why}: left out{hint}.")
+
+
+def _tell_of_case(column: str, values: set[Any], what: str) -> None:
+    """A word on texts that differ only in case: likely one thing was meant."""
+    same: dict[str, list[str]] = {}
+    for value in sorted(values):
+        same.setdefault(value.casefold(), []).append(value)
+    alike = [group for group in same.values() if len(group) > 1]
+    for group in alike[:3]:
+        words = " and ".join(map(show, group[:2]))
+        tell(f"{words} in column {show(column)} differ only in case: they are two {what}.")
+    if len(alike) > 3:
+        tell(f"So do {len(alike) - 3} more in that column.")
 
 
 def _counts_rows(name: str, values: np.ndarray) -> bool:
