@@ -442,6 +442,19 @@ def test_thousands_may_be_set_off(cells, separator, numbers, tmp_path):
         assert [x for _, piece in iter_for(ONE, path, rows) for x in piece["x"].fillna(-1)] == numbers
 
 
+def test_decimal_commas_in_other_columns_tell_what_points_mean(tmp_path, capsys):
+    rows = [("1.234", "0,5"), ("800", "1,25"), ("-2.500", "3")] * 4
+    text = "x;w;y\n" + "".join(f"{x};{w};{'ab'[i % 2]}\n" for i, (x, w) in enumerate(rows))
+    path = csv_file(tmp_path, text)
+    numbers = [1234, 800, -2500] * 4
+    assert read_training(path, "y").X["x"].tolist() == numbers
+    assert "Column 'x': points set off thousands, for the table has decimal commas." in capsys.readouterr().err
+    assert [x for _, piece in iter_for(ONE, path, 1) for x in piece["x"]] == numbers
+    path = csv_file(tmp_path, text.replace("0,5", "0.5").replace("1,25", "1.25"))
+    assert read_training(path, "y").X["x"].tolist() == [1.234, 800, -2.5] * 4
+    assert capsys.readouterr().err == ""
+
+
 @pytest.mark.parametrize(
     ("cells", "separator"),
     [

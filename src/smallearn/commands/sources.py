@@ -12,7 +12,7 @@ import io
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NoReturn, TextIO
@@ -28,7 +28,8 @@ LOOKED_AT = 100_000  # signs of a file, to see how its columns are parted
 CELLS = 250_000  # in a piece: some 50 MB of memory
 SEPARATORS = ";\t|,"  # of two that would do alike, commas are rather part of the text
 PARQUET, ARROW = (".parquet", ".pq"), (".arrow", ".feather", ".ipc")
-DECIMAL = re.compile(r"[+-]?[0-9]*(?:[.][0-9]{3})*([,.])[0-9]+")
+DECIMAL_COMMA = re.compile(r"[+-]?([0-9]*|[1-9][0-9]{0,2}([.][0-9]{3})+),[0-9]+")
+DECIMAL_POINT = re.compile(r"(?![+-]?[1-9][0-9]{0,2}[.][0-9]{3}$)[+-]?[0-9]*[.][0-9]+")  # 1.234 may be 1234
 NO_TABLES = {
     ".xlsx": "save it as CSV in the spreadsheet",
     ".xls": "save it as CSV in the spreadsheet",
@@ -78,12 +79,13 @@ class Source:
 
     ``names`` are its columns, in order and all different; ``titles`` the same as the file has them, where a column
     without a name has an empty one; ``unnamed`` the names of these. ``done`` of ``size`` is how far it was read, in
-    ``unit``. ``comma`` tells whether numbers may have decimal commas; ``missing`` are texts that mean a missing value
-    here, beside the usual ones.
+    ``unit``. ``comma`` tells whether numbers may have decimal commas, ``has_commas`` whether more have them than have
+    points, at the beginning; ``missing`` are texts that mean a missing value here, beside the usual ones.
     """
 
     size, done, unit, comma, is_text = 0, 0, "rows", True, False
     missing: tuple[str, ...] = ()
+    has_commas = False
 
     def __init__(self, path: Path, titles: Sequence[str]):
         self.path, self.titles = path, list(titles)
@@ -185,11 +187,8 @@ class CsvSource(Source):
 
     def _has_commas(self, text: str) -> bool:
         """Whether numbers at the beginning have decimal commas rather than points."""
-        found = {"": 0, ",": 0, ".": 0}
-        for record in self._records(io.StringIO(text, newline="")):
-            for cell in record:
-                found[_mark(cell.strip())] += 1
-        return found[","] > found["."]
+        cells = [cell.strip() for record in self._records(io.StringIO(text, newline="")) for cell in record]
+        return sum(map(_is_like(DECIMAL_COMMA), cells)) > sum(map(_is_like(DECIMAL_POINT), cells))
 
     def is_marked(self) -> bool:
         """Whether the file begins with the mark of UTF-8, as some spreadsheets write it."""
@@ -353,10 +352,8 @@ def _in_order(source: Source, columns: Sequence[str] | None) -> list[str]:
     return [name for name in source.names if name in wanted]
 
 
-def _mark(cell: str) -> str:
-    """The decimal mark of a number, or nothing."""
-    matched = DECIMAL.fullmatch(cell)
-    return "" if matched is None else matched.group(1)
+def _is_like(pattern: re.Pattern[str]) -> Callable[[str], bool]:
+    return lambda text: pattern.fullmatch(text) is not None
 
 
 def _near(name: str, names: Sequence[str]) -> list[str]:

@@ -163,7 +163,7 @@ class ModelReader:
         return values
 
     def _is_grouped(self, name: str, text: Any) -> bool:
-        """Whether thousands are set off in a column; where this piece leaves it open, others of the file decide."""
+        """Whether thousands are set off in a column; where this piece leaves it open, the rest of the file decides."""
         if not cells.have_groups(text, self.source.comma):
             return False
         if name not in self._grouped:
@@ -175,7 +175,7 @@ class ModelReader:
         done = self.source.done  # for the bar of progress
         pieces = self.source.chunks(columns=[name])
         verdicts = (cells.are_grouped(cells.trimmed(piece.column(name)), self.source.comma) for piece in pieces)
-        found = next((verdict for verdict in verdicts if verdict is not None), False)
+        found = next((verdict for verdict in verdicts if verdict is not None), self.source.has_commas)
         self.source.done = done
         return found
 

@@ -221,7 +221,7 @@ class _Sorter:
             inner = cells.without(text, cells.NO_NUMBER)
             if cells.are_truths(inner):
                 return self._number(name, cells.truths_of(inner))
-            numbers, bad = self._numbers(inner)
+            numbers, bad = self._numbers(name, inner)
             if not bad.any() and (inner.null_count < len(inner) or text.null_count == len(text)):
                 return self._number(name, self.source.without_missing(numbers))
             self._tell_of_numbers(name, text, bad)
@@ -250,12 +250,15 @@ class _Sorter:
         place = self.source.place(int(self.rows[row]))
         return f"looks like numbers, but {show(text[row].as_py())} in {place} cannot be read as one"
 
-    def _numbers(self, text: Any) -> tuple[np.ndarray, np.ndarray]:
+    def _numbers(self, name: str, text: Any) -> tuple[np.ndarray, np.ndarray]:
         """See `cells.numbers_of`: with thousands set off, if every cell can be read so."""
         comma = self.source.comma
-        if cells.have_groups(text, comma) and cells.are_grouped(text, comma):
+        grouped = cells.are_grouped(text, comma) if cells.have_groups(text, comma) else False
+        if grouped or (grouped is None and self.source.has_commas):
             numbers, bad = cells.numbers_of(text, comma, grouped=True)
             if not bad.any():
+                if grouped is None:
+                    tell(f"Column {show(name)}: points set off thousands, for the table has decimal commas.")
                 return numbers, bad
         return cells.numbers_of(text, comma)
 
