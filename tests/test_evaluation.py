@@ -1,5 +1,6 @@
 """Scores with intervals, where a model errs, and familiar models beside it."""
 
+import time
 from dataclasses import replace
 
 import numpy as np
@@ -10,7 +11,7 @@ from sklearn import metrics
 from sklearn.datasets import load_breast_cancer, load_iris
 
 from smallearn import SMaLLClassifier, SMaLLClassifierCV
-from smallearn.evaluation import N_FAMILIAR, Comparison, Familiar, evaluate, familiar, wilson
+from smallearn.evaluation import N_FAMILIAR, Comparison, Familiar, Group, _groups, evaluate, familiar, wilson
 from smallearn.model import Prototype, SMaLLModel, Term
 
 
@@ -128,3 +129,35 @@ def test_a_comparison_says_how_fair_it_is():
     assert by_folds.lines(model, on_others)[1] == ("guess", "50.0% ± 10.0%", "nothing")
     assert "flatters it" in by_folds.words(replace(model, selection=None), on_training)
     assert "trained on the training rows" in Comparison((), trained=True).words(model, on_others)
+
+
+# --- cases that once went wrong --------------------------------------------------------------------------------------
+
+
+def test_rows_whose_probabilities_are_all_1_are_ranked_by_their_scores():
+    model = SMaLLModel(("no", "yes"), "<U3", 1, (Prototype(1, 0.0, (Term(0, 1.0),)),))
+    found = evaluate(model, [[50.0], [60.0], [45.0], [70.0]], ["no", "yes", "no", "yes"])
+    assert found.auc.value == 1.0
+
+
+def test_text_with_pandas_own_gaps_is_grouped():
+    model = SMaLLModel(("no", "yes"), "<U3", 1, (Prototype(1, -1.0, (Term(0, 2.0, "s", "equals", "a"),)),))
+    X = pd.DataFrame({"s": pd.array(["a", "b", None] * 20, dtype=pd.StringDtype("python"))})
+    found = evaluate(model, X, ["yes", "no", "yes"] * 20)
+    assert found.groups == (Group("s is missing", 20, 1.0),)
+
+
+def test_labels_may_be_a_column_and_must_be_as_many():
+    model = SMaLLModel((False, True), "|b1", 1, (Prototype(1, 0.0, (Term(0, 1.0),)),))
+    assert evaluate(model, [[1.0], [-1.0]], pd.DataFrame({"y": [True, False]})["y"]).accuracy.value == 1.0
+    with pytest.raises(ValueError, match="X has 2 rows and y 1"):
+        evaluate(model, [[1.0], [-1.0]], [True])
+
+
+def test_many_categories_take_no_longer_than_rows():
+    terms = (Term(0, 2.0, "s", "equals", "v1"),)
+    model = SMaLLModel(("no", "yes"), "<U3", 1, (Prototype(1, -1.0, terms),))
+    X = pd.DataFrame({"s": [f"v{i % 20_000}" for i in range(60_000)]}, dtype=object)
+    begin = time.perf_counter()
+    assert _groups(model, X, np.zeros(60_000, dtype=bool)) == []
+    assert time.perf_counter() - begin < 5.0

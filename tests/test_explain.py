@@ -37,13 +37,15 @@ def whole_model(rng, n_classes=2, n_features=3, n_prototypes=2):
     return SMaLLModel(names, "<U2", n_features, tuple(prototypes), ranges=ranges)
 
 
-def nearest_by_hand(row, free, answers):
-    """The least change over the whole square: in ranges, added up."""
+def nearest_by_hand(model, row, free, answers):
+    """The least change over the whole square: in ranges, added up; a feature that is only asked for equality is a
+    category, and another one counts 1."""
+    numbers = {term.feature for term in model.terms if term.kind != "equals"}
     sizes = []
     for other, answer in zip(EVERY.to_numpy(), answers, strict=True):
         moved = [i for i in range(3) if other[i] != row[i]]
         if answer != answers[tuple_index(row)] and set(moved) <= set(free):
-            sizes.append(sum(abs(other[i] - row[i]) for i in moved) / (SQUARE - 1.0))
+            sizes.append(sum(abs(other[i] - row[i]) / (SQUARE - 1.0) if i in numbers else 1.0 for i in moved))
     return min(sizes, default=None)
 
 
@@ -63,7 +65,7 @@ def test_the_smallest_change_is_that_of_trying_every_row(n_classes):
         assert case.prediction == answers[tuple_index(row.to_numpy())]
         used = [term.feature for term in model.features]
         for flip, free in [(case.smallest, used), *((case.alone[f"f{i}"], [i]) for i in used)]:
-            least = nearest_by_hand(row.to_numpy(), free, answers)
+            least = nearest_by_hand(model, row.to_numpy(), free, answers)
             if least is None:
                 assert flip is None
                 none += 1
@@ -294,3 +296,66 @@ def test_permutation_importance_is_that_of_scikit_learn():
         assert one.permuted == pytest.approx(theirs.importances_mean[position], abs=0.02)
     with pytest.raises(ValueError, match="X has 150 rows and y 3"):
         explain.importance(clf.model_, X, y[:3])
+
+
+# --- cases that once went wrong --------------------------------------------------------------------------------------
+
+
+def model_of(*terms, intercept=-1.0, ranges=()):
+    n_features = 1 + max(term.feature for term in terms)
+    return SMaLLModel(("no", "yes"), "<U3", n_features, (Prototype(1, intercept, terms),), ranges=tuple(ranges))
+
+
+@pytest.mark.parametrize("cut", [2.5, 3.5, 3.7])
+def test_a_whole_number_that_is_missing_can_be_given(cut):
+    model = model_of(Term(0, 2.0, "k", "at_most", cut), ranges=[Range(0, 0.0, 10.0)])
+    case = explain.case(model, {"k": None}, X=pd.DataFrame({"k": [0.0, 1.0, 2.0, 5.0, 10.0]}))
+    assert case.alone["k"].label == "yes"
+    assert case.alone["k"].changes[0].after <= cut
+
+
+@pytest.mark.parametrize("high", [10**3, 10**6, 10**9, 10**12])
+def test_large_whole_numbers_change_by_as_little_as_needed(high):
+    model = model_of(Term(0, 1.0 / high, "income"), intercept=-0.5, ranges=[Range(0, 0.0, float(high))])
+    case = explain.case(model, {"income": high // 10}, X=pd.DataFrame({"income": [0, high, high // 3]}))
+    after = case.alone["income"].changes[0].after
+    assert model.predict_one({"income": after}) == "yes"
+    assert model.predict_one({"income": after - 1.0}) == "no"
+
+
+def test_a_change_that_is_not_needed_is_not_told():
+    terms = (Term(0, 1.0, "x", "above", 1.0), Term(1, 2.0, "z"))
+    model = model_of(*terms, ranges=[Range(0, 0.0, 1e6), Range(1, -1.0, 1.0)])
+    case = explain.case(model, {"x": 3.0, "z": -0.5})
+    assert [change.label for change in case.smallest.changes] == ["z"]
+    assert case.smallest == case.alone["z"]
+
+
+def test_truths_and_categories_become_others_of_their_kind():
+    flag = explain.case(model_of(Term(0, 2.0, "flag", "equals", True)), {"flag": True})
+    assert flag.alone["flag"].text == "flag from True to False makes it 'no'"
+    code = explain.case(model_of(Term(0, 2.0, "c", "equals", 3)), {"c": 3}, X=pd.DataFrame({"c": [3, 4]}))
+    assert code.alone["c"].text == "c from 3 to 4 makes it 'no'"
+    weighed = explain.case(model_of(Term(0, 2.0, "flag")), {"flag": True})
+    assert weighed.alone["flag"].text == "flag from True to False makes it 'no'"
+    mixed = model_of(Term(0, 2.0, "c", "equals", 1), Term(0, 2.0, "c", "equals", "a"))
+    X = pd.DataFrame({"c": pd.Series([1, "a", "b"], dtype=object)})
+    assert explain.case(mixed, {"c": 1}, X=X).alone["c"].text == "c from 1 to 'b' makes it 'no'"
+
+
+def test_a_table_of_one_row_is_read_by_position_where_the_model_has_no_names():
+    case = explain.case(model_of(Term(0, 2.0, None, "at_most", 2.5)), pd.DataFrame({"k": [1.0]}))
+    assert case.prediction == "yes"
+
+
+def test_no_rows_say_nothing_of_digits():
+    model = model_of(Term(0, 2.13, "a", "at_most", 1.234))
+    assert explain.describe(model, np.zeros((0, 1))).n_rows is None
+    with pytest.raises(ValueError, match="no rows"):
+        explain.rounded(model, np.zeros((0, 1)))
+
+
+def test_a_score_of_exactly_0_is_not_said_to_miss_0():
+    prototypes = (Prototype(1, -1.0, (Term(0, 1.0, "x", "at_most", 3.0),)), Prototype(1, -5.0, ()))
+    model = SMaLLModel(("no", "yes"), "<U3", 1, prototypes)
+    assert explain.case(model, {"x": 1.0}).reason.startswith("No prototype is above 0")

@@ -7,6 +7,7 @@ import pytest
 from scipy import sparse
 
 from smallearn import SMaLLClassifier, SMaLLClassifierCV, load_model
+from smallearn.model import Prototype, SMaLLModel, Term
 
 
 @pytest.fixture
@@ -93,3 +94,15 @@ def test_a_selection_is_remembered():
 def test_a_least_number_of_terms_that_makes_no_sense_is_refused(least, words):
     with pytest.raises(ValueError, match=words):
         SMaLLClassifierCV(3, min_terms=least).fit(np.eye(4), [0, 1, 0, 1])
+
+
+def test_whole_numbers_that_no_float_tells_apart_are_told_apart():
+    term = Term(0, 1.0, "a", "equals", 2**53 + 1)
+    model = SMaLLModel(("no", "yes"), "<U3", 1, (Prototype(1, -0.5, (term,)),))
+    one, other = pd.DataFrame({"a": [2**53, 2**53]}), pd.DataFrame({"a": [2**53, 2**53 + 1]})
+    trained = model.trained_on(one, ["no", "no"])
+    assert trained.was_trained_on(one.astype(object), ["no", "no"])
+    assert trained.was_trained_on(one.astype(float), ["no", "no"])
+    assert not trained.was_trained_on(other, ["no", "no"])
+    huge = pd.DataFrame({"a": pd.Series([10**400, 3], dtype=object)})
+    assert model.trained_on(huge, ["no", "no"]).was_trained_on(huge, ["no", "no"])

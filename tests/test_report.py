@@ -21,6 +21,7 @@ from smallearn.model import Prototype, Range, SMaLLModel, Term
 from smallearn.report import page as report
 from smallearn.report import report_html
 from smallearn.report.panel import fields_of, script_of
+from smallearn.terms import Selection
 
 VOID = {"meta", "link", "input", "br", "img"}
 # Everything that the template and matplotlib write; text within an SVG is drawn, so that it has no <text>.
@@ -346,3 +347,12 @@ except ImportError as problem:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert f"pip install 'smallearn[{extra}]'" in done.stdout
     assert module in done.stdout
+
+
+def test_a_score_that_is_no_share_is_not_told_in_percent():
+    X, y = np.array([[1.0], [0.0]]), ["yes", "no"]
+    model = SMaLLModel(("no", "yes"), "<U3", 1, (Prototype(1, -1.0, (Term(0, 2.0, "x"),)),)).trained_on(X, y)
+    chosen = replace(model, selection=Selection("neg_log_loss", (-0.3, -0.4), 5, ()))
+    page = report_html(chosen, X, y, chips=())
+    assert "−0.350 ± 0.050" in page
+    assert "35.0%" not in page

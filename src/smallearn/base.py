@@ -124,7 +124,7 @@ class SMaLLBase(ClassifierMixin, BaseEstimator):
 
     def _know_data(self, X, y) -> None:
         """Tell the model of its training rows, unless only training can read them: numbers as text."""
-        with suppress(ValueError):
+        with suppress(ValueError, OverflowError):
             self.model_ = self.model_.trained_on(X, column_or_1d(y))
 
     def _forget(self) -> None:

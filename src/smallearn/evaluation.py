@@ -20,6 +20,7 @@ from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils.validation import column_or_1d
 
 from smallearn.columns import Column
 from smallearn.explain.rows import Rows, winners
@@ -102,6 +103,7 @@ class Evaluation:
 def evaluate(model: SMaLLModel, X: Any, y: Any, *, random_state: int = 0) -> Evaluation:
     """Scores of a model on rows ``X`` of classes ``y`` with 95% intervals (accuracy: Wilson's; others: bootstrap), the
     confusion matrix, and where it errs."""
+    y = column_or_1d(y)
     code = model.codes(y)
     if len(code) == 0:
         raise ValueError("There are no rows to judge the model by.")
@@ -109,6 +111,11 @@ def evaluate(model: SMaLLModel, X: Any, y: Any, *, random_state: int = 0) -> Eva
     if unknown:
         raise ValueError(f"y has the class {', '.join(unknown)}; the model knows {listed(model.classes)}.")
     chances = model.predict_proba(X)
+    if len(chances) != len(code):
+        raise ValueError(f"X has {count(len(chances), 'row')} and y {len(code)}; both need as many.")
+    ranked = (
+        model.decision_function(X) if len(model.classes) == 2 else chances
+    )  # probabilities tie where they are 0 or 1
     predicted = model.codes(model.predict(X))
     resample = partial(_bootstrap, code, np.random.default_rng(random_state))
     own = np.clip(chances[np.arange(len(code)), code], 1e-15, 1.0)
@@ -120,12 +127,12 @@ def evaluate(model: SMaLLModel, X: Any, y: Any, *, random_state: int = 0) -> Eva
         is_training_data=model.was_trained_on(X, y),
         accuracy=wilson(int((predicted == code).sum()), len(code)),
         balanced_accuracy=resample(lambda rows: _balanced(code[rows], predicted[rows])),
-        auc=resample(lambda rows: _area(code[rows], chances[rows])) if several else None,
+        auc=resample(lambda rows: _area(code[rows], ranked[rows])) if several else None,
         log_loss=resample(lambda rows: float(-np.log(own[rows]).mean())),
         brier=resample(lambda rows: float(squares[rows].mean())),
         frequent=float(np.bincount(code).max() / len(code)),
         confusion=confusion_matrix(code, predicted, labels=range(len(model.classes))),
-        roc=roc_curve(code, chances[:, 1])[:2] if len(model.classes) == 2 and several else None,
+        roc=roc_curve(code, ranked)[:2] if len(model.classes) == 2 and several else None,
         mistakes=tuple(_mistakes(model, code, predicted, chances)),
         groups=tuple(_groups(model, X, predicted != code)),
     )
@@ -150,12 +157,11 @@ def _balanced(code: np.ndarray, predicted: np.ndarray) -> float:
     return float(np.mean([(predicted[code == c] == c).mean() for c in np.unique(code)]))
 
 
-def _area(code: np.ndarray, chances: np.ndarray) -> float:
+def _area(code: np.ndarray, ranked: np.ndarray) -> float:
     """Area under the ROC curve by ranks; of more classes, the mean of each against the others."""
-    present = [1] if chances.shape[1] == 2 else np.unique(code)
     areas = []
-    for c in present:
-        rank = stats.rankdata(chances[:, c])
+    for c in [1] if ranked.ndim == 1 else np.unique(code):
+        rank = stats.rankdata(ranked if ranked.ndim == 1 else ranked[:, c])
         mine = code == c
         n = int(mine.sum())
         areas.append((rank[mine].sum() - n * (n + 1) / 2) / (n * (len(code) - n)))
@@ -178,39 +184,41 @@ def _groups(model: SMaLLModel, X: Any, wrong: np.ndarray) -> list[Group]:
     """Groups of rows, by what decided and by each feature in use, in which mistakes are most frequent."""
     rows = Rows(model, X)
     winner = winners(rows.scores(model.prototypes), [prototype.owner for prototype in model.prototypes])
-    found = []
+    found: list[tuple[list[str], np.ndarray]] = []
     if len(model.prototypes) > 1:
-        found += [(f"decided by prototype {j + 1}", winner == j) for j in range(len(model.prototypes))]
-    for term in model.features:
-        found += _parts(rows.columns[term.feature])
+        found.append(([f"decided by prototype {j + 1}" for j in range(len(model.prototypes))], winner))
+    found += [_parts(rows.columns[term.feature]) for term in model.features]
     least = max(LEAST_OF_A_GROUP, len(wrong) // 20)
-    groups = [Group(text, int(mine.sum()), float(wrong[mine].mean())) for text, mine in found if mine.sum() >= least]
+    groups = []
+    for names, part in found:
+        n_rows = np.bincount(part, minlength=len(names))
+        mistakes = np.bincount(part, weights=wrong, minlength=len(names))
+        enough = np.flatnonzero(n_rows >= least)
+        groups += [Group(names[i], int(n_rows[i]), float(mistakes[i] / n_rows[i])) for i in enough]
     worse = [group for group in groups if group.wrong > wrong.mean()]
     return sorted(worse, key=lambda group: -group.wrong)[:MOST_GROUPS]
 
 
-def _parts(column: Column) -> Iterator[tuple[str, np.ndarray]]:
-    """A column in quarters, or by category."""
+def _parts(column: Column) -> tuple[list[str], np.ndarray]:
+    """A column in quarters, or by category: what each part is called, and the part of each row; 0 is missing."""
     name = show(column.label, quote=False)
     missing = column.missing
-    if missing.any():
-        yield f"{name} is missing", missing
+    part = np.zeros(len(missing), dtype=np.int64)
     try:
-        numbers = column.numbers
+        numbers = column.numbers[~missing]
     except ValueError:
-        for value in dict.fromkeys(column.values[~missing].tolist()):
-            yield f"{name} is {show_category(value)}", np.array([one == value for one in column.values])
-        return
-    values = np.unique(numbers[~missing])
+        number: dict[Any, int] = {}
+        part[~missing] = [number.setdefault(value, len(number)) + 1 for value in column.values[~missing].tolist()]
+        return [f"{name} is missing", *(f"{name} is {show_category(value)}" for value in number)], part
+    values = np.unique(numbers)
     if len(values) <= FOLDS:
-        for value in values:
-            yield f"{name} is {value:.6g}", numbers == value
-        return
-    ends = np.unique(np.quantile(numbers[~missing], [0.0, 0.25, 0.5, 0.75, 1.0]))
-    for i, (low, high) in enumerate(pairwise(ends)):
-        inside = (numbers >= low if i == 0 else numbers > low) & (numbers <= high)
-        words = f"from {low:.4g} to {high:.4g}" if i == 0 else f"above {low:.4g}, up to {high:.4g}"
-        yield f"{name} {words}", inside
+        part[~missing] = np.searchsorted(values, numbers) + 1
+        return [f"{name} is missing", *(f"{name} is {value:.6g}" for value in values)], part
+    ends = np.unique(np.quantile(numbers, [0.0, 0.25, 0.5, 0.75, 1.0]))
+    part[~missing] = np.maximum(np.searchsorted(ends, numbers), 1)
+    first, *others = pairwise(ends)
+    words = [f"from {first[0]:.4g} to {first[1]:.4g}", *(f"above {low:.4g}, up to {high:.4g}" for low, high in others)]
+    return [f"{name} is missing", *(f"{name} {one}" for one in words)], part
 
 
 # --- familiar models -------------------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from smallearn.columns import Column, gather
 from smallearn.terms import Term
 
 TOGETHER = 64  # columns that are read at a time, so that sparse ones never become one dense matrix
+EXACT = 2.0**53  # whole numbers beyond it may lie between two floats
 _MISSING = np.uint64(0x9E3779B97F4A7C15)
 _STEP = np.uint64(0xD6E8FEB86659FD93)
 
@@ -31,14 +32,16 @@ def fingerprint(features: Sequence[Term], n_features: int, X: Any, code: np.ndar
 def _bits(column: Column) -> np.ndarray:
     """64 bits for each value: those of the float64 of a number, whatever its type, and those of a hash of text."""
     missing = column.missing
-    if column.values.dtype.kind != "O":
+    large = column.values.dtype.kind in "iu" and bool((np.abs(column.numbers) >= EXACT).any())
+    if column.values.dtype.kind != "O" and not large:
         bits = _of_numbers(column.numbers)
     else:
         known: dict[Any, np.uint64] = {}
-        for value, absent in zip(column.values, missing, strict=True):
+        values = column.values.tolist()
+        for value, absent in zip(values, missing, strict=True):
             if not absent and value not in known:
                 known[value] = _of_one(value)
-        pairs = zip(column.values, missing, strict=True)
+        pairs = zip(values, missing, strict=True)
         each = (_MISSING if absent else known[value] for value, absent in pairs)
         bits = np.fromiter(each, dtype=np.uint64, count=len(missing))
     return np.where(missing, _MISSING, bits)
@@ -49,10 +52,18 @@ def _of_numbers(values: np.ndarray) -> np.ndarray:
 
 
 def _of_one(value: Any) -> np.uint64:
-    if not isinstance(value, str):
+    if not isinstance(value, str) and (abs(value) < EXACT or _is_float(value)):
         return _of_numbers(np.array([float(value)]))[0]
-    digest = hashlib.sha256(value.encode("utf-8", "surrogatepass")).digest()
+    digest = hashlib.sha256(str(value).encode("utf-8", "surrogatepass")).digest()
     return np.frombuffer(digest[:8], dtype="<u8")[0].astype(np.uint64)
+
+
+def _is_float(value: Any) -> bool:
+    """Whether a large number is a float64 exactly."""
+    try:
+        return bool(float(value) == value)
+    except OverflowError:
+        return False
 
 
 def _mix(bits: np.ndarray) -> np.ndarray:

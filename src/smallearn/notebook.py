@@ -23,7 +23,7 @@ def rule_html(model: Any) -> str:
 
 
 def _score(selection: Any) -> str:
-    return f"{selection.metric} {selection.score:.1%} ± {selection.spread:.1%} by cross-validation"
+    return f"{selection.metric} {selection.text} by cross-validation"
 
 
 def _card(model: Any, number: int, prototype: Prototype) -> str:

@@ -140,6 +140,15 @@ class Selection:
     max_terms: int
     frontier: tuple[Step, ...]
 
+    def told(self, value: float) -> str:
+        """A score by this metric in words: a share in percent, others as they are."""
+        return f"{value:.1%}" if "accuracy" in self.metric else f"{value:.3f}"
+
+    @property
+    def text(self) -> str:
+        """``95.8% ± 0.5%``: the mean and its standard error."""
+        return f"{self.told(self.score)} ± {self.told(self.spread)}"
+
     @property
     def score(self) -> float:
         """The mean over the folds."""

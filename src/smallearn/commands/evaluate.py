@@ -126,8 +126,7 @@ def _verdict(model: Any, judged: Any) -> list[str]:
     if kept is None:
         return ["These are the rows that the model was trained on: expect less on others."]
     return [
-        f"{kept.score:.1%} ± {kept.spread:.1%} by cross-validation ({kept.metric}, {count(len(kept.scores), 'fold')}): "
-        "the score to go by.",
+        f"{kept.text} by cross-validation ({kept.metric}, {count(len(kept.scores), 'fold')}): the score to go by.",
         "These are the rows that the model was trained on; the scores on them, below, flatter it.",
     ]
 

@@ -97,7 +97,8 @@ class Case:
             return f"{of} decides, with {score:+.4g}; the decision changes at 0."
         if len(self.scores) == 1:
             return f"The score is {score:+.4g}; the decision changes at 0."
-        return f"No prototype reaches 0, where the decision changes; the nearest is number {number} with {score:+.4g}."
+        none = "is above 0" if self.model.prototypes[0].owner == 1 else "reaches 0"
+        return f"No prototype {none}, where the decision changes; the nearest is number {number} with {score:+.4g}."
 
     def __str__(self) -> str:
         text = [self.headline, self.reason, "", *self._table(self.prototype), ""]
@@ -167,6 +168,7 @@ def case(
     winner = int(winners(np.array([scores]), [prototype.owner for prototype in model.prototypes])[0])
     known = known_from(model, X)
     features = _changeable(model, changeable)
+    alone = {term.label: _flip(model, values, [term], known, units) for term in features}
     return Case(
         model,
         values,
@@ -176,9 +178,14 @@ def case(
         tuple(scores),
         _margin(model, scores, winner),
         tuple(map(tuple, parts)),
-        {term.label: _flip(model, values, [term], known, units) for term in features},
-        _flip(model, values, features, known, units),
+        alone,
+        _least([*alone.values(), _flip(model, values, features, known, units)]),
     )
+
+
+def _least(flips: Sequence[Flip | None]) -> Flip | None:
+    """The smallest of them; among equals the first."""
+    return min((flip for flip in flips if flip is not None), key=lambda flip: flip.size, default=None)
 
 
 def _flip(model: SMaLLModel, values, features: Sequence[Term], known: Known, units: Mapping[str, str]) -> Flip | None:

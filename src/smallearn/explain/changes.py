@@ -6,7 +6,7 @@ was, counts 1. No change goes beyond the range in training (and the case's own v
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -20,6 +20,9 @@ from smallearn.model import SMaLLModel, Term
 from smallearn.words import show, show_category
 
 ROOM = 1e-5  # of a range, or of what scores can vary by, kept from a bound that is not to be met; the solver's is 1e-6
+MOST_STEPS = (
+    1e4  # of a whole number that the solver counts; beyond them it is solved as any number, and made whole then
+)
 ROUNDING = 0.02  # how much further than needed a change may go for the sake of a short number
 OTHER = "any other value"  # where the model knows no category to name
 
@@ -38,7 +41,8 @@ class Change:
     def text(self) -> str:
         """``age from 50 to 38 years``."""
         before = "missing" if is_missing(self.before) else show_category(_plain(self.before))
-        after = self.after if self.after is OTHER else show_category(_plain(self.after))
+        truth = isinstance(self.before, bool | np.bool_) and isinstance(self.after, float)
+        after = self.after if self.after is OTHER else show_category(bool(self.after) if truth else _plain(self.after))
         return f"{show(self.label, quote=False)} from {before} to {after}{of_unit(self.unit)}"
 
 
@@ -103,6 +107,11 @@ class Domain:
     terms: tuple[tuple[int, Term], ...]  # with the number of the prototype
     regions: tuple[Region, ...]
 
+    @property
+    def counts(self) -> bool:
+        """Whether the solver moves it by whole steps."""
+        return self.whole and self.range <= MOST_STEPS
+
 
 @dataclass(frozen=True)
 class Known:
@@ -139,11 +148,8 @@ def known_from(model: SMaLLModel, X: Any = None) -> Known:
 
 
 def _is_number(model: SMaLLModel, feature: int) -> bool:
-    return any(
-        term.kind in ("raw", "at_most", "above") or (term.kind == "equals" and not isinstance(term.value, str))
-        for term in model.terms
-        if term.feature == feature
-    )
+    """Whether a feature is weighed or compared by size; one that is only compared for equality is a category."""
+    return any(term.kind in ("raw", "at_most", "above") for term in model.terms if term.feature == feature)
 
 
 def _domain(model: SMaLLModel, feature: Term, now: Any, known: Known) -> Domain:
@@ -153,24 +159,27 @@ def _domain(model: SMaLLModel, feature: Term, now: Any, known: Known) -> Domain:
         for term in prototype.terms
         if term.feature == feature.feature
     )
-    number = _is_number(model, feature.feature)
-    now = None if is_missing(now) else float(now) if number else now
-    whole = number and feature.feature in known.whole and (now is None or float(now).is_integer())
-    extent = 1.0
-    regions: tuple[Region, ...] = ()
-    if number:
-        low, high = _limits(terms, now, known.ranges.get(feature.feature))
-        extent = high - low if high > low else 1.0
-        regions = tuple(_intervals(terms, low, high, whole, ROOM * extent))
-    else:
-        values = {term.value: None for _, term in terms if term.kind == "equals"}
-        seen = [value for value in known.categories.get(feature.feature, ()) if value not in values]
-        regions = tuple(Region(value) for value in [*values, *(seen[:1] or [OTHER])])
-    if now is None:
-        regions = (Region(None), *regions)
-    elif not number and all(region.value != now for region in regions):
-        regions = (Region(now), *regions)
-    return Domain(feature.feature, feature.label, now, extent, whole, terms, regions)
+    now = None if is_missing(now) else now
+    if not _is_number(model, feature.feature):
+        return Domain(feature.feature, feature.label, now, 1.0, False, terms, _categories(terms, now, known))
+    truth = isinstance(now, bool | np.bool_)
+    now = None if now is None else float(now)
+    low, high = (0.0, 1.0) if truth else _limits(terms, now, known.ranges.get(feature.feature))
+    extent = high - low if high > low else 1.0
+    whole = truth or (feature.feature in known.whole and (now is None or now.is_integer()))
+    regions = list(_intervals(terms, low, high, whole and extent <= MOST_STEPS, ROOM * extent))
+    regions.append(Region(None) if now is None else Region(None, now, now))  # as it is
+    return Domain(feature.feature, feature.label, now, extent, whole, terms, tuple(regions))
+
+
+def _categories(terms: Sequence[tuple[int, Term]], now: Any, known: Known) -> tuple[Region, ...]:
+    """The categories that the model knows, another, and the present one; of true and false there are these two."""
+    values = {term.value: None for _, term in terms if term.kind == "equals"}
+    seen = [value for value in known.categories.get(terms[0][1].feature, ()) if value not in values]
+    other = (
+        [False, True] if any(isinstance(value, bool | np.bool_) for value in (now, *values)) else seen[:1] or [OTHER]
+    )
+    return tuple(Region(value) for value in dict.fromkeys([now, *values, *other]))
 
 
 def _limits(terms: Sequence[tuple[int, Term]], now: float | None, known: tuple[float, float] | None):
@@ -189,7 +198,8 @@ def _intervals(terms, low: float, high: float, whole: bool, room: float) -> Iter
     inner = [cut for cut in cuts if low <= cut <= high]
     ends = [low, *(cut for cut in inner if low < cut < high), high]
     for cut in inner:
-        yield Region(None, cut, cut)
+        if not whole or cut.is_integer():
+            yield Region(None, cut, cut)
     for begin, end in pairwise(ends):
         first = begin + room if begin in inner else begin
         last = end - room if end in inner else end
@@ -274,7 +284,7 @@ def _pieces(d: int, domain: Domain) -> Iterator[_Piece]:
         if not region.is_number:
             yield _Piece(d, region, entry=0.0 if _same_place(region, domain.now) else 1.0)
             continue
-        unit = 1.0 if domain.whole else domain.range
+        unit = 1.0 if domain.counts else domain.range
         if domain.now is None:
             yield _Piece(d, region, region.low, unit, 0.0, (region.high - region.low) / unit, entry=1.0)
             continue
@@ -292,7 +302,7 @@ class _Program:
         self.pieces = [piece for d, domain in enumerate(domains) for piece in _pieces(d, domain)]
         n = len(self.pieces)
         self.cost = np.array([*(piece.entry for piece in self.pieces), *(piece.toll for piece in self.pieces)])
-        moves_by_one = [float(domains[piece.domain].whole) for piece in self.pieces]
+        moves_by_one = [float(domains[piece.domain].counts) for piece in self.pieces]
         self.integer = np.array([1.0] * n + moves_by_one)
         self.bounds = Bounds(np.zeros(2 * n), np.array([1.0] * n + [piece.most for piece in self.pieces]))
         one_each = [[float(piece.domain == d) for piece in self.pieces] + [0.0] * n for d in range(len(domains))]
@@ -362,21 +372,48 @@ def _same_place(region: Region, now: Any) -> bool:
 
 def _in_short_numbers(model, values, domains: Sequence[Domain], moved: Sequence[Any], current: Any) -> Flip | None:
     """The change in numbers with few digits, a little further than needed; exact if that will not do."""
-    exact = [_whole(after) if domain.whole else after for domain, after in zip(domains, moved, strict=True)]
+
+    def flips(after: Sequence[Any]) -> bool:
+        return bool(_decides(model, values, domains, after) != current)
+
+    exact = [_whole(domain, after) for domain, after in zip(domains, moved, strict=True)]
     limit = (1.0 + ROUNDING) * _size(domains, exact)
-    for digits in range(1, 9):
-        short = [_away(domain, after, digits) for domain, after in zip(domains, exact, strict=True)]
-        if _size(domains, short) <= limit and _decides(model, values, domains, short) != current:
-            return _flip(model, values, domains, short)
-    for further in (0.0, 1e-12, 1e-9, 1e-6, 1e-4):
-        pushed = [_pushed(domain, after, further) for domain, after in zip(domains, exact, strict=True)]
-        if _decides(model, values, domains, pushed) != current:
-            return _flip(model, values, domains, pushed)
-    return None
+    tried = [[_away(domain, after, n) for domain, after in zip(domains, exact, strict=True)] for n in range(1, 9)]
+    short = [after for after in tried if _size(domains, after) <= limit]
+    pushed = [
+        [_pushed(domain, after, further) for domain, after in zip(domains, exact, strict=True)]
+        for further in (0.0, 1e-12, 1e-9, 1e-6, 1e-4)
+    ]
+    found = next((after for after in (*short, *pushed) if flips(after)), None)
+    return None if found is None else _flip(model, values, domains, _needed(domains, found, flips))
 
 
-def _whole(value: Any) -> Any:
-    return float(round(value)) if isinstance(value, float) else value
+def _needed(domains: Sequence[Domain], moved: Sequence[Any], flips: Callable[[Sequence[Any]], bool]) -> list[Any]:
+    """Without changes that are not needed, and whole numbers no further than needed."""
+    after = list(moved)
+    for i, domain in enumerate(domains):
+        without = [*after[:i], domain.now, *after[i + 1 :]]
+        if flips(without):
+            after = without
+        elif domain.whole and isinstance(domain.now, float) and isinstance(after[i], float):
+            near, far = domain.now, after[i]  # not far enough, far enough
+            while abs(far - near) > 1.0:
+                middle = float(math.floor(0.5 * (near + far)))
+                if flips([*after[:i], middle, *after[i + 1 :]]):
+                    far = middle
+                else:
+                    near = middle
+            after[i] = far
+    return after
+
+
+def _whole(domain: Domain, after: Any) -> Any:
+    """A whole number where the feature has no others: outward, unless it is one but for rounding."""
+    if not domain.whole or not isinstance(after, float):
+        return after
+    if abs(after - round(after)) <= 1e-6 or domain.now is None:
+        return float(round(after))
+    return float(math.ceil(after) if after > domain.now else math.floor(after))
 
 
 def _is_move(domain: Domain, after: Any) -> bool:

@@ -59,9 +59,9 @@ def describe(model: SMaLLModel, X: Any = None, *, units: Mapping[str, str] | Non
     """The model in words. With rows ``X``, numbers are rounded as far as no decision on them changes, and not further
     (see `rounded`). ``units`` are those of features: ``{"age": "years"}``."""
     units = checked_units(model, units)
-    shown = model if X is None else rounded(model, X)
-    digits = 4 if X is None else 15
-    n_rows = None if X is None else (X.shape[0] if hasattr(X, "shape") else len(X))
+    n_rows = None if X is None else (X.shape[0] if hasattr(X, "shape") else len(X)) or None
+    shown = model if n_rows is None else rounded(model, X)
+    digits = 4 if n_rows is None else 15
     cards = tuple(_card(prototype, shown.is_score_card, digits, units) for prototype in shown.prototypes)
     sentences = tuple(
         _sentence(shown, prototype, card) for prototype, card in zip(shown.prototypes, cards, strict=True)

@@ -23,6 +23,8 @@ def rounded(model: SMaLLModel, X: Any) -> SMaLLModel:
     decision. Probabilities are not kept: they move with the weights.
     """
     rows = Rows(model, X)
+    if rows.n_rows == 0:
+        raise ValueError("There are no rows on which decisions could be kept.")
     before = rows.decisions(model.prototypes)
 
     def unchanged(candidate: SMaLLModel) -> bool:

@@ -18,7 +18,10 @@ def values_of(model: SMaLLModel, row: Any) -> dict[int, Any]:
     if hasattr(row, "shape") and len(row.shape) == 2:
         if row.shape[0] != 1:
             raise ValueError(f"A case is one row; this table has {row.shape[0]}.")
-        if hasattr(row, "columns"):
+        named = all(term.name is not None for term in model.features)
+        if hasattr(row, "columns") and not named:
+            row = [row[name].to_numpy()[0] for name in row.columns]
+        elif hasattr(row, "columns"):
             row = {name: row[name].to_numpy()[0] for name in row.columns}
         else:
             row = (row.toarray() if hasattr(row, "toarray") else row)[0]

@@ -246,8 +246,8 @@ def _quality(model: SMaLLModel, X: Any, y: Any, judged: Evaluation | None, sourc
     of_file = "" if source is None else f" of {show(source, quote=False)}"
     if kept is not None:
         name = "accuracy" if kept.metric == "accuracy" else kept.metric
-        words = f"± {kept.spread:.1%} (standard error), on training rows held out in turn"
-        facts.append((f"{name}, cross-validated", f"{kept.score:.1%}", words))
+        words = f"± {kept.told(kept.spread)} (standard error), on training rows held out in turn"
+        facts.append((f"{name}, cross-validated", _typeset(kept.told(kept.score)), words))
     if judged is not None and not judged.is_training_data:
         low, high = judged.accuracy.low, judged.accuracy.high
         words = f"{low:.1%} to {high:.1%} (95% interval), {judged.n_rows} rows{of_file}"
@@ -286,10 +286,10 @@ def _score_words(model: SMaLLModel, judged: Evaluation, of_file: str) -> str:
         return (
             "These are the training rows, and the model's file has no cross-validated score: expect less on new rows."
         )
+    right = f"{kept.text} were right" if kept.metric == "accuracy" else f"it reached {_typeset(kept.text)}"
     return (
-        f"On rows held out, fold by fold, {kept.score:.1%} ± {kept.spread:.1%} were right "
-        f"({kept.metric}, mean of {count(len(kept.scores), 'fold')} and its standard error). The scores below are "
-        "those on the training rows themselves, which flatter."
+        f"On rows held out, fold by fold, {right} ({kept.metric}, mean of {count(len(kept.scores), 'fold')} and its "
+        "standard error). The scores below are those on the training rows themselves, which flatter."
     )
 
 
@@ -379,12 +379,11 @@ def _frontier(model: SMaLLModel) -> dict[str, Any] | None:
     best = max(kept.frontier, key=lambda one: one.score)
     words = (
         "The best model of each size, by cross-validation; bars are standard errors. The one on this page has "
-        f"{count(len(model.terms), 'term')}. The highest score is {best.score:.1%}, with "
-        f"{count(best.n_terms, 'term')}; what decides between sizes is accuracy less a fifth of the log-loss, "
-        "averaged with the neighbouring sizes."
+        f"{count(len(model.terms), 'term')}. The highest score is {_typeset(kept.told(best.score))}, with "
+        f"{count(best.n_terms, 'term')}; the choice weighs in how sure and how steady that is."
     )
     caption = "Cross-validated score against the number of terms."
-    points = ", ".join(f"{count(one.n_terms, 'term')}: {one.score:.1%}" for one in kept.frontier)
+    points = ", ".join(f"{count(one.n_terms, 'term')}: {kept.told(one.score)}" for one in kept.frontier)
     picture = draw(
         "frontier", 4.2, lambda ax: plot.frontier(model, ax=ax), f"Score by number of terms. {points}.", caption
     )

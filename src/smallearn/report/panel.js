@@ -35,7 +35,8 @@ function explainScore(z, prototype) {
   if (z.length === 1) return `The score is ${signed(z[prototype])}; the decision changes at 0.`;
   if (fired) return `${which} decides, with ${signed(z[prototype])}; the decision changes at 0.`;
   const nearest = `the nearest is number ${prototype + 1} with ${signed(z[prototype])}`;
-  return `No prototype reaches 0, where the decision changes; ${nearest}.`;
+  const none = OWNERS[0] === 1 ? "is above 0" : "reaches 0";
+  return `No prototype ${none}, where the decision changes; ${nearest}.`;
 }
 
 function addLine(body, words, value, largest) {
