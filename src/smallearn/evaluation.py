@@ -23,8 +23,8 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.validation import column_or_1d
 
 from smallearn.columns import Column
-from smallearn.explain.rows import Rows, winners
-from smallearn.model import SMaLLModel
+from smallearn.explain.rows import Rows
+from smallearn.model import SMaLLModel, winners
 from smallearn.terms import standard_error
 from smallearn.words import count, listed, show, show_category
 
@@ -183,7 +183,7 @@ def _mistakes(model: SMaLLModel, code: np.ndarray, predicted: np.ndarray, chance
 def _groups(model: SMaLLModel, X: Any, wrong: np.ndarray) -> list[Group]:
     """Groups of rows, by what decided and by each feature in use, in which mistakes are most frequent."""
     rows = Rows(model, X)
-    winner = winners(rows.scores(model.prototypes), [prototype.owner for prototype in model.prototypes])
+    winner = winners(rows.scores(model.prototypes), model.owners)
     found: list[tuple[list[str], np.ndarray]] = []
     if len(model.prototypes) > 1:
         found.append(([f"decided by prototype {j + 1}" for j in range(len(model.prototypes))], winner))

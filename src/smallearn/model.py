@@ -19,7 +19,18 @@ from smallearn.fingerprints import fingerprint
 from smallearn.terms import DataFacts, Prototype, Range, Selection, Term, Training
 from smallearn.words import count, listed, percent, rounded_down, show
 
-__all__ = ["CHUNK_ROWS", "Prototype", "Range", "SMaLLModel", "Term", "Training", "class_dtype", "load_model"]
+__all__ = [
+    "CHUNK_ROWS",
+    "Prototype",
+    "Range",
+    "SMaLLModel",
+    "Term",
+    "Training",
+    "class_dtype",
+    "decide",
+    "load_model",
+    "winners",
+]
 
 FEW = 32  # classes, for each of which the labels are compared as a whole
 MOST_TOTALS = 25  # that a score card lists with their probabilities: more is no longer read
@@ -82,6 +93,11 @@ class SMaLLModel:
         return tuple(term for prototype in self.prototypes for term in prototype.terms)
 
     @property
+    def owners(self) -> tuple[int, ...]:
+        """The class of each prototype, by its place in ``classes``."""
+        return tuple(prototype.owner for prototype in self.prototypes)
+
+    @property
     def features(self) -> tuple[Term, ...]:
         """One term for each feature in use, in the order of the features."""
         used = {term.feature: term for term in self.terms}
@@ -127,9 +143,8 @@ class SMaLLModel:
 
     def predict(self, X: Any) -> np.ndarray:
         """The class of each row of an array, a sparse matrix, or a pandas or polars table, by name if it has names."""
-        score = self._class_scores(X)  # not times the scale, which could round a small score to 0
-        index = (score > 0.0).astype(int) if score.ndim == 1 else score.argmax(axis=1)
-        return self._class_array()[index]
+        z = self.scores(X)  # not times the scale, which could round a small score to 0
+        return self._class_array()[decide(z, self.owners, len(self.classes))]
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """The softmax of the decision function; with two classes ``σ`` of it."""
@@ -144,7 +159,7 @@ class SMaLLModel:
         if len(self.classes) == 2:
             best = z.max(axis=1)
             return best if self.prototypes[0].owner == 1 else -best
-        owner = np.array([prototype.owner for prototype in self.prototypes])
+        owner = np.array(self.owners)
         return np.column_stack([z[:, owner == label].max(axis=1) for label in range(len(self.classes))])
 
     def predict_one(self, row: Any) -> Any:
@@ -303,6 +318,21 @@ class SMaLLModel:
     def save(self, path: str | os.PathLike) -> None:
         """Write the JSON to ``path``, whole or not at all: a crash leaves the old file or the new one."""
         model_json.save(self.to_json(), path)
+
+
+def decide(z: np.ndarray, owners: Sequence[int], n_classes: int) -> np.ndarray:
+    """The number of the class of the greatest score, rows × prototypes being given; a tie goes to the first."""
+    owner = np.asarray(owners)
+    if n_classes == 2:
+        best = z.max(axis=1)
+        return np.where(best > 0.0 if owner[0] == 1 else best >= 0.0, owner[0], 1 - owner[0])
+    return np.column_stack([z[:, owner == c].max(axis=1) for c in range(n_classes)]).argmax(axis=1)
+
+
+def winners(z: np.ndarray, owners: Sequence[int]) -> np.ndarray:
+    """The number of the prototype with the greatest score; of equals, one of the first class."""
+    order = np.argsort(owners, kind="stable")
+    return order[z[:, order].argmax(axis=1)]
 
 
 def class_dtype(classes: np.ndarray) -> str:

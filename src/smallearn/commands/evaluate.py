@@ -5,7 +5,7 @@ import json
 from typing import Any
 
 from smallearn.commands.arguments import add_command, add_data, add_model, add_path, add_talk
-from smallearn.commands.common import CommandError, read_model, tell
+from smallearn.commands.common import CommandError, read_model
 from smallearn.commands.terminal import heading
 from smallearn.words import count, percent, show
 
@@ -203,6 +203,3 @@ def _facts(model: Any, judged: Any, compared: Any, rows: Any) -> dict[str, Any]:
             {"name": one.name, "accuracy": one.score, "spread": one.spread, "size": one.size} for one in compared.models
         ]
     return facts
-
-
-__all__ = ["add", "add_comparison", "compare", "print_table", "run", "tell"]

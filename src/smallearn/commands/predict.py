@@ -8,7 +8,7 @@ import numpy as np
 
 from smallearn.commands.arguments import add_command, add_data, add_model, add_path, add_talk
 from smallearn.commands.common import CommandError, check_output, read_model, tell
-from smallearn.model import SMaLLModel
+from smallearn.model import SMaLLModel, decide, winners
 from smallearn.words import count, listed
 
 EXAMPLES = """\
@@ -91,14 +91,12 @@ def answers(model: SMaLLModel, X: Any) -> tuple[np.ndarray, np.ndarray, np.ndarr
     """For each row the number of its class, the probability of that, and the prototype of the greatest score, from 0:
     at a tie the one of the first class, and of these the first."""
     z = model.scores(X)
-    owner = np.array([prototype.owner for prototype in model.prototypes])
-    order = np.argsort(owner, kind="stable")
-    best = order[z[:, order].argmax(axis=1)]
+    best = winners(z, model.owners)
+    code = decide(z, model.owners, len(model.classes))
     top = z[np.arange(len(z)), best]
     with np.errstate(over="ignore"):
         if len(model.classes) == 2:
-            yes = top > 0.0 if owner[0] == 1 else top >= 0.0
-            return np.where(yes, owner[0], 1 - owner[0]), 1.0 / (1.0 + np.exp(-model.scale * np.abs(top))), best
+            return code, 1.0 / (1.0 + np.exp(-model.scale * np.abs(top))), best
+        owner = np.array(model.owners)
         every = np.column_stack([z[:, owner == label].max(axis=1) for label in range(len(model.classes))])
-        chance = 1.0 / np.exp(model.scale * (every - top[:, None])).sum(axis=1)
-    return owner[best], chance, best
+        return code, 1.0 / np.exp(model.scale * (every - top[:, None])).sum(axis=1), best

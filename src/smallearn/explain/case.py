@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from smallearn.columns import factor_of_one, is_missing
-from smallearn.explain.changes import Flip, Known, known_from, of_unit, smallest_flip
-from smallearn.explain.rows import as_row, checked_units, values_of, winners
-from smallearn.model import SMaLLModel, Term
+from smallearn.explain.changes import Flip, Known, known_from, of_unit, plain, smallest_flip
+from smallearn.explain.rows import as_row, checked_units, values_of
+from smallearn.model import SMaLLModel, Term, winners
 from smallearn.words import listed, percent, show, show_category
 
 
@@ -25,7 +25,7 @@ class Contribution:
     @property
     def text(self) -> str:
         """``[age ≤ 40], age = 35``."""
-        value = "missing" if is_missing(self.value) else show_category(_plain(self.value)) + of_unit(self.unit)
+        value = "missing" if is_missing(self.value) else show_category(plain(self.value)) + of_unit(self.unit)
         name = show(self.term.label, quote=False)
         if self.term.kind == "raw":
             filled = (
@@ -67,7 +67,7 @@ class Case:
         """With more than two classes, the number of the best prototype of another class."""
         if len(self.model.classes) == 2:
             return None
-        owners = [prototype.owner for prototype in self.model.prototypes]
+        owners = self.model.owners
         others = [j for j in range(len(owners)) if owners[j] != owners[self.prototype]]
         return max(others, key=lambda j: (self.scores[j], -owners[j]))
 
@@ -165,7 +165,7 @@ def case(
     values = values_of(model, row)
     prediction = model.predict_one(as_row(model, values))
     scores, parts = _scores(model, values, units)
-    winner = int(winners(np.array([scores]), [prototype.owner for prototype in model.prototypes])[0])
+    winner = int(winners(np.array([scores]), model.owners)[0])
     known = known_from(model, X)
     features = _changeable(model, changeable)
     alone = {term.label: _flip(model, values, [term], known, units) for term in features}
@@ -237,7 +237,3 @@ def _probability(model: SMaLLModel, scores: Sequence[float]) -> float:
     ]
     weight = np.exp(np.array(by_class) - max(by_class))
     return float(weight.max() / weight.sum())
-
-
-def _plain(value: Any) -> Any:
-    return value.item() if isinstance(value, np.generic) else value

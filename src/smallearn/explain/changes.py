@@ -40,9 +40,9 @@ class Change:
     @property
     def text(self) -> str:
         """``age from 50 to 38 years``."""
-        before = "missing" if is_missing(self.before) else show_category(_plain(self.before))
+        before = "missing" if is_missing(self.before) else show_category(plain(self.before))
         truth = isinstance(self.before, bool | np.bool_) and isinstance(self.after, float)
-        after = self.after if self.after is OTHER else show_category(bool(self.after) if truth else _plain(self.after))
+        after = self.after if self.after is OTHER else show_category(bool(self.after) if truth else plain(self.after))
         return f"{show(self.label, quote=False)} from {before} to {after}{of_unit(self.unit)}"
 
 
@@ -66,7 +66,8 @@ class Flip:
         return f"{changes} {'makes' if len(self.changes) == 1 else 'make'} it {show(self.label)}"
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
+    """A value of numpy's as one of Python's; a whole number without a point."""
     value = value.item() if isinstance(value, np.generic) else value
     return int(value) if isinstance(value, float) and value.is_integer() and abs(value) < 1e15 else value
 
@@ -248,7 +249,7 @@ class Above:
 
 def _goals(model: SMaLLModel, current: int) -> list[list[Above]]:
     """Each of these, if all of it holds, gives the case to another class. A tie goes to the first of the classes."""
-    owners = [prototype.owner for prototype in model.prototypes]
+    owners = model.owners
     if len(model.classes) == 2:
         owner = owners[0]
         if owner == current:

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from smallearn.explain.rows import Place, Rows, decide, winners
-from smallearn.model import SMaLLModel, Term
+from smallearn.explain.rows import Place, Rows
+from smallearn.model import SMaLLModel, Term, decide, winners
 from smallearn.words import count, show
 
 REPEATS = 10
@@ -100,7 +100,7 @@ def importance(model: SMaLLModel, X: Any, y: Any, *, n_repeats: int = REPEATS, r
 
 
 def _shares(model: SMaLLModel, rows: Rows, code: np.ndarray) -> Iterator[PrototypeShare]:
-    owners = [prototype.owner for prototype in model.prototypes]
+    owners = model.owners
     z = rows.scores(model.prototypes)
     winner, right = winners(z, owners), decide(z, owners, len(model.classes)) == code
     for j, owner in enumerate(owners):

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from smallearn.columns import TEXT, Column, gather
-from smallearn.model import Prototype, SMaLLModel, Term
+from smallearn.model import Prototype, SMaLLModel, Term, decide
 from smallearn.words import listed, show
 
 
@@ -90,18 +90,3 @@ class Rows:
     def decisions(self, prototypes: Sequence[Prototype], instead: Mapping[Place, Any] | None = None) -> np.ndarray:
         """The number of each row's class, as `SMaLLModel.predict` has it."""
         return decide(self.scores(prototypes, instead), [one.owner for one in prototypes], self.n_classes)
-
-
-def decide(z: np.ndarray, owners: Sequence[int], n_classes: int) -> np.ndarray:
-    """The number of the class of the greatest score; a tie goes to the first."""
-    owner = np.asarray(owners)
-    if n_classes == 2:
-        best = z.max(axis=1)
-        return np.where(best > 0.0 if owner[0] == 1 else best >= 0.0, owner[0], 1 - owner[0])
-    return np.column_stack([z[:, owner == c].max(axis=1) for c in range(n_classes)]).argmax(axis=1)
-
-
-def winners(z: np.ndarray, owners: Sequence[int]) -> np.ndarray:
-    """The number of the prototype with the greatest score; of equals, one of the first class."""
-    order = np.argsort(owners, kind="stable")
-    return order[z[:, order].argmax(axis=1)]

@@ -127,7 +127,7 @@ def flatten(model: Any) -> FlatModel:
         model.classes,
         model.n_features,
         tuple(inputs),
-        tuple(prototype.owner for prototype in model.prototypes),
+        model.owners,
         tuple(prototype.intercept for prototype in model.prototypes),
         terms,
         model.scale,

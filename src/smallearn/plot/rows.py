@@ -49,7 +49,7 @@ def additions(model: SMaLLModel, X: Any) -> list[np.ndarray]:
 def class_scores(model: SMaLLModel, scores: np.ndarray) -> np.ndarray:
     """The greatest score of each class's prototypes, rows × classes; the class without any has 0."""
     best = np.zeros((len(scores), len(model.classes)))
-    owner = np.array([prototype.owner for prototype in model.prototypes])
+    owner = np.array(model.owners)
     for label in set(owner.tolist()):
         best[:, label] = scores[:, owner == label].max(axis=1)
     return best

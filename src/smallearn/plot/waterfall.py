@@ -121,7 +121,7 @@ def _rival(ax: "Axes", model: SMaLLModel, scores: list[float], number: int) -> N
     if len(model.classes) == 2:
         return
     mine = model.prototypes[number].owner
-    owners = [prototype.owner for prototype in model.prototypes]
+    owners = model.owners
     score, owner = max((score, -owner) for score, owner in zip(scores, owners, strict=True) if owner != mine)
     low, high = ax.get_xlim()
     ax.set_xlim(min(low, score - 0.05 * (high - low)), max(high, score + 0.05 * (high - low)))
