@@ -13,9 +13,8 @@ from exports import MIXED, edges, full_table, trained
 from models import CARD, NO, YES
 from smallearn import SMaLLClassifier, SMaLLModel
 from smallearn.columns import factor_of_one
-from smallearn.explain.rows import winners
 from smallearn.export.terms import flatten
-from smallearn.model import Prototype, Range, Term
+from smallearn.model import Prototype, Range, Term, winners
 from smallearn.report import report_html
 from smallearn.report.panel import Field, fields_of
 
