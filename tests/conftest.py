@@ -8,8 +8,8 @@ from hypothesis import settings
 # Read by scipy when it is first imported; without it one of scikit-learn's checks would be skipped.
 os.environ["SCIPY_ARRAY_API"] = "1"
 
-# One thread for each of the processes that run the tests, and for what they start: threads that wait for each other while
-# other processes have the cores make a second a minute. Read when numpy and scikit-learn are first imported.
+# One thread for each of the processes that run the tests, and for what they start: threads that wait for each other
+# while other processes have the cores make a second a minute. Read when numpy and scikit-learn are first imported.
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(name, "1")
 

@@ -1,8 +1,10 @@
 """``smallearn fit``, ``export`` and ``cost``: from a file to a model on a chip."""
 
 import json
+import os
 import subprocess
 import sys
+import threading
 from dataclasses import replace
 
 import numpy as np
@@ -10,7 +12,8 @@ import pandas as pd
 import pytest
 
 from models import CARD
-from smallearn import cli, load_model
+from smallearn import cli, kernels, load_model
+from smallearn.commands.common import write_file
 from smallearn.commands.cost import _as_words as words_of_costs
 from smallearn.devices import cost
 from smallearn.export import to_c
@@ -237,9 +240,37 @@ def test_frontier_tells_each_size_for_people_and_machines(simple, tmp_path, caps
     assert [line["terms"] for line in found] == [1, 2]
     assert found[0]["flash"] < found[1]["flash"]
     assert len(load_model(tmp_path / "models" / "model-1.json").terms) == 1
-    for wrong, words in (["--plot", "a.doc"], "must end in .svg"), (["--chip", "8051"], "--chip 8051 is not known"):
-        assert cli.main([*arguments, *wrong]) == 1
-        assert words in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        (["--plot", "a.doc"], "must end in .svg"),
+        (["--chip", "8051"], "--chip 8051 is not known"),
+        (["--chip", "cortex-m0", "--number", "foo"], "--number 'foo' is none of float32, int8"),
+        (["--number", "foo"], "--number is that of a chip: name one with --chip"),
+        (["--number", "int8"], "--number is that of a chip: name one with --chip"),
+        (["--save", "data.csv"], "--save 'data.csv' must be a folder, and 'data.csv' is none"),
+        (["--save", "data.csv/models"], "--save 'data.csv/models' must be a folder, and 'data.csv' is none"),
+    ],
+)
+def test_frontier_tells_what_is_wrong_before_it_searches(wrong, words, simple, monkeypatch, capsys):
+    monkeypatch.chdir(simple.parent)
+    monkeypatch.setattr("smallearn.commands.frontier._points", None)
+    assert cli.main(["frontier", "data.csv", "--target", "result", *wrong]) == 1
+    assert words in capsys.readouterr().err
+
+
+def test_frontier_draws_what_it_prints(simple, tmp_path, monkeypatch):
+    from smallearn import plot
+
+    drawn = {}
+    monkeypatch.setattr(plot, "frontier", lambda *_, **options: drawn.update(options))
+    quick = ["--target", "result", "--max-terms", "1", "--prototypes", "1", "--plot", str(tmp_path / "f.svg")]
+    for number, flags in (("float32", ["--number", "float32"]), ("int8", [])):
+        assert cli.main(["frontier", str(simple), *quick, "--chip", "cortex-m0", *flags]) == 0
+        del drawn["ax"]
+        assert drawn == {"by": "bytes", "chip": "cortex-m0", "number": number, "layout": "best"}
 
 
 @pytest.fixture
@@ -269,6 +300,8 @@ def test_export_prints_or_writes_the_target(saved, tmp_path, capsys):
         (["--to", "sql", "--dialect", "oracle"], "oracle"),
         (["--to", "onnx"], "--to onnx needs -o"),
         (["--to", "c", "-o", "nowhere/at/all.h"], "there is no folder"),
+        (["--to", "c", "--name", "1 x"], "--name '1 x' is not a C name"),
+        (["--to", "c", "--name", "1x"], "--name 1x is not a C name"),
     ],
 )
 def test_export_says_in_a_sentence_what_is_wrong(saved, arguments, words, capsys):
@@ -373,6 +406,95 @@ print(code, [name for name in heavy if name in sys.modules])
     assert "there is no file 'none." in told.stderr
 
 
+# --- files that are replaced, and what is no file --------------------------------------------------------------------
+
+TO_C = ["export", "model.json", "--to", "c", "-o"]
+posix_only = pytest.mark.skipif(os.name == "nt", reason="pipes, modes and symbolic links of POSIX")
+
+
+@posix_only
+def test_a_file_that_is_replaced_keeps_its_mode_and_its_links(files):
+    (files / "real.h").write_text("old")
+    (files / "real.h").chmod(0o600)
+    (files / "link.h").symlink_to("real.h")
+    assert cli.main([*TO_C, "link.h"]) == 0
+    assert (files / "link.h").is_symlink()
+    assert (files / "real.h").read_text() == to_c(CARD)
+    assert (files / "real.h").stat().st_mode & 0o777 == 0o600
+
+
+@posix_only
+@pytest.mark.parametrize("write", [lambda path: cli.main([*TO_C, path]), CARD.save], ids=["export", "save"])
+def test_a_pipe_is_written_into(write, files):
+    os.mkfifo("pipe")
+    before, read = set(files.iterdir()), []
+    reader = threading.Thread(target=lambda: read.append((files / "pipe").read_text()), daemon=True)
+    reader.start()
+    write("pipe")
+    reader.join(60)
+    assert read in ([to_c(CARD)], [CARD.to_json()])
+    assert (files / "pipe").is_fifo()
+    assert set(files.iterdir()) == before
+
+
+@posix_only
+@pytest.mark.parametrize("into", ["| cat", "> out.h", ">> out.h"])
+def test_stdout_is_written_into_by_its_name(into, files):
+    (files / "stdout").symlink_to("/dev/fd/1")  # as /dev/stdout is, which no test should put at risk
+    (files / "out.h").write_text("before\n")
+    program = f"(echo first; {sys.executable} -m smallearn {' '.join(TO_C)} stdout; echo last) {into}"
+    told = subprocess.run(["bash", "-c", program], capture_output=True, text=True, timeout=120)
+    found = told.stdout or (files / "out.h").read_text()
+    assert found == f"{'before' + chr(10) if '>>' in into else ''}first\n{to_c(CARD)}last\n"
+
+
+def test_what_cannot_be_written_is_told_in_a_sentence(files, capsys):
+    (files / "lost.h").symlink_to("nowhere/real.h")
+    assert cli.main([*TO_C, "lost.h"]) == 1
+    assert "'lost.h' cannot be written: No such file or directory" in capsys.readouterr().err
+
+
+# --- text that an encoding has not -----------------------------------------------------------------------------------
+
+
+def run(line, encoding, folder):
+    """A command in a process whose stdout has this encoding."""
+    environment = os.environ | {"PYTHONIOENCODING": encoding, "PYTHONUTF8": "0"}
+    command = [sys.executable, "-m", "smallearn", *line.split()]
+    return subprocess.run(command, capture_output=True, env=environment, cwd=folder, timeout=120)
+
+
+@pytest.mark.parametrize("encoding", ["cp1252", "ascii"])
+def test_signs_that_stdout_has_not_are_escaped(encoding, files):
+    replace(CARD, classes=("no", "≤ 5")).save("model.json")
+    for line in ("explain model.json data.csv", "fit --help"):
+        told = run(line, encoding, files)
+        assert (told.returncode, told.stderr) == (0, b"")
+        assert b"\\u2264" in told.stdout
+
+
+def test_source_is_printed_as_it_is_or_not_at_all(files):
+    replace(CARD, classes=("no", "Ω")).save("model.json")
+    told = run("export model.json --to sql", "cp1252", files)
+    assert (told.returncode, told.stdout) == (1, b"")
+    assert b"the output's encoding, cp1252, has no '" in told.stderr
+
+
+def test_bytes_that_are_no_text_become_question_marks(files, table):
+    write_file("a\udcffb≤", files / "page.html")
+    assert (files / "page.html").read_text(encoding="utf-8") == "a?b≤"
+    source = files / "x\udcff.csv"
+    try:
+        table.drop(columns="id").to_csv(source, index=False)
+    except OSError:
+        pytest.skip("names of files are text here")
+    quick = ["--target", "result", "--max-terms", "1", "--prototypes", "1", "--save", "models"]
+    assert cli.main(["frontier", str(source), *quick]) == 0
+    assert load_model("models/model-1.json").data.source == "x?.csv"
+    assert cli.main(["report", "model.json", "data.csv", "--title", "\udcff!", "-o", "page.html"]) == 0
+    assert "?!" in (files / "page.html").read_text(encoding="utf-8")
+
+
 # --- words -----------------------------------------------------------------------------------------------------------
 
 
@@ -398,3 +520,10 @@ def test_cost_says_once_how_it_was_found():
     lines = words_of_costs([one, one, replace(one, how="otherwise")]).splitlines()
     assert [lines[2], lines[4]] == ["(so)", "(otherwise)"]
     assert len(lines) == 5
+
+
+@pytest.mark.parametrize("flags", [["--quiet"], []])
+def test_doctor_keeps_quiet_about_compiling_if_asked_to(flags, monkeypatch):
+    monkeypatch.setattr(kernels._Notice, "pending", None)
+    assert cli.main(["doctor", *flags]) == 0
+    assert kernels._Notice.pending is (not flags)

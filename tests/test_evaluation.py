@@ -129,6 +129,10 @@ def test_a_comparison_says_how_fair_it_is():
     assert by_folds.lines(model, on_others)[1] == ("guess", "50.0% ± 10.0%", "nothing")
     assert "flatters it" in by_folds.words(replace(model, selection=None), on_training)
     assert "trained on the training rows" in Comparison((), trained=True).words(model, on_others)
+    assert "may not be those of" in Comparison((), trained=True, same=None).words(model, on_others)
+    assert "is not known" in by_folds.words(replace(model, data=None), on_others)
+    fewer = replace(by_folds, folds=3, n_rows=70).words(model, on_others)
+    assert "by 3 stratified folds of 70 of these rows, without classes of too few" in fewer
 
 
 # --- cases that once went wrong --------------------------------------------------------------------------------------

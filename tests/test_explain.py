@@ -11,7 +11,8 @@ from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.inspection import permutation_importance
 
 from models import CARD, THREE
-from smallearn import SMaLLClassifier, explain
+from smallearn import SMaLLClassifier, SMaLLClassifierCV, explain
+from smallearn.explain import changes
 from smallearn.model import Prototype, Range, SMaLLModel, Term
 
 SQUARE = 6  # values 0 to 5 of each feature in models that are tried on every row
@@ -53,8 +54,10 @@ def tuple_index(row):
     return int(row[0] * SQUARE * SQUARE + row[1] * SQUARE + row[2])
 
 
+@pytest.mark.parametrize("most_choices", [changes.MOST_CHOICES, 0])
 @pytest.mark.parametrize("n_classes", [2, 3])
-def test_the_smallest_change_is_that_of_trying_every_row(n_classes):
+def test_the_smallest_change_is_that_of_trying_every_row(n_classes, most_choices, monkeypatch):
+    monkeypatch.setattr(changes, "MOST_CHOICES", most_choices)
     rng = np.random.default_rng(n_classes)
     found, none = 0, 0
     for _ in range(40):
@@ -199,29 +202,40 @@ def numbers_of(model):
                 yield j, t, "value"
 
 
-def with_one_digit_less(model, place):
+def with_fewer_digits(model, place):
+    """The model with one of its numbers rounded to fewer digits than it has, in every way."""
     j, t, field = place
     prototype = model.prototypes[j]
     owner = prototype if t is None else prototype.terms[t]
     value = getattr(owner, field)
     digits = next(d for d in range(1, 18) if float(f"{value:.{d - 1}e}") == value)
-    if digits == 1:
-        return None
-    owner = replace(owner, **{field: float(f"{value:.{digits - 2}e}")})
-    if t is not None:
-        owner = replace(prototype, terms=(*prototype.terms[:t], owner, *prototype.terms[t + 1 :]))
-    return replace(model, prototypes=(*model.prototypes[:j], owner, *model.prototypes[j + 1 :]))
+    for fewer in range(1, digits):
+        other = replace(owner, **{field: float(f"{value:.{fewer - 1}e}")})
+        if t is not None:
+            other = replace(prototype, terms=(*prototype.terms[:t], other, *prototype.terms[t + 1 :]))
+        yield replace(model, prototypes=(*model.prototypes[:j], other, *model.prototypes[j + 1 :]))
+
+
+def check_rounding(model, X):
+    before = model.predict(X)
+    short = explain.rounded(model, X)
+    assert np.array_equal(short.predict(X), before)
+    shorter = [other for place in numbers_of(short) for other in with_fewer_digits(short, place)]
+    assert shorter
+    assert all(not np.array_equal(other.predict(X), before) for other in shorter)
 
 
 def test_numbers_are_rounded_as_far_as_no_decision_changes_and_not_further(tumour_model, tumours):
-    X, _ = tumours
-    before = tumour_model.predict(X)
-    short = explain.rounded(tumour_model, X)
-    assert np.array_equal(short.predict(X), before)
-    shorter = [with_one_digit_less(short, place) for place in numbers_of(short)]
-    tried = [model for model in shorter if model is not None]
-    assert tried
-    assert all(not np.array_equal(model.predict(X), before) for model in tried)
+    check_rounding(tumour_model, tumours[0])
+
+
+@pytest.mark.parametrize("seed", [10, 65, 75, 139])
+def test_no_number_that_is_shown_could_have_fewer_digits(seed):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(60, 3)).round(2)
+    intercept = float(rng.normal() * 0.1)
+    terms = tuple(Term(i, float(rng.normal()), f"f{i}") for i in range(3))
+    check_rounding(SMaLLModel((0, 1), "<i8", 3, (Prototype(1, intercept, terms),)), X)
 
 
 def test_a_model_of_literals_gets_whole_points_with_probabilities_near_those_before(tumours):
@@ -294,8 +308,19 @@ def test_permutation_importance_is_that_of_scikit_learn():
     for one in mine.features:
         position = list(X.columns).index(one.label)
         assert one.permuted == pytest.approx(theirs.importances_mean[position], abs=0.02)
-    with pytest.raises(ValueError, match="X has 150 rows and y 3"):
-        explain.importance(clf.model_, X, y[:3])
+
+
+def test_importance_needs_a_known_label_for_each_row():
+    model = SMaLLModel((0, 1), "<i8", 1, (Prototype(1, -0.5, (Term(0, 1.0, "a"),)),))
+    X, y = np.array([[0.0], [1.0], [1.0], [1.0]]), np.array([0, 1, 1, 0])
+    assert explain.importance(model, X, y).accuracy == 0.75
+    for wrong in (y[:3], y.reshape(-1, 1)):
+        with pytest.raises(ValueError, match="one label for each of the 4 rows of X"):
+            explain.importance(model, X, wrong)
+    with pytest.raises(ValueError, match="labels that the model does not know: 7; its classes are 0, 1"):
+        explain.importance(model, X, [0, 1, 7, 7])
+    with pytest.raises(ValueError, match="no rows"):
+        explain.importance(model, X[:0], y[:0])
 
 
 # --- cases that once went wrong --------------------------------------------------------------------------------------
@@ -359,3 +384,95 @@ def test_a_score_of_exactly_0_is_not_said_to_miss_0():
     prototypes = (Prototype(1, -1.0, (Term(0, 1.0, "x", "at_most", 3.0),)), Prototype(1, -5.0, ()))
     model = SMaLLModel(("no", "yes"), "<U3", 1, prototypes)
     assert explain.case(model, {"x": 1.0}).reason.startswith("No prototype is above 0")
+
+
+def test_a_category_that_is_a_float_is_no_number_to_move_along():
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.integers(0, 4, 80), rng.normal(size=80)])
+    y = (X[:, 0] == 2.0).astype(int)
+    model = SMaLLClassifierCV(max_terms=2, categorical_features=[0], random_state=0).fit(X, y).model_
+    case = explain.case(model, X[y == 1][0], X=X)
+    assert case.alone["x0"].size == 1.0
+    assert case.alone["x0"].changes[0].after in (0.0, 1.0, 3.0)
+    assert case.alone["x0"].text.startswith("x0 from 2 to ")
+    code = explain.case(model_of(Term(0, 2.0, "c", "equals", 3.5)), {"c": 9.0}).alone["c"]
+    assert (code.text, code.size) == ("c from 9 to 3.5 makes it 'yes'", 1.0)
+    mixed = model_of(Term(0, 2.0, "c", "equals", 2.5))
+    assert explain.case(mixed, {"c": True}).alone["c"].text == "c from True to 2.5 makes it 'yes'"
+
+
+def test_a_change_stays_within_the_range_in_training():
+    prototypes = (Prototype(0, -10.0 - 1e-7, (Term(0, 1.0, "a"),)),)
+    model = SMaLLModel(("no", "yes"), "<U3", 1, prototypes, ranges=(Range(0, 0.0, 10.0),))
+    assert explain.case(model, {"a": 3.0}).smallest is None
+    whole = model_of(Term(0, 2.0, "k", "above", 20000.2), ranges=[Range(0, 0.0, 20000.5)])
+    assert 20000.2 < explain.case(whole, {"k": 3}).smallest.changes[0].after <= 20000.5
+    assert explain.case(whole, {"k": 3}, X=pd.DataFrame({"k": [0, 7]})).smallest is None
+
+
+@pytest.mark.parametrize("heavy", [1e2, 1e5, 1e7, 1e12])
+def test_light_literals_are_not_lost_beside_a_heavy_one(heavy):
+    terms = [Term(i, weight, "abc"[i], "above", 1.0) for i, weight in enumerate((heavy, 1.0, 1.0))]
+    model = model_of(*terms, intercept=-heavy - 1.0, ranges=[Range(i, 0.0, 10.0) for i in range(3)])
+    case = explain.case(model, {"a": 3.0, "b": 0.0, "c": 0.0})
+    assert set(case.alone.values()) == {None}
+    assert [change.label for change in case.smallest.changes] == ["b", "c"]
+    assert case.smallest.label == "yes"
+
+
+def test_a_description_has_every_digit_that_a_decision_needs():
+    model = model_of(Term(0, 1.0 / 3.0, "x"))
+    said = explain.describe(model, np.array([[3.0], [3.0 + 1e-15]]))
+    assert said.model.terms[0].weight == 1.0 / 3.0
+    assert [line.number for line in said.cards[0]] == ["+0.3333333333333333", "-1"]
+    assert "add 0.3333333333333333 times x" in said.sentences[0]
+    cut = explain.describe(model_of(Term(0, 2.0, "x", "at_most", 0.1 + 0.2)))
+    assert cut.cards[0][0].text == "if x is at most 0.30000000000000004"
+
+
+def test_literals_too_unlike_for_whole_points_are_rounded_like_others():
+    model = model_of(Term(0, 1.0, "a", "above", 0.0), Term(1, 0.00123, "b", "above", 0.0), intercept=-1.0)
+    short = explain.rounded(model, np.array([[1.0, 1.0], [1.0, 0.0], [0.0, 1.0]]))
+    assert [term.weight for term in short.terms] == [1.0, 0.001]
+
+
+def test_scores_that_overflow_are_refused_in_the_words_of_the_model():
+    model = model_of(Term(0, 10.0, "a"), Term(1, -10.0, "b"))
+    X = np.array([[1e308, 1e308], [0.0, 1.0]])
+    with pytest.raises(ValueError, match="The scores overflow") as refused:
+        model.predict(X)
+    for ask in (explain.describe, explain.rounded, lambda model, X: explain.importance(model, X, ["no", "yes"])):
+        with pytest.raises(ValueError, match="The scores overflow") as also:
+            ask(model, X)
+        assert str(also.value) == str(refused.value)
+
+
+def test_a_number_is_not_rounded_up_to_infinity():
+    model = model_of(Term(0, 1.74e308, "a"))
+    short = explain.rounded(model, np.array([[0.0], [1.0]]))
+    assert short.terms[0].weight == 1.7e308
+
+
+def test_a_card_tells_what_stands_in_for_a_missing_number_in_as_few_digits_as_will_do():
+    term = Term(0, 1.0, "age", mean=41.23456)
+    model = SMaLLModel(("no", "yes"), "<U3", 1, (Prototype(1, -40.0, (term,)),))
+    described = explain.describe(model, [[np.nan], [39.0], [41.0]], units={"age": "years"})
+    assert described.cards[0][0].text.startswith("× age (in years; ")
+    shown = float(described.cards[0][0].text.split("; ")[1].removesuffix(" if missing)"))
+    assert (described.model.terms[0].mean, described.model.predict([[np.nan]])[0]) == (shown, "yes")
+    complete = explain.describe(model, [[39.0], [41.0]])
+    assert "missing" not in str(complete)
+    assert complete.model.terms[0].mean == 41.23456
+
+
+def test_a_term_that_does_not_hold_adds_0_and_not_minus_0():
+    model = SMaLLModel(("no", "yes"), "<U3", 1, (Prototype(1, 1.0, (Term(0, -2.0, "age", "above", 40.0),)),))
+    assert "+0  [age > 40] does not hold" in str(explain.case(model, [30.0]))
+
+
+def test_conditions_that_imitate_say_so_even_where_they_agree_on_every_row():
+    model = SMaLLModel(("no", "yes"), "<U3", 1, (Prototype(1, -40.5, (Term(0, 1.0, "age"),)),))
+    found = explain.dnf(model, [[30.0], [50.0]])
+    assert found.imitates
+    assert "on all 2 rows given; on others it need not be." in str(found)
+    assert not explain.dnf(CARD).imitates

@@ -8,7 +8,8 @@ import pandas as pd
 import pytest
 
 from models import CARD, THREE
-from smallearn import SMaLLClassifierCV, cli, load_model
+from smallearn import SMaLLClassifierCV, SMaLLModel, cli, load_model
+from smallearn.model import Prototype, Term
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +57,7 @@ def test_other_rows_are_judged_by_themselves(capsys):
     accuracy = np.mean(model.predict(table) == table["y"])
     told = run(capsys, "evaluate", "model.json", "test.csv").out
     assert f"{accuracy:.1%} (" in told
-    assert "not those that it was trained on" in told
+    assert "not the table that the model was trained on" in told
     assert "by cross-validation" not in told
     facts = json.loads(run(capsys, "evaluate", "model.json", "test.csv", "--json").out)
     assert facts["accuracy"]["value"] == pytest.approx(accuracy)
@@ -76,6 +77,64 @@ def test_familiar_models_stand_beside_it(capsys):
     assert scores["gradient boosting"] > scores["always the most frequent class"]
 
 
+def beside(capsys, folder, train, test, *options):
+    """What is said of familiar models, and their scores, where a model of one table is judged by another."""
+    for name, table in (("a.csv", train), ("b.csv", test)):
+        table.to_csv(folder / name, index=False)
+    a, b, model = (str(folder / name) for name in ("a.csv", "b.csv", "m.json"))
+    run(capsys, "fit", a, "--target", "y", "--max-terms", "1", "-o", model, "--quiet")
+    command = ["evaluate", model, b, *(option.format(a=a, b=b) for option in options)]
+    told = run(capsys, *command)
+    facts = json.loads(run(capsys, *command, "--json").out)
+    return told.out + told.err, {one["name"]: one["accuracy"] for one in facts.get("familiar", [])}, facts
+
+
+def test_familiar_models_see_the_same_rows_in_the_types_of_training(capsys, tmp_path):
+    rng = np.random.default_rng(1)
+    x = rng.integers(0, 3, 120)
+    train = pd.DataFrame({"x": x, "y": np.array(["1", "2", "x"])[x]})
+    told, scores, _ = beside(capsys, tmp_path, train, train[train["y"] != "x"], "--train", "{a}")
+    assert "Each was trained on the training rows" in told  # --train means --compare
+    assert scores["decision tree"] == scores["random forest"] == 1.0  # though the classes look like numbers here
+    k = rng.random(200) < 0.7
+    train = pd.DataFrame({"k": k.astype(int), "z": rng.normal(size=200), "y": np.where(k, "yes", "no")})
+    test = pd.DataFrame({"k": 0, "z": rng.normal(size=30), "y": ["no"] * 25 + ["yes"] * 5})
+    _, scores, facts = beside(capsys, tmp_path, train, test, "--train", "{a}")
+    assert scores["decision tree"] == facts["accuracy"]["value"] == pytest.approx(25 / 30)  # by a column constant here
+    train = pd.DataFrame({"x": np.repeat([0.0, 1.0, 2.0], 20), "y": np.repeat(["p", "q", "r"], 20)})
+    test = train.iloc[[*range(10), *range(20, 40), 40, 41, 42, 43]]
+    _, scores, facts = beside(capsys, tmp_path, train, test, "--train", "{a}")
+    assert facts["rows"] == 34
+    assert scores["always the most frequent class"] == pytest.approx(10 / 34)  # all 34 rows, the rare class's too
+
+
+def test_rows_that_no_familiar_model_can_learn_from_are_told_of_and_judged(capsys, tmp_path):
+    train = pd.DataFrame({"x": np.arange(40) % 7, "y": np.where(np.arange(40) % 7 > 3, "yes", "no")})
+    one = train[train["y"] == "no"]
+    told, scores, facts = beside(capsys, tmp_path, train, one, "--compare")
+    assert "No familiar models beside it: column 'y' has one class only" in told
+    assert scores == {}
+    assert facts["rows"] == len(one)
+    assert "Always giving the answer that is most frequent here" in told
+    run(capsys, "report", str(tmp_path / "m.json"), str(tmp_path / "b.csv"), "-o", str(tmp_path / "r.html"))
+    assert (tmp_path / "r.html").stat().st_size > 10_000
+
+
+def test_other_rows_than_those_of_training_are_not_called_so(capsys):
+    told = run(capsys, "evaluate", "model.json", "test.csv", "--train", "test.csv").out
+    assert "trained on rows given for that, which are not the table of the small model" in told
+
+
+def test_the_page_numbers_mistakes_by_rows_of_the_file(capsys, tmp_path):
+    table = pd.read_csv("test.csv")
+    table.loc[:4, "y"] = None
+    table.to_csv(tmp_path / "gaps.csv", index=False)
+    facts = json.loads(run(capsys, "evaluate", "model.json", str(tmp_path / "gaps.csv"), "--json").out)
+    page = tmp_path / "report.html"
+    run(capsys, "report", "model.json", str(tmp_path / "gaps.csv"), "-o", str(page), "--no-compare")
+    assert all(f"row {one['row']}<" in page.read_text() for one in facts["mistakes"])
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -85,6 +144,7 @@ def test_familiar_models_stand_beside_it(capsys):
         (["evaluate", "model.json", "test.csv", "--target", "colour"], "class 'red' is none of the model's"),
         (["explain", "model.json", "test.csv", "--row", "101"], "test.csv has 100 rows; there is no row 101"),
         (["explain", "model.json", "--row", "1"], "--row needs a table"),
+        (["explain", "model.json", "test.csv", "--target", "z"], "'z'"),
         (["explain", "model.json", "test.csv", "--changeable", "age"], "name it with --row"),
         (["explain", "model.json", "test.csv", "--row", "1", "--changeable", "z"], "--changeable: 'z' is not among"),
         (["explain", "model.json", "--unit", "age"], "is not of the form COLUMN=UNIT"),
@@ -113,6 +173,25 @@ def test_a_model_is_told_in_words(capsys):
     assert facts["rule"].startswith("Predict 'yes' if")
     assert {one["name"] for one in facts["features"]} == {term.label for term in load_model("model.json").features}
     assert facts["conditions"][0]["fidelity"] > 0.9
+
+
+def test_only_training_rows_make_conditions_shorter_and_imitations_are_called_rough(capsys, tmp_path):
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(rng.choice(["n", "s"], (120, 3)), columns=["p", "q", "r"])
+    table["y"] = np.where((table["p"] == "s") & (table["q"] == "s"), "yes", "no")
+    table.to_csv(tmp_path / "all.csv", index=False)
+    table[(table["q"] == "s") & (table["r"] == "n")].to_csv(tmp_path / "part.csv", index=False)
+    model, every, part = (str(tmp_path / name) for name in ("m.json", "all.csv", "part.csv"))
+    run(capsys, "fit", every, "--target", "y", "--max-terms", "2", "-o", model, "--quiet")
+    title, _, clause, worth, *_ = run(capsys, "explain", model, part).out.splitlines()
+    assert title == "The rule"
+    assert ("p " in clause, "q " in clause) == (True, True)  # though q is the same in all these rows
+    assert worth.startswith("Exactly the model")
+    terms = (Term(0, 1.0, "age"), Term(1, 2.0, "size"))
+    SMaLLModel(("no", "yes"), "<U3", 3, (Prototype(1, -60.0, terms),)).save(model)
+    first, rest = run(capsys, "explain", model, "test.csv").out.split("\n\nRoughly, as conditions\n")
+    assert first.startswith("The model in words")
+    assert "rows given" in rest
 
 
 def test_a_model_alone_is_told_too(capsys, tmp_path):
@@ -159,7 +238,7 @@ def test_a_report_is_one_file_under_a_megabyte(capsys):
 def test_a_report_without_classes_has_no_scores(capsys):
     pd.read_csv("test.csv").drop(columns="y").to_csv("unlabelled.csv", index=False)
     told = run(capsys, "report", "model.json", "unlabelled.csv", "-o", "plain.html")
-    assert "unlabelled.csv has no column of classes: the page has no scores." in told.err
+    assert "unlabelled.csv has no classes: the page has no scores." in told.err
     page = Path("plain.html").read_text(encoding="utf-8")
     assert "How good it is" not in page
     assert "What the model is" in page

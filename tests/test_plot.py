@@ -17,6 +17,7 @@ from scipy import sparse
 
 from models import CARD, NO, RANGED, ROWS, THREE, YES, models, small
 from smallearn import SMaLLClassifier, SMaLLClassifierCV, plot
+from smallearn.devices import cost
 from smallearn.model import Prototype, Range, Term
 from smallearn.plot.calibration import wilson
 from smallearn.plot.colours import style_of
@@ -351,6 +352,10 @@ def test_points_without_a_choice_have_no_star_and_may_be_drawn_by_bytes():
     sizes = ax.lines[0].get_xdata()
     assert 0 < sizes[0] < sizes[1]
     assert ax.get_xlabel().startswith("bytes of flash (")
+    ax = plot.frontier(points, by="bytes", chip="cortex-m0", number="float32", layout="best")
+    spent = [cost(model, "cortex-m0", "float32", layout="best").flash for model in models]
+    assert ax.lines[0].get_xdata().tolist() == spent != sizes.tolist()
+    assert ", float32" in ax.get_xlabel()
 
 
 @pytest.mark.parametrize(

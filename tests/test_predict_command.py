@@ -13,6 +13,8 @@ from dataclasses import replace
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -175,6 +177,78 @@ def test_the_decimal_mark_is_that_of_the_file(text, mark, name, folder, capsys):
     separator = "\t" if name == "out.tsv" else text[3]
     probability = next(csv.DictReader(io.StringIO(written), delimiter=separator))["probability"]
     assert probability.startswith(f"0{mark}88079707797788")
+
+
+KEPT = {"age": [41, 3], "colour": ["red", "x"], "member": [True, None]}
+
+
+def test_carriage_returns_are_quoted_in_categories_and_titles(folder):
+    cells = pa.array(["a\rb", "c"])
+    more = {"note": cells.dictionary_encode(), "view": cells.cast(pa.string_view()), "ti\rtle": [1, 2]}
+    pq.write_table(pa.table(KEPT | more), folder / "in.parquet")
+    assert predict(folder, folder / "in.parquet", "-o", folder / "out.csv") == 0
+    with (folder / "out.csv").open(newline="") as file:
+        found = list(csv.DictReader(file))
+    assert [(row["note"], row["view"], row["ti\rtle"]) for row in found] == [("a\rb", "a\rb", "1"), ("c", "c", "2")]
+    assert len(pd.read_csv(folder / "out.csv")) == 2
+
+
+NOTES = [["b", "a"], ["c", "b"], ["b", "b"], [None, "a"]]
+
+
+def stream(path, columns):
+    """A stream of Arrow, with a piece for each of these columns ``note``."""
+    pieces = [pa.table(KEPT | {"note": column}) for column in columns]
+    with pa.ipc.new_stream(str(path), pieces[0].schema) as file:
+        for piece in pieces:
+            file.write_table(piece)
+    return path
+
+
+@pytest.mark.parametrize("name", ["out.arrow", "out.parquet", "out.csv"])
+def test_categories_may_differ_from_piece_to_piece(name, folder):
+    source = stream(folder / "in.arrow", [pa.array(cells).dictionary_encode() for cells in NOTES])
+    assert predict(folder, source, "-o", folder / name) == 0
+    read = {"out.arrow": pd.read_feather, "out.parquet": pd.read_parquet, "out.csv": pd.read_csv}[name]
+    found = read(folder / name)["note"].astype(object)
+    assert found.where(found.notna(), None).tolist() == [note for cells in NOTES for note in cells]
+
+
+@pytest.mark.parametrize(
+    ("given_as", "name", "kept"),
+    [("in.feather", "out.feather", True), ("in.parquet", "out.parquet", True), ("in.parquet", "out.feather", False)],
+)
+def test_categories_of_a_table_stay_categories_where_they_are_the_same_throughout(given_as, name, kept, folder):
+    table = pd.DataFrame(KEPT | {"note": pd.Categorical(["b", "a"])})
+    getattr(table, "to_parquet" if given_as == "in.parquet" else "to_feather")(folder / given_as)
+    assert predict(folder, folder / given_as, "-o", folder / name) == 0
+    found = (pd.read_parquet if name == "out.parquet" else pd.read_feather)(folder / name)["note"]
+    assert found.tolist() == ["b", "a"]
+    assert (found.dtype == "category") == kept
+
+
+def test_a_table_that_the_format_cannot_hold_is_told(folder, capsys):
+    kind = pa.list_(pa.dictionary(pa.int8(), pa.string()))
+    source = stream(folder / "in.arrow", [pa.array([[cell] for cell in cells], kind) for cells in NOTES])
+    before = set(folder.iterdir())
+    assert predict(folder, source, "-o", folder / "out.arrow") == 1
+    assert "Arrow cannot hold the table: Dictionary replacement detected" in capsys.readouterr().err
+    assert set(folder.iterdir()) == before
+
+
+def test_a_title_that_the_encoding_has_not_is_told(folder, capsys):
+    (folder / "in.csv").write_bytes("age,colour,member\n50,grün,true\n".encode("cp1252"))
+    arguments = ["--encoding", "cp1252", "--suffix", "_Ω", "-o", folder / "out.csv"]
+    assert predict(folder, folder / "in.csv", *arguments) == 1
+    assert "has no 'Ω': write Parquet, or save the table as UTF-8" in capsys.readouterr().err
+
+
+def test_on_stdout_the_table_is_utf_8_whatever_the_terminal_has(folder):
+    replace(CARD, classes=("no", "Ω")).save(folder / "model.json")
+    command = [sys.executable, "-m", "smallearn", "predict", str(folder / "model.json"), str(folder / "in.csv")]
+    told = subprocess.run(command, capture_output=True, env=os.environ | {"PYTHONIOENCODING": "cp1252"}, timeout=120)
+    assert told.returncode == 0
+    assert cells(io.BytesIO(told.stdout))["prediction"].tolist() == ["Ω", "no", "no"]
 
 
 def test_a_file_does_not_take_the_place_of_its_source(folder):

@@ -9,9 +9,11 @@ import pyarrow as pa
 import pytest
 
 from models import CARD, THREE, WHOLE, YES
+from smallearn import SMaLLClassifierCV, explain
 from smallearn.commands.common import CommandError
-from smallearn.commands.tables import iter_for, read_for
-from smallearn.commands.training import read_training
+from smallearn.commands.sources import open_source
+from smallearn.commands.tables import ModelReader, read_for
+from smallearn.commands.training import read_like, read_training
 from smallearn.terms import DataFacts, Prototype, Range, Term
 
 TABLE = pd.DataFrame(
@@ -36,17 +38,21 @@ def write(table, path):
     return path
 
 
+def pieces_of(model, path, rows):
+    return ModelReader(model, open_source(path)).pieces(rows)
+
+
 @pytest.mark.parametrize("name", ["t.csv", "t.tsv", "t.txt", "t.csv.gz", "t.parquet", "t.arrow", "t.feather"])
 def test_every_format_gives_the_model_the_same_rows(name, tmp_path):
     X, y = read_for(CARD, write(TABLE, tmp_path / name), target="y", labels=True)
     assert X["age"].tolist()[0] == 41.5
     assert X["colour"].isna().tolist() == [False, True, False, False]
     assert X["colour"].tolist()[2:] == TABLE["colour"].tolist()[2:]
-    assert list(X["member"].fillna(-1)) == [1.0, 0.0, -1.0, 1.0]
+    assert X["member"].tolist() == [True, False, None, True]
     assert "note" not in X.columns
     assert y.tolist() == TABLE["y"].tolist()
     assert CARD.predict(X).tolist() == CARD.predict(TABLE).tolist()
-    pieces = list(iter_for(CARD, tmp_path / name, 1))
+    pieces = list(pieces_of(CARD, tmp_path / name, 1))
     assert [row for _, piece in pieces for row in piece.index] == [0, 1, 2, 3]
     assert pieces[0][0].column_names == list(TABLE.columns)
 
@@ -286,17 +292,22 @@ def test_infinity_is_refused_with_its_place(tmp_path):
     [
         (["1", "0"], {0, 1}),
         (["1.0", "2.0"], {1, 2}),
-        (["True", "false"], {True, False}),
+        (["True", "False"], {True, False}),
+        (["true", "TRUE", "false"], {True, False}),
+        (["TRUE", "FALSE"], {"TRUE", "FALSE"}),
+        (["01", "02"], {"01", "02"}),
+        (["+1", "-1"], {"+1", "-1"}),
+        (["01", "1", "2"], {1, 2}),
         (["a", "1"], {"a", "1"}),
     ],
 )
 def test_classes_are_read_as_the_plainest_type(labels, classes, tmp_path):
     table = rows()
-    table["y"] = labels * 15
+    table["y"] = labels * (30 // len(labels))
     found = learnt(table, tmp_path)
     assert set(found.y.tolist()) == classes
     assert {type(label) for label in found.y.tolist()} == {type(label) for label in classes}
-    assert found.most_frequent[1] == 0.5
+    assert found.most_frequent[1] == (0.5 if len(labels) == 2 else 2 / 3)
 
 
 @pytest.mark.parametrize(
@@ -394,7 +405,10 @@ def test_a_feature_of_which_a_model_asks_only_whether_it_is_missing_is_read_alik
     model = replace(WHOLE, n_features=1, prototypes=(Prototype(1, 0.0, (term,)),), ranges=())
     path = csv_file(tmp_path, rows_of(["-", "3"]))
     assert read_for(model, path)[0]["x"].tolist() == ["-", "3"]
-    assert read_for(replace(model, ranges=(Range(0, 1.0, 3.0),)), path)[0]["x"].tolist() == [None, "3"]
+    numbers = read_for(replace(model, ranges=(Range(0, 1.0, 3.0),)), path)[0]["x"].tolist()
+    assert numbers == pytest.approx([np.nan, 3.0], nan_ok=True)
+    path = csv_file(tmp_path, rows_of(["-", "TRUE"]))
+    assert read_for(model, path)[0]["x"].tolist() == [None, True]
 
 
 @pytest.mark.parametrize("name", ["t.csv", "t.parquet"])
@@ -439,7 +453,7 @@ def test_thousands_may_be_set_off(cells, separator, numbers, tmp_path):
     assert read_training(path, "y").X["x"].fillna(-1).tolist() == numbers
     assert read_for(ONE, path)[0]["x"].fillna(-1).tolist() == numbers
     for rows in (1, 2, 3):  # however the file is cut into pieces
-        assert [x for _, piece in iter_for(ONE, path, rows) for x in piece["x"].fillna(-1)] == numbers
+        assert [x for _, piece in pieces_of(ONE, path, rows) for x in piece["x"].fillna(-1)] == numbers
 
 
 def test_decimal_commas_in_other_columns_tell_what_points_mean(tmp_path, capsys):
@@ -449,7 +463,7 @@ def test_decimal_commas_in_other_columns_tell_what_points_mean(tmp_path, capsys)
     numbers = [1234, 800, -2500] * 4
     assert read_training(path, "y").X["x"].tolist() == numbers
     assert "Column 'x': points set off thousands, for the table has decimal commas." in capsys.readouterr().err
-    assert [x for _, piece in iter_for(ONE, path, 1) for x in piece["x"]] == numbers
+    assert [x for _, piece in pieces_of(ONE, path, 1) for x in piece["x"]] == numbers
     path = csv_file(tmp_path, text.replace("0,5", "0.5").replace("1,25", "1.25"))
     assert read_training(path, "y").X["x"].tolist() == [1.234, 800, -2.5] * 4
     assert capsys.readouterr().err == ""
@@ -518,8 +532,8 @@ def test_categories_and_classes_that_differ_only_in_case_are_told(tmp_path, caps
     found = read_training(csv_file(tmp_path, text), "y")
     assert set(found.X["c"]) == {"yes", "Yes", "no"}
     told = capsys.readouterr().err
-    assert "'Yes' and 'yes' in column 'c' differ only in case: they are two categories." in told
-    assert "'A' and 'a' in column 'y' differ only in case: they are two classes." in told
+    assert "'Yes' and 'yes' in column 'c' differ only in case: they are 2 categories." in told
+    assert "'A' and 'a' in column 'y' differ only in case: they are 2 classes." in told
     many = ["a", "A", "b", "B", "c", "C", "d", "D", "e", "E"] * 2
     read_training(csv_file(tmp_path, rows_of(many)), "y")
     assert capsys.readouterr().err.splitlines()[3:] == ["So do 2 more in that column."]
@@ -535,3 +549,60 @@ def test_running_numbers_are_kept_if_there_is_nothing_else(tmp_path, capsys):
     with pytest.raises(CommandError, match="no column is left to learn from"):
         read_training(csv_file(tmp_path, text.replace("dose", "case_id")), "y")
     assert "Column 'case_id' names the rows: left out; --keep case_id to keep it." in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.parquet"])
+@pytest.mark.parametrize("values", [[0.5, 1.5, 2.5], [True, False, True], ["p", "q", "q"]])
+def test_a_model_that_asks_only_whether_a_value_is_there_knows_its_training_rows_again(values, name, tmp_path):
+    table = pd.DataFrame({"v": pd.Series([*values, None] * 20, dtype=object), "y": ["no", "no", "no", "yes"] * 20})
+    table = table if name == "t.csv" else table.convert_dtypes()
+    path = write(table, tmp_path / name)
+    found = read_training(path, "y")
+    fitted = SMaLLClassifierCV(max_terms=1, categorical_features=found.text or None, random_state=0).fit(
+        found.X, found.y
+    )
+    assert [term.kind for term in fitted.model_.terms] == ["missing"]
+    X, y = read_for(fitted.model_, path, target="y", labels=True)
+    assert fitted.model_.was_trained_on(X, y)
+    assert str(explain.case(fitted.model_, X.iloc[[3]], X=X))
+
+
+def test_what_a_model_takes_for_true_or_false_is_neither_2_nor_text(tmp_path):
+    flag = replace(YES, n_features=1, prototypes=(Prototype(1, 0.0, (Term(0, 1.0, "x", "equals", True),)),))
+    assert read_for(flag, csv_file(tmp_path, rows_of(["1", "FALSE", "", "0"])))[0]["x"].tolist() == [
+        *(True, False, None, False)
+    ]
+    with pytest.raises(CommandError, match=r"line 3, column 'x': '2' is neither true nor false"):
+        read_for(flag, csv_file(tmp_path, rows_of(["1", "2"])))
+
+
+def test_a_class_column_without_classes_is_as_good_as_none_unless_classes_are_needed(tmp_path):
+    known = replace(YES, data=DataFacts("f" * 64, (1, 1), target="y"))
+    path = csv_file(tmp_path, "a,c,y\n1,2,\n3,4,NA\n")
+    X, y = read_for(known, path, labels=None)
+    assert len(X) == 2
+    assert y is None
+    with pytest.raises(CommandError, match="no row has a class"):
+        read_for(known, path, labels=True)
+    with pytest.raises(CommandError, match="nosuch"):
+        read_for(known, path, labels=None, target="nosuch")
+
+
+def test_rows_are_read_with_the_columns_and_types_of_another_table(tmp_path):
+    there = pd.DataFrame({"n": [0.5, 1.5] * 10, "c": ["1", "b"] * 10, "t": [True, False] * 10, "gone": [1.5, 2.5] * 10})
+    table = learnt(there.assign(y=["yes", "no"] * 10), tmp_path)
+    path = csv_file(tmp_path, "t,c,n,y\nTRUE,1,7,yes\n,2,odd,\nfalse,1,7,yes\n")
+    found = read_like(table, path, np.array([0, 1, 2]), "utf-8", ())
+    assert list(found.columns) == ["n", "c", "t", "gone"]  # though constant here, and one is missing
+    assert found["n"].tolist() == pytest.approx([7.0, np.nan, 7.0], nan_ok=True)
+    assert found["c"].tolist() == ["1", "2", "1"]
+    assert found["t"].tolist() == [True, None, False]
+    assert found["gone"].isna().all()
+
+
+def test_text_of_which_most_is_none_is_not_called_numbers(tmp_path, capsys):
+    read_training(csv_file(tmp_path, rows_of([*["none"] * 9, "guarantor", "guarantor"])), "y")
+    assert "is no number" not in capsys.readouterr().err
+    percents = pd.DataFrame({"x": [f"{i}%" for i in range(12)], "z": [1.5, 2.5] * 6, "y": ["a", "b"] * 6})
+    assert "x" in learnt(percents, tmp_path).left_out
+    assert "'0%' in line 2 cannot be read as one" in capsys.readouterr().err

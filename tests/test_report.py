@@ -141,7 +141,7 @@ def test_on_other_rows_it_has_their_scores_with_intervals_and_no_warning(chosen)
     assert counts == judged.confusion.tolist()
     assert [line[0] for line in lines] == ["benign", "malignant"]
     assert f"On the {len(chosen.truth)} rows of new.csv, {judged.accuracy:.1%} are right." in found.words
-    assert "They are not the rows that it was trained on." in found.words
+    assert "This is not the table that it was trained on." in found.words
     assert "flatter" not in found.words
     wrong = int(np.sum(judged.confusion) - np.trace(judged.confusion))
     assert f"{wrong} of the {len(chosen.truth)} rows" in found.words
@@ -175,7 +175,7 @@ def test_an_older_model_knows_nothing_of_its_training(chosen):
     older = replace(chosen.model, selection=None, data=None, training=None)
     found = check_form(report_html(older, chosen.X, chosen.y, chips=()))
     assert "flatter" not in found.words
-    assert "They are not the rows" not in found.words
+    assert "This is not the table" not in found.words
     assert any(line[0] == "rows on this page" and line[1].endswith("unknown") for line in found.table("fact"))
 
 
@@ -327,7 +327,10 @@ def test_a_large_model_of_many_rows_stays_below_a_megabyte():
     model = SMaLLModel(("no", "yes"), "<U3", 24, prototypes, ranges=tuple(Range(i, -4.0, 4.0) for i in range(24)))
     y = np.where(rng.random(2000) < 0.1, "no", model.predict(X))
     matters, conditions = "smallearn.report.views._importance", "smallearn.report.rule._conditions"
-    with patch(matters, lambda *_: None), patch(conditions, lambda *_: []):  # which are short, and long to compute
+    with (
+        patch(matters, lambda *_: None),
+        patch(conditions, lambda *_, **__: []),
+    ):  # short, but long to compute
         found = check_form(report_html(model, X, y, chips=()))
     assert any(tag == "image" for tag, _ in found.elements)
 

@@ -18,10 +18,11 @@ from smallearn.commands import (
     predict,
     report,
 )
-from smallearn.commands.common import INTERRUPTED, PROBLEM, CommandError
+from smallearn.commands.common import INTERRUPTED, NOBODY_READS, PROBLEM, CommandError, as_text
 from smallearn.commands.completion import SHELLS, PrintCompletion
 from smallearn.commands.terminal import complain, set_quiet
 from smallearn.version import __version__
+from smallearn.words import show
 
 # A module has `add`, which adds the command's parser with `run` in its defaults.
 COMMANDS = (demo, fit, evaluate, predict, explain, frontier, export, cost, report, paper, doctor)
@@ -31,6 +32,7 @@ exit codes:
   1    the data, the model or what was asked for cannot be used; stderr says why
   2    wrong arguments
   130  interrupted
+  141  whoever read the output has left
 
 `smallearn COMMAND --help` has examples. Colours are off where NO_COLOR is set.
 """
@@ -38,11 +40,12 @@ exit codes:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command; the exit code is 0 if it succeeded."""
+    _prepare_streams()
     try:
         given = _parsed(argv)
     except BrokenPipeError:
         _leave_stdout()
-        return PROBLEM
+        return NOBODY_READS
     given.main = main  # for a command that runs others
     set_quiet(getattr(given, "quiet", False))
     try:
@@ -58,17 +61,37 @@ def main(argv: Sequence[str] | None = None) -> int:
         return INTERRUPTED
     except BrokenPipeError:
         _leave_stdout()
+        return NOBODY_READS
+    except OSError as problem:  # a disk that is full, a file that went away
+        _leave_stdout()
+        where = "" if problem.filename is None else f"{show(str(problem.filename))}: "
+        complain(f"smallearn {given.command}: {where}{problem.strerror or problem}.")
         return PROBLEM
     finally:
         set_quiet(False)
 
 
+def _prepare_streams() -> None:
+    """Signs that a stream's encoding lacks are printed as escapes, where they would be an error; a stream that is
+    closed takes what is printed to nowhere."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115  # as long as the process
+        stream = getattr(sys, name)
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+
+
 def _parsed(argv: Sequence[str] | None) -> argparse.Namespace:
     """The arguments; what ``--help`` and its like print is all out before they leave."""
     try:
-        return make_parser().parse_args(argv)
+        given = make_parser().parse_args(argv)
     finally:
         sys.stdout.flush()
+    for name, value in vars(given).items():
+        if isinstance(value, str):  # not paths, which may have any bytes
+            setattr(given, name, as_text(value))
+    return given
 
 
 def make_parser() -> argparse.ArgumentParser:

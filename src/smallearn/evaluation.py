@@ -95,7 +95,10 @@ class Evaluation:
         )
         yield "balanced accuracy", f"{self.balanced_accuracy}", "the same, averaged over the classes"
         if self.auc is not None:
-            yield "area under ROC", f"{self.auc:.3f}", "chance that a row of one class scores above one of the other"
+            meaning = "chance that a row of one class scores above one of the other"
+            if len(self.classes) > 2:
+                meaning = "chance that a row of a class scores above one of the others, averaged over the classes"
+            yield "area under ROC", f"{self.auc:.3f}", meaning
         yield "log-loss", f"{self.log_loss:.3f}", "how much the true classes surprise the probabilities; 0 is perfect"
         yield "Brier score", f"{self.brier:.3f}", "mean squared error of the probabilities; 0 is perfect"
 
@@ -237,26 +240,38 @@ class Familiar:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Familiar models, judged by folds of the rows at hand or, ``trained`` on others, by all of them."""
+    """Familiar models, judged by folds of the rows at hand or, ``trained`` on others, by all of them; ``same``: whether
+    these others are those that the small model was trained on, None if that is unknown. ``n_rows`` of a class that can
+    be held out in ``folds`` folds."""
 
     models: tuple[Familiar, ...]
     trained: bool
+    same: bool | None = True
+    folds: int = FOLDS
+    n_rows: int | None = None
 
     def words(self, model: SMaLLModel, judged: Evaluation) -> str:
         """How they were judged, and how fair that is."""
-        if self.trained:
+        if self.trained and self.same:
             return "Each was trained on the training rows and is judged by these rows, like the small model."
-        words = f"Each is judged by {FOLDS} stratified folds of these rows."
+        if self.trained:
+            known = "which may not be those of" if self.same is None else "which are not the table of"
+            return f"Each was trained on rows given for that, {known} the small model, and is judged by these rows."
+        fewer = self.n_rows is not None and self.n_rows < judged.n_rows
+        which = f"{self.n_rows} of these rows, without classes of too few" if fewer else "these rows"
+        words = f"Each is judged by {self.folds} stratified folds of {which}."
         if judged.is_training_data and _was_cross_validated(model):
             return f"{words} The small model has its cross-validated score."
         if judged.is_training_data:
             return f"{words} The small model's figure is that on its own training rows, and so flatters it."
+        if model.data is None:
+            return f"{words} Which rows the small model learned from is not known."
         return f"{words} They learn from rows among these, the small model learned from others: that favours them."
 
     def lines(self, model: SMaLLModel, judged: Evaluation) -> list[tuple[str, str, str]]:
         """Name, accuracy and size of each, the small model first."""
         own = f"{judged.accuracy.value:.1%}"
-        if judged.is_training_data and _was_cross_validated(model) and model.selection is not None:
+        if judged.is_training_data and model.selection is not None and model.selection.metric == "accuracy":
             own = f"{model.selection.score:.1%} ± {model.selection.spread:.1%}"
         each = [(m.name, f"{m.score:.1%}" + (f" ± {m.spread:.1%}" if m.spread else ""), m.size) for m in self.models]
         return [("this model", own, count(len(model.terms), "term")), *each]
@@ -267,14 +282,20 @@ def _was_cross_validated(model: SMaLLModel) -> bool:
 
 
 def familiar(
-    X: Any, y: Any, test: tuple[Any, Any] | None = None, step: Callable[[], None] = lambda: None
+    X: Any,
+    y: Any,
+    test: tuple[Any, Any] | None = None,
+    same: bool | None = True,
+    step: Callable[[], None] = lambda: None,
 ) -> Comparison:
     """Accuracy of familiar classifiers, with settings chosen by an inner cross-validation where they matter: by 5
-    stratified folds of the rows ``X``, or trained on them and tried on the rows of ``test``. ``X`` is a pandas table;
-    text is one-hot, gaps are filled. ``step`` is called after each."""
+    stratified folds of the rows ``X``, or trained on them and tried on the rows of ``test``; ``same``: whether they are
+    the rows that the small model was trained on. ``X`` is a pandas table; text is one-hot, gaps are filled. ``step`` is
+    called after each."""
     y = np.asarray(y)
     fewest = int(np.unique(y, return_counts=True)[1].min())
-    folds = StratifiedKFold(min(FOLDS, max(2, fewest)), shuffle=True, random_state=0)
+    n_folds = min(FOLDS, max(2, fewest))
+    folds = StratifiedKFold(n_folds, shuffle=True, random_state=0)
     found = []
     for name, make, size in _models(max(2, min(FOLDS, fewest // 2))):
         with warnings.catch_warnings():
@@ -287,7 +308,7 @@ def familiar(
         spread = standard_error(tuple(scores))
         found.append(Familiar(name, float(np.mean(scores)), spread, size(fitted)))
         step()
-    return Comparison(tuple(found), test is not None)
+    return Comparison(tuple(found), test is not None, same, n_folds, len(y))
 
 
 N_FAMILIAR = 5

@@ -133,13 +133,13 @@ class SMaLLModel:
                     z[:, j] = prototype.intercept
                     for term in prototype.terms:
                         z[:, j] += term.weight * columns[term.feature].factor(term)
-            blocks.append(_finite(z))
+            blocks.append(finite(z))
         return np.concatenate(blocks) if blocks else np.empty((0, len(self.prototypes)))
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Log-odds. Two classes: positive for ``classes[1]``. More: the score of each class, rows × classes."""
         with np.errstate(over="ignore"):
-            return _finite(self.scale * self._class_scores(X))
+            return finite(self.scale * self._class_scores(X))
 
     def predict(self, X: Any) -> np.ndarray:
         """The class of each row of an array, a sparse matrix, or a pandas or polars table, by name if it has names."""
@@ -348,7 +348,7 @@ def load_model(path: str | os.PathLike) -> SMaLLModel:
         raise ValueError(f"{os.fspath(path)}: {problem}") from None
 
 
-def _finite(z: np.ndarray) -> np.ndarray:
+def finite(z: np.ndarray) -> np.ndarray:
     if not np.isfinite(z).all():
         raise ValueError("The scores overflow: X has values far beyond those that the model was trained on.")
     return z

@@ -10,7 +10,6 @@ import json
 import math
 import os
 import re
-import secrets
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
@@ -18,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from smallearn.files import draft_of
 from smallearn.terms import BUDGETS, KINDS, Category, DataFacts, Prototype, Range, Selection, Step, Term, Training
 from smallearn.words import listed, show
 
@@ -76,20 +76,10 @@ def save(text: str, path: str | os.PathLike) -> None:
     target = Path(os.path.realpath(path))
     if not target.parent.is_dir():
         raise FileNotFoundError(errno.ENOENT, "No such folder", str(target.parent))
-    if target.exists() and not target.is_file():
+    if target.is_dir():
         raise ValueError(f"{target} is not a file that a model could replace.")
-    draft = target.with_name(f".smallearn-{secrets.token_hex(8)}.tmp")
-    try:
-        with draft.open("x", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        if target.exists():
-            draft.chmod(target.stat().st_mode & 0o777)
-        draft.replace(target)
-    except BaseException:
-        draft.unlink(missing_ok=True)
-        raise
+    with draft_of(path) as draft:
+        draft.write_bytes(text.encode())
 
 
 # --- reading ---------------------------------------------------------------------------------------------------------

@@ -23,7 +23,7 @@ BY_POINTS = r"^[+-]?([0-9]*|[1-9][0-9]{0,2}([.][0-9]{3})+)(,[0-9]+)?$"
 SURELY_BY_POINTS = r"^[+-]?(([0-9]*|[1-9][0-9]{0,2}([.][0-9]{3})+),[0-9]+|[1-9][0-9]{0,2}([.][0-9]{3}){2,})$"
 PERHAPS_BY_POINTS = r"^[+-]?[1-9][0-9]{0,2}[.][0-9]{3}$"
 BY_COMMAS = r"^[+-]?[1-9][0-9]{0,2}(,[0-9]{3})+([.][0-9]+)?$"
-LIKE_A_NUMBER = r"^[^\pL]{0,3}[0-9]+([.,'’  ][0-9]+)+[^\pL]{0,3}$"
+LIKE_A_NUMBER = r"^[^\pL#]{0,3}[0-9]+([.,'’  ][0-9]+)*[^\pL#]{0,3}$"
 DATE = (
     r"^([0-9]{4}-[0-9]{1,2}-[0-9]{1,2}|[0-9]{1,2}[./-][0-9]{1,2}[./-]([0-9]{4}|[0-9]{2})|[0-9]{4}/[0-9]{1,2}/[0-9]{1,2})"
     r"([T ][0-9]{1,2}:[0-9]{2}(:[0-9]{2}([.,][0-9]+)?)?( ?(Z|UTC|[+-][0-9]{2}:?[0-9]{2}))?)?$"
@@ -162,6 +162,13 @@ def truths_of(text: Any) -> np.ndarray:
     values = np.empty(len(text), dtype=object)
     values[:] = [None if cell is None else words[cell.lower()] for cell in text.to_pylist()]
     return values
+
+
+def truths_in(values: np.ndarray) -> np.ndarray:
+    """Numbers as True, False where they are 0, or None where they are missing."""
+    found = np.empty(len(values), dtype=object)
+    found[:] = [None if value != value else bool(value) for value in values.tolist()]
+    return found
 
 
 def _all(mask: Any) -> bool:

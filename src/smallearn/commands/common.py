@@ -1,33 +1,40 @@
 """What several commands do alike."""
 
 import argparse
+import json
 import os
-import secrets
 import shlex
 import signal
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
+from smallearn import files
 from smallearn.commands.terminal import tell
 from smallearn.model import SMaLLModel, load_model
 from smallearn.words import show
 
 __all__ = [
     "INTERRUPTED",
+    "NOBODY_READS",
     "PROBLEM",
     "CommandError",
+    "as_text",
     "check_input",
     "check_output",
     "draft_of",
+    "file_name",
     "looks_like_table",
+    "print_json",
     "read_model",
     "tell",
     "write_file",
 ]
 
-PROBLEM, INTERRUPTED = 1, 130
+PROBLEM, INTERRUPTED, NOBODY_READS = 1, 130, 141
 TABLES = (".csv", ".tsv", ".txt", ".parquet", ".pq", ".arrow", ".feather", ".ipc")
 
 
@@ -70,28 +77,40 @@ def _word(path: Path) -> str:
     return show(shlex.quote(str(path)), quote=False, most=200)
 
 
+def print_json(facts: Any) -> None:
+    """One JSON document on stdout, in escapes where that is not UTF-8."""
+    encoding = (getattr(sys.stdout, "encoding", None) or "").lower().replace("-", "")
+    print(json.dumps(facts, indent=1, ensure_ascii=encoding != "utf8"))
+
+
 def write_file(content: str | bytes, path: Path) -> None:
-    """Write a file whole or not at all."""
+    """Write a file whole or not at all; bytes of names that are no text become question marks."""
     with draft_of(path) as draft:
-        draft.write_bytes(content if isinstance(content, bytes) else content.encode())
+        draft.write_bytes(content if isinstance(content, bytes) else as_text(content).encode())
+
+
+def file_name(path: Path) -> str:
+    """A file's name as text that can be written anywhere, whatever bytes it has."""
+    return as_text(path.name)
+
+
+def as_text(words: str) -> str:
+    """What the user typed, with question marks for bytes that are no text."""
+    return words.encode(errors="replace").decode()
 
 
 @contextmanager
 def draft_of(path: Path) -> Iterator[Path]:
-    """A file beside ``path`` to write to. It takes its place when all is written; if anything goes wrong before, an
-    interruption included, nothing of it is left."""
+    """As `files.draft_of`, where what goes wrong is told in a sentence, and a request to end leaves nothing."""
     _check_folder(path)
-    draft = path.with_name(f".smallearn-{secrets.token_hex(8)}.tmp")
     try:
-        with _orderly_end():
+        with _orderly_end(), files.draft_of(path) as draft:
             yield draft
-        os.replace(draft, path)
     except OSError as problem:
-        if problem.filename not in (None, str(draft), draft):
+        about = path if problem.filename is None else Path(problem.filename)
+        if about != path and not about.name.startswith(files.DRAFT):
             raise
         raise CommandError(f"{show(str(path))} cannot be written: {problem.strerror or problem}") from None
-    finally:
-        draft.unlink(missing_ok=True)
 
 
 @contextmanager
@@ -124,6 +143,8 @@ def check_input(path: Path) -> None:
 def check_output(path: Path, *inputs: Path | None) -> None:
     """A file can be written to a folder only, and not over what is read: said before any work is done."""
     _check_folder(path)
+    if not os.access(path if path.exists() else path.parent, os.W_OK):
+        raise CommandError(f"{show(str(path))} cannot be written: that is not permitted")
     for other in filter(None, inputs):
         if path.exists() and other.exists() and os.path.samefile(path, other):
             raise CommandError(f"{show(str(path))} is also the input: name another file to write")

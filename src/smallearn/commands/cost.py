@@ -1,12 +1,11 @@
 """``smallearn cost``: what a model takes on a chip."""
 
 import argparse
-import json
 from dataclasses import asdict
 from typing import Any
 
 from smallearn.commands.arguments import CHIPS, add_command, add_model, add_talk
-from smallearn.commands.common import CommandError, read_model
+from smallearn.commands.common import CommandError, print_json, read_model
 from smallearn.commands.search import in_flags
 
 EXAMPLES = """\
@@ -49,7 +48,7 @@ def run(given: argparse.Namespace) -> int:
     except (ValueError, ToolchainError) as problem:
         raise CommandError(in_flags(str(problem))) from None
     if given.json:
-        print(json.dumps([asdict(one) for one in found], indent=1))
+        print_json([asdict(one) for one in found])
     else:
         print(_as_words(found))
     return 0

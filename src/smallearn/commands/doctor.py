@@ -1,7 +1,6 @@
 """``smallearn doctor``: what is installed, what for, and whether it works."""
 
 import argparse
-import json
 import os
 import platform
 import shutil
@@ -11,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from smallearn.commands.arguments import add_command, add_talk
-from smallearn.commands.common import PROBLEM
+from smallearn.commands.common import PROBLEM, print_json
 from smallearn.commands.terminal import heading
 from smallearn.version import __version__
 
@@ -66,7 +65,10 @@ def run(given: argparse.Namespace) -> int:
         | {name: _header(path) for name, (path, _) in HEADERS.items()},
         "test": _try_a_fit(),
     }
-    print(json.dumps(found, indent=1) if given.json else _in_words(found))
+    if given.json:
+        print_json(found)
+    else:
+        print(_in_words(found))
     return 0 if found["test"]["works"] else PROBLEM
 
 
@@ -94,7 +96,9 @@ def _try_a_fit() -> dict[str, Any]:
         import numpy as np
 
         from smallearn import SMaLLClassifier
+        from smallearn.commands.search import mind_quiet
 
+        mind_quiet()
         X = np.arange(20.0)[:, None]
         y = (X[:, 0] > 9).astype(int)
         model = SMaLLClassifier(1, 1).fit(X, y).model_

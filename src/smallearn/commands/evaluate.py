@@ -1,11 +1,10 @@
 """``smallearn evaluate``: how good a model is on the rows of a table."""
 
 import argparse
-import json
 from typing import Any
 
 from smallearn.commands.arguments import add_command, add_data, add_model, add_path, add_talk
-from smallearn.commands.common import CommandError, read_model
+from smallearn.commands.common import CommandError, print_json, read_model, tell
 from smallearn.commands.terminal import heading
 from smallearn.words import count, percent, show
 
@@ -45,7 +44,8 @@ def add_comparison(parser: argparse.ArgumentParser, by_default: bool = False) ->
         parser,
         "--train",
         metavar="DATA",
-        help="the table that the model was trained on: familiar models learn from it too, and not by folds of DATA",
+        help="the table that the model was trained on: familiar models learn from it too, and not by folds of DATA"
+        + ("" if by_default else "; means --compare"),
     )
 
 
@@ -60,10 +60,10 @@ def run(given: argparse.Namespace) -> int:
         judged = evaluate(model, X, y)
     except ValueError as problem:
         raise CommandError(str(problem)) from None
-    compared = compare(given, model) if given.compare else None
+    compared = compare(given, model, X, y) if given.compare or given.train is not None else None
     rows = X.index.to_numpy() + 1
     if given.json:
-        print(json.dumps(_facts(model, judged, compared, rows), indent=1, ensure_ascii=False))
+        print_json(_facts(model, judged, compared, rows))
         return 0
     print(heading(f"{given.model.name} on {given.data.name}: {count(judged.n_rows, 'row')}"))
     for line in _verdict(model, judged):
@@ -79,31 +79,44 @@ def run(given: argparse.Namespace) -> int:
     return 0
 
 
-def compare(given: argparse.Namespace, model: Any) -> Any:
-    """Familiar models on the same data, with all its columns."""
+def compare(given: argparse.Namespace, model: Any, X: Any, y: Any) -> Any:
+    """Familiar models on the rows ``X`` that the model was judged by, with all columns of their file; None, and a word
+    why, if these do not suffice to learn from."""
     from smallearn.commands.tables import target_of
     from smallearn.commands.terminal import is_quiet
-    from smallearn.commands.training import read_training
+    from smallearn.commands.training import read_like, read_training
     from smallearn.evaluation import N_FAMILIAR, familiar
     from smallearn.progress import Bar
 
     target = target_of(model, given.target)
     if target is None:
         raise CommandError("the model does not know which column has the classes: name it with --target")
-    here = _quietly(read_training, given.data, target, encoding=given.encoding, missing=given.missing)
+    learn_from = given.data if given.train is None else given.train
+    options = {"encoding": given.encoding, "missing": given.missing}
+    try:
+        table = _quietly(read_training, learn_from, target, **options)
+    except CommandError as problem:
+        if given.train is not None:
+            raise
+        tell(f"No familiar models beside it: {problem}.")
+        return None
+    test, same = None, None
+    if given.train is not None:
+        test = _quietly(read_like, table, given.data, X.index.to_numpy(), **options), y.astype(str)
+        same = None if model.data is None else _is_training_table(model, given, target)
     with Bar(N_FAMILIAR, "familiar models", not is_quiet()) as bar:
-        if given.train is None:
-            return familiar(here.X, here.y, step=bar.step)
-        there = _quietly(read_training, given.train, target, encoding=given.encoding, missing=given.missing)
-        return familiar(there.X, there.y, (_like(here.X, there.X), here.y), step=bar.step)
+        return familiar(table.X, table.y.astype(str), test, same, step=bar.step)
 
 
-def _like(table: Any, other: Any) -> Any:
-    """The columns of the other table; those that this one lacks are missing throughout."""
-    columns = table.reindex(columns=other.columns)
-    text = [name for name in other.columns if other[name].dtype == object]
-    numbers = [name for name in other.columns if name not in text]
-    return columns.astype({**dict.fromkeys(text, object), **dict.fromkeys(numbers, float)}, errors="ignore")
+def _is_training_table(model: Any, given: argparse.Namespace, target: str) -> bool:
+    from smallearn.commands.tables import read_for
+
+    options = {"encoding": given.encoding, "missing": given.missing}
+    try:
+        X, y = _quietly(read_for, model, given.train, target=target, labels=True, **options)
+        return bool(model.was_trained_on(X, y))
+    except (CommandError, ValueError):  # a table that the model cannot read is not its own
+        return False
 
 
 def _quietly(read: Any, *arguments: Any, **options: Any) -> Any:
@@ -121,8 +134,12 @@ def _quietly(read: Any, *arguments: Any, **options: Any) -> Any:
 def _verdict(model: Any, judged: Any) -> list[str]:
     kept = model.selection
     if not judged.is_training_data:
-        known = "" if model.data is None else ", which are not those that it was trained on"
-        return [f"{judged.accuracy:.1%} of these rows{known}, are right.".replace("rows, are", "rows are")]
+        lines = [f"{judged.accuracy:.1%} of these rows are right."]
+        if model.data is not None:
+            lines.append("This is not the table that the model was trained on; that rows are in both is not ruled out.")
+        if judged.accuracy.value <= judged.frequent:
+            lines.append("Always giving the answer that is most frequent here would be right as often, or more often.")
+        return lines
     if kept is None:
         return ["These are the rows that the model was trained on: expect less on others."]
     return [

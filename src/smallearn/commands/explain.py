@@ -1,12 +1,10 @@
 """``smallearn explain``: a model in words, or why a row was decided so."""
 
 import argparse
-import json
-from contextlib import suppress
 from typing import Any
 
 from smallearn.commands.arguments import add_command, add_data, add_model, add_talk, row
-from smallearn.commands.common import CommandError, read_model
+from smallearn.commands.common import CommandError, print_json, read_model
 from smallearn.commands.terminal import heading
 from smallearn.words import listed
 
@@ -74,15 +72,17 @@ def run(given: argparse.Namespace) -> int:
     if given.changeable:
         raise CommandError("--changeable speaks of one case: name it with --row")
     X, y = _rows(given, model)
-    parts = _parts(model, X, y, units)
+    parts = _parts(model, X, y, units, len(model.classes) if given.json else MOST_CLASSES)
     if given.json:
-        print(json.dumps(_model_facts(model, *parts), indent=1, ensure_ascii=False))
+        print_json(_model_facts(model, *parts))
         return 0
     description, conditions, matters = parts
     sections = [("The model in words", str(description))]
     if conditions:
-        same = all(one.exact or one.fidelity == 1.0 for one in conditions)
+        same = all(one.exact or (one.fidelity == 1.0 and not one.imitates) for one in conditions)
         text = "\n".join(map(str, conditions))
+        if len(model.classes) > max(2, MOST_CLASSES):
+            text += f"\nThe other {len(model.classes) - MOST_CLASSES} classes are in what --json prints."
         sections.insert(0 if same else 1, ("The rule" if same else "Roughly, as conditions", text))
     if matters is not None:
         sections.append(("What matters", str(matters)))
@@ -98,14 +98,13 @@ def _rows(given: argparse.Namespace, model: Any) -> tuple[Any, Any]:
     return read_for(model, given.data, target=given.target, labels=None, encoding=given.encoding, missing=given.missing)
 
 
-def _parts(model: Any, X: Any, y: Any, units: dict[str, str]) -> tuple[Any, list[Any], Any]:
-    """The scores in words, conditions that say the same as far as there are any, and what matters."""
+def _parts(model: Any, X: Any, y: Any, units: dict[str, str], most: int) -> tuple[Any, list[Any], Any]:
+    """The scores in words, conditions that say the same as far as there are any, and what matters. Only the rows that
+    it was trained on may make conditions shorter than they are on every input."""
     from smallearn import explain
+    from smallearn.explain.dnf import conditions_of
 
-    conditions: list[Any] = []
-    with suppress(ValueError):  # continuous features without rows, or too many combinations
-        labels = (None,) if len(model.classes) == 2 else model.classes[:MOST_CLASSES]
-        conditions = [explain.dnf(model, X, label=label) for label in labels]
+    conditions = conditions_of(model, X, most, simplify=y is not None and model.was_trained_on(X, y))
     matters = None if y is None or not model.terms else explain.importance(model, X, y)
     return explain.describe(model, X, units=units), conditions, matters
 
@@ -122,7 +121,7 @@ def _explain_row(given: argparse.Namespace, model: Any, units: dict[str, str]) -
     except ValueError as problem:
         raise CommandError(str(problem).replace("changeable:", "--changeable:")) from None
     if given.json:
-        print(json.dumps(_case_facts(given, case), indent=1, ensure_ascii=False))
+        print_json(_case_facts(given, case))
         return 0
     print(heading(f"Row {given.row} of {given.data.name}:") + f" {case}")
     return 0

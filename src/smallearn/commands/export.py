@@ -1,12 +1,13 @@
 """``smallearn export``: a model as source, query or graph."""
 
 import argparse
+import sys
 from typing import Any
 
 from smallearn.commands.arguments import add_command, add_model, add_path, add_talk
 from smallearn.commands.common import CommandError, check_output, read_model, tell, write_file
 from smallearn.commands.search import in_flags
-from smallearn.words import listed
+from smallearn.words import listed, show
 
 EXAMPLES = """\
 smallearn export model.json --to c --number int8 -o model.h
@@ -83,11 +84,22 @@ def run(given: argparse.Namespace) -> int:
     if given.to == "arduino":
         tell(f"An Arduino library is in {made}.")
     elif given.output is None:
-        print(made, end="" if made.endswith("\n") else "\n")
+        _print(made)
     else:
         write_file(made if isinstance(made, str) else made.SerializeToString(), given.output)
         tell(f"Wrote {given.output}.")
     return 0
+
+
+def _print(text: str) -> None:
+    """On stdout as it is or not at all: source with other signs than it has would be another program."""
+    encoding = sys.stdout.encoding or "utf-8"
+    try:
+        text.encode(encoding)
+    except UnicodeEncodeError as problem:
+        sign = show(text[problem.start])
+        raise CommandError(f"the output's encoding, {encoding}, has no {sign}: write a file with -o") from None
+    print(text, end="" if text.endswith("\n") else "\n")
 
 
 def _flags(target: str) -> str:

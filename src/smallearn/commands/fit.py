@@ -1,13 +1,12 @@
 """``smallearn fit``: the best small model of a table."""
 
 import argparse
-import json
 import shlex
 from dataclasses import asdict
 from typing import Any
 
 from smallearn.commands.arguments import CHIPS, add_command, add_path, add_search, add_talk, add_training, positive
-from smallearn.commands.common import CommandError, check_output, looks_like_table
+from smallearn.commands.common import CommandError, check_output, file_name, looks_like_table, print_json
 from smallearn.commands.search import failures, search_options
 from smallearn.commands.sources import check_table
 from smallearn.commands.terminal import heading
@@ -60,11 +59,11 @@ def run(given: argparse.Namespace) -> int:
     selector = _selector(given, rows)
     with failures():
         selector.fit(rows.X, rows.y)
-        model = selector.model_.trained_on(rows.X, rows.y, target=given.target, source=given.data.name)
+        model = selector.model_.trained_on(rows.X, rows.y, target=given.target, source=file_name(given.data))
         model.save(given.output)
     label, share = rows.most_frequent
     if given.json:
-        print(json.dumps(_facts(given, rows, selector, model), indent=1, ensure_ascii=False))
+        print_json(_facts(given, rows, selector, model))
         return 0
     head, _, rest = str(model).partition("\n")
     print(f"{heading(head)}\n{rest}")

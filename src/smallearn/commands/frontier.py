@@ -3,11 +3,11 @@
 import argparse
 import csv
 import io
-import json
+from pathlib import Path
 from typing import Any
 
 from smallearn.commands.arguments import CHIPS, add_command, add_path, add_search, add_talk, add_training
-from smallearn.commands.common import CommandError, check_output, tell, write_file
+from smallearn.commands.common import CommandError, check_output, file_name, print_json, tell, write_file
 from smallearn.commands.search import failures, search_options
 from smallearn.commands.sources import check_table
 from smallearn.commands.terminal import heading, is_quiet
@@ -19,6 +19,7 @@ smallearn frontier data.csv --target y --max-terms 5
 smallearn frontier data.csv --target y --max-terms 4 --chip atmega328p -o frontier.csv --save models
 smallearn frontier data.csv --target y --max-terms 4 --plot frontier.svg
 """
+NUMBER, LAYOUT = "int8", "best"  # on a chip, unless another number is asked for
 PICTURES = ("svg", "png", "pdf")
 
 
@@ -36,9 +37,7 @@ def add(commands) -> None:
     add_search(parser, max_terms=10)
     add_path(parser, "-o", "--output", metavar="FILE", help="the table as CSV")
     parser.add_argument("--chip", metavar="CHIP", help=f"tell bytes and time on it too: {CHIPS}")
-    parser.add_argument(
-        "--number", default="int8", metavar="TYPE", help="numbers there: float32, int8, int16, int32 (int8)"
-    )
+    parser.add_argument("--number", metavar="TYPE", help="numbers there: float32, int8, int16, int32 (int8)")
     add_path(parser, "--save", folder=True, metavar="FOLDER", help="write each model there, as model-<terms>.json")
     add_path(parser, "--plot", metavar="FILE", help="draw it: SVG, PNG or PDF")
     add_talk(parser)
@@ -64,7 +63,10 @@ def run(given: argparse.Namespace) -> int:
         _save(given, points, rows)
     if given.plot is not None:
         _plot(given, points)
-    print(json.dumps(lines, indent=1) if given.json else _as_words(lines))
+    if given.json:
+        print_json(lines)
+    else:
+        print(_as_words(lines))
     return 0
 
 
@@ -75,14 +77,24 @@ def _check(given: argparse.Namespace) -> None:
         check_output(path, given.data)
     if given.plot is not None and _format(given) not in PICTURES:
         raise CommandError(f"--plot {show(str(given.plot))} must end in .svg, .png or .pdf")
+    if given.save is not None:
+        _check_save(given.save)
+    if given.chip is None and given.number is not None:
+        raise CommandError("--number is that of a chip: name one with --chip")
     if given.chip is not None:
         from smallearn.devices.chips import find_chip
         from smallearn.devices.cost import NUMBERS
 
-        if given.number not in NUMBERS:
+        if given.number not in (None, *NUMBERS):
             raise CommandError(f"--number {show(given.number)} is none of {', '.join(NUMBERS)}")
         with failures():
             find_chip(given.chip)
+
+
+def _check_save(folder: Path) -> None:
+    nearest = next(place for place in (folder, *folder.parents) if place.exists())
+    if not nearest.is_dir():
+        raise CommandError(f"--save {show(str(folder))} must be a folder, and {show(str(nearest))} is none")
 
 
 def _format(given: argparse.Namespace) -> str:
@@ -107,9 +119,14 @@ def _line(given: argparse.Namespace, point: Any) -> dict[str, Any]:
         from smallearn.devices import cost
 
         with failures():
-            spent = cost(point.model, given.chip, given.number, layout="best")
+            spent = cost(point.model, **_on_chip(given))
         line |= {"flash": spent.flash, "ram": spent.ram, "time_us": spent.time_us, "measured": spent.measured}
     return line
+
+
+def _on_chip(given: argparse.Namespace) -> dict[str, Any]:
+    """What is asked of the chip, for the table and the picture alike."""
+    return {"chip": given.chip, "number": given.number or NUMBER, "layout": LAYOUT}
 
 
 def _as_csv(lines: list[dict[str, Any]]) -> str:
@@ -136,7 +153,7 @@ def _as_words(lines: list[dict[str, Any]]) -> str:
     if least["terms"] < best["terms"]:
         words.append(f"\n{best['terms']} terms do best; {least['terms']} are within a standard error of them.")
     if on_chip and not all(line["measured"] for line in lines):
-        words.append("\nBytes and times are estimates: the chip's compiler or simulator is not installed.")
+        words.append("\nBytes and times are estimates: the chip's tools are not at hand; `smallearn cost` says which.")
     return "\n".join(words)
 
 
@@ -144,7 +161,7 @@ def _save(given: argparse.Namespace, points: list[Any], rows: Any) -> None:
     try:
         given.save.mkdir(parents=True, exist_ok=True)
         for point in points:
-            model = point.model.trained_on(rows.X, rows.y, target=given.target, source=given.data.name)
+            model = point.model.trained_on(rows.X, rows.y, target=given.target, source=file_name(given.data))
             model.save(given.save / f"model-{point.n_terms}.json")
     except OSError as problem:
         raise CommandError(f"{show(str(given.save))} cannot be written: {problem.strerror}") from None
@@ -163,9 +180,8 @@ def _plot(given: argparse.Namespace, points: list[Any]) -> None:
         ) from None
     figure = Figure(layout="constrained")
     with rc_context({"svg.fonttype": "none"}):
-        plot.frontier(
-            points, ax=figure.add_subplot(), **({} if given.chip is None else {"by": "bytes", "chip": given.chip})
-        )
+        by: dict[str, Any] = {} if given.chip is None else {"by": "bytes", **_on_chip(given)}
+        plot.frontier(points, ax=figure.add_subplot(), **by)
         image = io.BytesIO()
         figure.savefig(image, format=_format(given))
     write_file(image.getvalue(), given.plot)

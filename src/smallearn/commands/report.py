@@ -3,7 +3,7 @@
 import argparse
 
 from smallearn.commands.arguments import add_command, add_data, add_model, add_path, add_talk
-from smallearn.commands.common import CommandError, check_output, read_model, tell, write_file
+from smallearn.commands.common import CommandError, check_output, file_name, read_model, tell, write_file
 from smallearn.commands.evaluate import add_comparison, compare
 from smallearn.commands.explain import add_units, units_of
 
@@ -47,8 +47,8 @@ def run(given: argparse.Namespace) -> int:
 
     X, y = read_for(model, given.data, target=given.target, labels=None, encoding=given.encoding, missing=given.missing)
     if y is None:
-        tell(f"{given.data.name} has no column of classes: the page has no scores.")
-    compared = compare(given, model) if given.compare and y is not None else None
+        tell(f"{given.data.name} has no classes: the page has no scores.")
+    compared = compare(given, model, X, y) if given.compare and y is not None else None
     try:
         with Bar(page.STEPS, "parts of the page", not is_quiet()) as bar:
             text = page.report_html(
@@ -58,7 +58,8 @@ def run(given: argparse.Namespace) -> int:
                 compared=compared,
                 title=given.title,
                 units=units,
-                source=given.data.name,
+                source=file_name(given.data),
+                rows=X.index.to_numpy() + 1,
                 step=bar.step,
             )
     except (ValueError, ImportError) as problem:

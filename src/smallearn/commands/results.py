@@ -4,13 +4,13 @@ import csv
 import gzip
 import io
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, TextIO
 
 from smallearn.commands.common import CommandError, draft_of
-from smallearn.commands.sources import ARROW, PARQUET, CsvSource, Source
+from smallearn.commands.sources import ARROW, PARQUET, ArrowSource, CsvSource, Source
 from smallearn.words import show
 
 TEXT = (".csv", ".tsv", ".txt")
@@ -87,15 +87,20 @@ class CsvResults:
     def __init__(self, file: TextIO, source: Source, added: Sequence[str], separator: str):
         self.file, self.separator = file, separator
         self.commas = isinstance(source, CsvSource) and source.has_commas
-        csv.writer(file, delimiter=separator, lineterminator="\n").writerow([*source.titles, *added])
+        titles = [*source.titles, *added]
+        self._write_rows([titles], any("\r" in title for title in titles))
 
     def write(self, piece: Any, added: Sequence[Any]) -> None:
         """A piece of the source, and the columns added to it."""
         columns = [*piece.columns, *(map(_with_comma, added) if self.commas else added)]
-        style: Any = {"quoting": csv.QUOTE_ALL if any(map(_has_returns, columns)) else csv.QUOTE_MINIMAL}
+        rows = zip(*(column.to_pylist() for column in columns), strict=True)
+        self._write_rows(rows, any(map(_has_returns, columns)))
+
+    def _write_rows(self, rows: Iterable[Sequence[Any]], in_quotes: bool) -> None:
+        style: Any = {"quoting": csv.QUOTE_ALL if in_quotes else csv.QUOTE_MINIMAL}
         writer = csv.writer(self.file, delimiter=self.separator, lineterminator="\n", **style)
         try:
-            writer.writerows(zip(*(column.to_pylist() for column in columns), strict=True))
+            writer.writerows(rows)
         except UnicodeEncodeError as problem:
             sign = show(problem.object[problem.start : problem.end])
             raise CommandError(f"{problem.encoding} has no {sign}: write Parquet, or save the table as UTF-8") from None
@@ -111,13 +116,14 @@ def _with_comma(column: Any) -> Any:
 
 
 class ArrowResults:
-    """Rows in Parquet or Arrow, with the types that they had."""
+    """Rows in Parquet or Arrow, with the types that they had; but see `_keeps_categories`."""
 
     def __init__(self, path: Path, parquet: bool, source: Source, added: Sequence[str]):
         self.path, self.parquet = path, parquet
         self.names = [title or name for title, name in zip(source.titles, source.names, strict=True)]
         self.added = list(added)
         self.writer: Any = None
+        self.decodes = not (parquet or _keeps_categories(source))
 
     def write(self, piece: Any, added: Sequence[Any]) -> None:
         """A piece of the source, and the columns added to it."""
@@ -126,6 +132,7 @@ class ArrowResults:
         table = piece.rename_columns(self.names)
         for name, values in zip(self.added, added, strict=True):
             table = table.append_column(name, values)
+        table = _decoded(table) if self.decodes else table
         if self.writer is None:
             if self.parquet:
                 import pyarrow.parquet as pq
@@ -133,12 +140,35 @@ class ArrowResults:
                 self.writer = pq.ParquetWriter(self.path, table.schema)
             else:
                 self.writer = pa.ipc.new_file(str(self.path), table.schema)
-        self.writer.write_table(table)
+        try:
+            self.writer.write_table(table)
+        except pa.ArrowInvalid as problem:
+            words = show(str(problem), quote=False, most=200)
+            raise CommandError(f"{'Parquet' if self.parquet else 'Arrow'} cannot hold the table: {words}") from None
 
     def close(self) -> None:
         """No more rows."""
         if self.writer is not None:
             self.writer.close()
+
+
+def _keeps_categories(source: Source) -> bool:
+    """Whether a column has one dictionary of its categories, as Arrow's file must have: in its stream, and in Parquet,
+    every piece may have another."""
+    if not isinstance(source, ArrowSource):
+        return False
+    with source.path.open("rb") as file:
+        return file.read(6) == b"ARROW1"
+
+
+def _decoded(table: Any) -> Any:
+    """Categories as the values that they stand for."""
+    import pyarrow as pa
+
+    for at, field in enumerate(table.schema):
+        if pa.types.is_dictionary(field.type):
+            table = table.set_column(at, field.name, table.column(at).cast(field.type.value_type))
+    return table
 
 
 def _has_returns(column: Any) -> bool:
@@ -147,5 +177,6 @@ def _has_returns(column: Any) -> bool:
     import pyarrow.compute as pc
 
     if not (pa.types.is_large_string(column.type) or pa.types.is_string(column.type)):
-        return False
+        cells = [] if pa.types.is_primitive(column.type) else column.to_pylist()
+        return any(isinstance(cell, str) and "\r" in cell for cell in cells)
     return pc.any(pc.match_substring(column, "\r"), min_count=0).as_py() is True

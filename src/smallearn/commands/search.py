@@ -29,6 +29,7 @@ FLAGS = {
     "dialect": "--dialect",
     "form": "--form",
     "inputs": "--inputs",
+    "name": "--name",
 }
 
 
@@ -63,18 +64,24 @@ def _positive(label: str | None, y: Any) -> Any:
 @contextmanager
 def failures() -> Iterator[None]:
     """What a fit cannot do, in terms of the command's arguments; and no word on compiling if none is wanted."""
-    from smallearn import kernels
-
-    kernels._Notice.pending = not is_quiet()
+    mind_quiet()
     try:
         yield
     except (ValueError, OSError, RuntimeError) as problem:
         raise CommandError(in_flags(str(problem))) from None
 
 
+def mind_quiet() -> None:
+    """No word on compiling if none is wanted."""
+    from smallearn import kernels
+
+    kernels._Notice.pending = not is_quiet()
+
+
 def in_flags(text: str) -> str:
-    """``max_flash=2`` as ``--max-flash 2``."""
+    """``max_flash=2`` as ``--max-flash 2``, and ``name='m'`` as ``--name m``; quotes stay where there are spaces."""
     for name, flag in FLAGS.items():
-        text = re.sub(rf"\b{name}='?([^\s',;:)]+)'?", rf"{flag} \1", text)
+        text = re.sub(rf"\b{name}='([^\s']+)'", rf"{flag} \1", text)
+        text = re.sub(rf"\b{name}=", f"{flag} ", text)
         text = re.sub(rf"(?<![-\w]){name}(?![-\w])", flag, text) if "_" in name else text
     return text

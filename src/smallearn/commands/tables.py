@@ -1,6 +1,6 @@
 """Tables for a model: the columns that it reads, as it reads them, and the classes where there are some.
 
-`read_for` is for commands that need all rows at once, `iter_for` for those that do not.
+`read_for` is for commands that need all rows at once, `ModelReader.pieces` for those that do not.
 """
 
 from collections.abc import Iterator, Sequence
@@ -35,9 +35,9 @@ def read_for(
 
     ``labels``: False: ``y`` is None. True: ``y`` has the class of each row, with the types of ``model.classes``, from
     the column ``target`` (None: the model's own, ``model.data.target``), which has to be there. None: the same if it is
-    there, else ``y`` is None. Rows without a class are left out and told of. Those of a class that the model does not
-    know are too, with a line where there is one, or refused if ``unknown`` is "refuse". ``missing`` are further texts
-    that mean a missing value.
+    there and has any, else ``y`` is None; a ``target`` that was named has to be there. Rows without a class are left
+    out and told of. Those of a class that the model does not know are too, with a line where there is one, or refused
+    if ``unknown`` is "refuse". ``missing`` are further texts that mean a missing value.
 
     Raises `CommandError` with a sentence for the user: a column is missing, or a cell (by line and column) is not what
     the model needs.
@@ -50,7 +50,7 @@ def read_for(
         raise CommandError("the model does not know which column has the classes: name it with --target")
     wanted = labels is not False and named is not None
     if wanted and named not in source.names:
-        if labels:
+        if labels or target is not None:
             source.lacks([str(named)], "this command")
         wanted = False
     reader = ModelReader(model, source)
@@ -66,18 +66,11 @@ def read_for(
     if not wanted:
         return X, None
     code = np.concatenate([found for found, _ in codes])
+    if labels is None and (code == -1).all():
+        return X, None
     strange = [label for _, labels_found in codes for label in labels_found]
     kept = _known_rows(source, str(named), model, code, strange, unknown)
     return X[kept], class_array(model)[code[kept]]
-
-
-def iter_for(
-    model: SMaLLModel, path: Path, chunk_rows: int | None = None, *, encoding: str = "utf-8"
-) -> Iterator[tuple[Any, Any]]:
-    """The rows of a file, piece by piece: each as the file has it (a pyarrow table) and as ``model`` reads it (see
-    `read_for`)."""
-    source = open_source(path, encoding)
-    yield from ModelReader(model, source).pieces(chunk_rows)
 
 
 def target_of(model: SMaLLModel, given: str | None = None) -> str | None:
@@ -97,14 +90,14 @@ def class_array(model: SMaLLModel) -> np.ndarray:
 
 @dataclass(frozen=True)
 class _Need:
-    """What a model reads of a column: numbers or text, whether a value has to be there, and the categories it knows."""
+    """What a model reads of a column: numbers, booleans ("truths"), text, or only whether a value is there ("any"); if
+    one has to be; and the categories it knows."""
 
     label: str
     column: str
-    numbers: bool
+    kind: str
     complete: bool
     categories: tuple[str, ...]
-    ranged: bool
 
 
 class ModelReader:
@@ -143,9 +136,15 @@ class ModelReader:
             raise CommandError(
                 f"{self.source.shown}: column {show(need.column)} holds values of type {kind}, which no model can read"
             )
-        if not need.numbers:
+        if need.kind == "any" and not text:
+            values = numbers_in(column)
+            return cells.truths_in(values) if pa.types.is_boolean(kind) else values
+        if need.kind in ("text", "any"):
             found = cells.trimmed(column if text else _whole(column), need.categories, self.source.missing)
-            return cells.objects_of(cells.without(found, cells.NO_NUMBER) if need.ranged else found)
+            inner = cells.without(found, cells.NO_NUMBER)
+            if need.kind == "any" and self.source.is_text and cells.are_truths(inner):
+                return cells.truths_of(inner)
+            return cells.objects_of(found)
         if not text:
             values = numbers_in(column)
             bad = np.isinf(values)
@@ -157,6 +156,12 @@ class ModelReader:
             row = int(bad.argmax())
             what = show(column[row].as_py())
             self.source.refuse(begin + row, need.column, f"{what} is no number, and the model reads this column as one")
+        if need.kind == "truths":
+            bad = ~np.isnan(values) & (values != 0.0) & (values != 1.0)
+            if bad.any():
+                row = int(bad.argmax())
+                self.source.refuse(begin + row, need.column, f"{show(column[row].as_py())} is neither true nor false")
+            return cells.truths_in(values)
         if need.complete and np.isnan(values).any():
             row = int(np.isnan(values).argmax())
             self.source.refuse(begin + row, need.column, "there is no value, and the model needs one here")
@@ -190,17 +195,25 @@ def _needs(model: SMaLLModel, source: Source) -> list[_Need]:
         mine = [term for term in model.terms if term.feature == feature.feature]
         values = [term.value for term in mine if term.kind == "equals"]
         ordered = any(term.kind in ("raw", "at_most", "above") for term in mine)
+        ordered = ordered or any(extent.feature == feature.feature for extent in model.ranges)
         needs.append(
             _Need(
                 feature.label,
                 str(position[feature.feature]),
-                ordered or (bool(values) and not any(isinstance(value, str) for value in values)),
+                "numbers" if ordered else _kind_of(values),
                 any(term.kind == "raw" and term.mean is None for term in mine),
                 tuple(value for value in values if isinstance(value, str)),
-                any(extent.feature == feature.feature for extent in model.ranges),
             )
         )
     return needs
+
+
+def _kind_of(categories: Sequence[Any]) -> str:
+    if any(isinstance(value, str) for value in categories):
+        return "text"
+    if categories:
+        return "truths" if all(isinstance(value, bool) for value in categories) else "numbers"
+    return "any"
 
 
 def _positions(model: SMaLLModel, source: Source) -> dict[int, str | None]:
@@ -266,7 +279,7 @@ def _codes(column: Any, classes: tuple[Any, ...], missing: tuple[str, ...]) -> t
 
 
 def _class_of(value: Any, classes: tuple[Any, ...], missing: tuple[str, ...]) -> int:
-    """The number of the class that a cell names: as it stands, without spaces, or by its value as a number."""
+    """The number of the class that a cell names: as it stands, without spaces, or by its value as a number or truth."""
     if value is None or value != value:
         return -1
     text = value if isinstance(value, str) else str(value)
@@ -278,7 +291,7 @@ def _class_of(value: Any, classes: tuple[Any, ...], missing: tuple[str, ...]) ->
                 return position
     number = _number(value)
     for position, label in enumerate(classes):
-        if not isinstance(label, str) and number is not None and number == label:
+        if number is not None and number == _number(label):
             return position
     return -1 if text.strip() in cells.MISSING else -2
 

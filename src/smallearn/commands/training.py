@@ -71,6 +71,20 @@ def read_training(
     return TrainingTable(sorter.table(), y[kept], sorter.text, left_out)
 
 
+def read_like(table: TrainingTable, path: Path, rows: np.ndarray, encoding: str, missing: Sequence[str]) -> Any:
+    """The rows of a file, by their numbers, with the columns of another table and the types that they have there. What
+    cannot be read so is missing: models that do not insist on a column can do without."""
+    import pandas as pd
+
+    source = open_source(path, encoding, missing)
+    here = source.read([name for name in table.X.columns if name in source.names]).take(rows)
+    sorter = _Sorter(source, rows, set())
+    found = {name: sorter.like(table.X[name].to_numpy(), name, here.column(name)) for name in here.column_names}
+    none = {"f": np.full(len(rows), np.nan), "O": np.full(len(rows), None)}
+    columns = {name: found.get(name, none[table.X[name].dtype.kind]) for name in table.X.columns}
+    return pd.DataFrame({name: pd.Series(values, dtype=values.dtype) for name, values in columns.items()})
+
+
 def _check_names(source: Source, target: str, drop: Sequence[str], keep: Sequence[str]) -> None:
     unknown = [name for name in (target, *drop, *keep) if name not in source.names]
     if unknown:
@@ -104,7 +118,8 @@ def _classes(source: Source, target: str, column: Any) -> tuple[np.ndarray, np.n
 
 
 def _labels(source: Source, target: str, column: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Labels of the plainest type that holds them all, floats only if some are not whole."""
+    """Labels of the plainest type that holds them all, floats only if some are not whole; as text, if that would write
+    them otherwise than the table does (TRUE, 01)."""
     import pyarrow as pa
 
     kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
@@ -118,13 +133,23 @@ def _labels(source: Source, target: str, column: Any) -> tuple[np.ndarray, np.nd
     text = cells.trimmed(column, missing=source.missing)
     if source.is_text and cells.are_truths(text):
         values = cells.truths_of(text)
-        return values == True, values != None  # noqa: E711, E712  # element by element
+        if not _spelled_otherwise(text, values):
+            return values == True, values != None  # noqa: E711, E712  # element by element
     numbers, bad = cells.numbers_of(text, source.comma)
     if source.is_text and not bad.any() and text.null_count < len(text):
-        return _plainest(source.without_missing(numbers))
+        values, present = _plainest(source.without_missing(numbers))
+        if values.dtype.kind == "f" or not _spelled_otherwise(text, values):
+            return values, present
     objects = cells.objects_of(text)
     present = np.array([value is not None for value in objects])
     return np.array([value or "" for value in objects]), present
+
+
+def _spelled_otherwise(text: Any, values: np.ndarray) -> bool:
+    """Whether each value has one spelling in the table, and some another than Python's; 1.0 may be 1."""
+    pairs = {(word, value) for word, value in zip(text.to_pylist(), values.tolist(), strict=True) if word is not None}
+    one_each = len(pairs) == len({value for _, value in pairs})
+    return one_each and any(re.sub(r"[.,]0*$", "", word) != str(value) for word, value in pairs)
 
 
 def _plainest(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -182,6 +207,21 @@ class _Sorter:
             raise CommandError("no column is left to learn from")
         return pd.DataFrame({name: pd.Series(values, dtype=values.dtype) for name, values in self.columns.items()})
 
+    def like(self, model: np.ndarray, name: str, column: Any) -> np.ndarray:
+        """A column of the type of other values."""
+        import pyarrow as pa
+
+        kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+        text = cells.trimmed(column, missing=self.source.missing)
+        truths = model.dtype.kind == "O" and any(isinstance(value, bool) for value in model)
+        if model.dtype.kind == "O" and not truths:
+            return cells.objects_of(text)
+        if is_number(kind):
+            values = self.source.without_missing(numbers_in(column))
+        else:
+            values = self.source.without_missing(self._numbers(name, cells.without(text, cells.NO_NUMBER))[0])
+        return cells.truths_in(values) if truths else np.where(np.isinf(values), np.nan, values)
+
     def _place(self, name: str, column: Any) -> None:
         import pyarrow as pa
 
@@ -196,7 +236,7 @@ class _Sorter:
                 row = int(self.rows[int(np.isinf(values).argmax())])
                 self.source.refuse(row, name, "infinity is no number to learn from")
             truths = pa.types.is_boolean(kind)
-            self._number(name, _truths(values) if truths else values)
+            self._number(name, cells.truths_in(values) if truths else values)
         elif is_text(kind) or (pa.types.is_temporal(kind) and name in self.keep):
             self._text(name, cells.trimmed(column, missing=self.source.missing))
         else:
@@ -224,7 +264,6 @@ class _Sorter:
             numbers, bad = self._numbers(name, inner)
             if not bad.any() and (inner.null_count < len(inner) or text.null_count == len(text)):
                 return self._number(name, self.source.without_missing(numbers))
-            self._tell_of_numbers(name, text, bad)
         values = cells.objects_of(text)
         different = set(values.tolist()) - {None}
         if not different:
@@ -240,6 +279,7 @@ class _Sorter:
         else:
             self.columns[name] = values
             self.text.append(name)
+            self._tell_of_numbers(name, text)
             _tell_of_case(name, different, "categories")
         return None
 
@@ -262,9 +302,13 @@ class _Sorter:
                 return numbers, bad
         return cells.numbers_of(text, comma)
 
-    def _tell_of_numbers(self, name: str, text: Any, bad: np.ndarray) -> None:
+    def _tell_of_numbers(self, name: str, text: Any) -> None:
         """A word on text of which most is numbers: likely something else was meant."""
-        share = 1.0 - bad.sum() / max(1, len(text) - text.null_count)
+        if not self.source.is_text:
+            return
+        inner = cells.without(text, cells.NO_NUMBER)
+        bad = self._numbers(name, inner)[1]
+        share = 1.0 - bad.sum() / max(1, len(inner) - inner.null_count)
         if share > 0.5:
             row = int(bad.argmax())
             odd, place = show(text[row].as_py()), self.source.place(int(self.rows[row]))
@@ -288,8 +332,8 @@ def _tell_of_case(column: str, values: set[Any], what: str) -> None:
         same.setdefault(value.casefold(), []).append(value)
     alike = [group for group in same.values() if len(group) > 1]
     for group in alike[:3]:
-        words = " and ".join(map(show, group[:2]))
-        tell(f"{words} in column {show(column)} differ only in case: they are two {what}.")
+        words = f"{', '.join(map(show, group[:-1]))} and {show(group[-1])}"
+        tell(f"{words} in column {show(column)} differ only in case: they are {len(group)} {what}.")
     if len(alike) > 3:
         tell(f"So do {len(alike) - 3} more in that column.")
 
@@ -308,10 +352,3 @@ def _absent(values: np.ndarray) -> np.ndarray:
     if values.dtype.kind == "f":
         return np.isnan(values)
     return np.array([value is None for value in values.tolist()])
-
-
-def _truths(values: np.ndarray) -> np.ndarray:
-    """Booleans as objects, None where one is missing."""
-    found = np.empty(len(values), dtype=object)
-    found[:] = [None if value != value else bool(value) for value in values.tolist()]
-    return found

@@ -108,9 +108,9 @@ class Case:
         return "\n".join([*text, *self.changes()])
 
     def _table(self, prototype: int) -> list[str]:
-        lines = [(f"{self.model.prototypes[prototype].intercept:+.4g}", "to begin with")]
-        lines += [(f"{part.points:+.4g}", part.text) for part in self.parts[prototype]]
-        lines.append((f"{self.scores[prototype]:+.4g}", "in all"))
+        lines = [(f"{self.model.prototypes[prototype].intercept:+z.4g}", "to begin with")]
+        lines += [(f"{part.points:+z.4g}", part.text) for part in self.parts[prototype]]
+        lines.append((f"{self.scores[prototype]:+z.4g}", "in all"))
         width = max(len(number) for number, _ in lines)
         return [f"    {number:>{width}}  {words}" for number, words in lines]
 

@@ -1,5 +1,6 @@
 """The smallest change of a case that changes its decision, exactly: a mixed-integer program over the values of the
-features, in which each literal is constant on each region that the literals of a feature cut it into.
+features, in which each literal is constant on each region that the literals of a feature cut it into. Where no number
+that may change is weighed, the regions are all there is to choose, and every choice is tried if they are not too many.
 
 A number's change is measured in its range in training, changes are added up; another category, or a value where none
 was, counts 1. No change goes beyond the range in training (and the case's own value).
@@ -16,13 +17,14 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 
 from smallearn.columns import factor_of_one, gather, is_missing
 from smallearn.explain.rows import as_row
-from smallearn.model import SMaLLModel, Term
+from smallearn.model import SMaLLModel, Term, decide
 from smallearn.words import show, show_category
 
 ROOM = 1e-5  # of a range, or of what scores can vary by, kept from a bound that is not to be met; the solver's is 1e-6
 MOST_STEPS = (
     1e4  # of a whole number that the solver counts; beyond them it is solved as any number, and made whole then
 )
+MOST_CHOICES = 100_000  # of regions, that are tried one and all
 ROUNDING = 0.02  # how much further than needed a change may go for the sake of a short number
 OTHER = "any other value"  # where the model knows no category to name
 
@@ -41,7 +43,7 @@ class Change:
     def text(self) -> str:
         """``age from 50 to 38 years``."""
         before = "missing" if is_missing(self.before) else show_category(plain(self.before))
-        truth = isinstance(self.before, bool | np.bool_) and isinstance(self.after, float)
+        truth = isinstance(self.before, bool | np.bool_) and self.after in (0.0, 1.0)
         after = self.after if self.after is OTHER else show_category(bool(self.after) if truth else plain(self.after))
         return f"{show(self.label, quote=False)} from {before} to {after}{of_unit(self.unit)}"
 
@@ -98,11 +100,13 @@ class Region:
 
 @dataclass(frozen=True)
 class Domain:
-    """A feature that may be changed: where it is, how far a range is, which regions it has."""
+    """A feature that may be changed: where it is, how far a range is, which regions it has. Of a category, which may be
+    a number too, no change is small: only ``is_number`` says that there is a way from one value to another."""
 
     feature: int
     label: str
     now: Any
+    is_number: bool
     range: float
     whole: bool
     terms: tuple[tuple[int, Term], ...]  # with the number of the prototype
@@ -162,7 +166,7 @@ def _domain(model: SMaLLModel, feature: Term, now: Any, known: Known) -> Domain:
     )
     now = None if is_missing(now) else now
     if not _is_number(model, feature.feature):
-        return Domain(feature.feature, feature.label, now, 1.0, False, terms, _categories(terms, now, known))
+        return Domain(feature.feature, feature.label, now, False, 1.0, False, terms, _categories(terms, now, known))
     truth = isinstance(now, bool | np.bool_)
     now = None if now is None else float(now)
     low, high = (0.0, 1.0) if truth else _limits(terms, now, known.ranges.get(feature.feature))
@@ -170,7 +174,7 @@ def _domain(model: SMaLLModel, feature: Term, now: Any, known: Known) -> Domain:
     whole = truth or (feature.feature in known.whole and (now is None or now.is_integer()))
     regions = list(_intervals(terms, low, high, whole and extent <= MOST_STEPS, ROOM * extent))
     regions.append(Region(None) if now is None else Region(None, now, now))  # as it is
-    return Domain(feature.feature, feature.label, now, extent, whole, terms, tuple(regions))
+    return Domain(feature.feature, feature.label, now, True, extent, whole, terms, tuple(regions))
 
 
 def _categories(terms: Sequence[tuple[int, Term]], now: Any, known: Known) -> tuple[Region, ...]:
@@ -224,6 +228,49 @@ def smallest_flip(model: SMaLLModel, values: dict[int, Any], changeable: Sequenc
     ]
     if not domains:
         return None
+    if all(term.kind != "raw" for domain in domains for _, term in domain.terms):
+        choices = [_choices(domain) for domain in domains]
+        if math.prod(map(len, choices)) <= MOST_CHOICES:
+            moved = _cheapest(model, values, domains, choices, current)
+            return None if moved is None else _in_short_numbers(model, values, domains, moved, current)
+    return _by_program(model, values, domains, current)
+
+
+def _choices(domain: Domain) -> list[Any]:
+    """The nearest value of each region; of regions on which the same literals hold, the nearest."""
+    found: dict[tuple[float, ...], Any] = {}
+    nearest = [_nearest(domain, region) for region in domain.regions]
+    for value in sorted(nearest, key=lambda value: _size([domain], [value])):
+        found.setdefault(tuple(factor_of_one(term, value) for _, term in domain.terms), value)
+    return list(found.values())
+
+
+def _nearest(domain: Domain, region: Region) -> Any:
+    if not region.is_number or domain.now is None:
+        return region.sample
+    return min(max(domain.now, region.low), region.high)
+
+
+def _cheapest(model, values, domains: Sequence[Domain], choices: Sequence[list[Any]], current: Any) -> list[Any] | None:
+    """Of every choice of values that changes the decision the nearest, by scores added up as the model does."""
+    left = np.arange(math.prod(map(len, choices)))
+    cost, z = np.zeros(len(left)), np.empty((len(left), len(model.prototypes)))
+    chosen: dict[int, tuple[list[Any], np.ndarray]] = {}
+    for domain, choice in zip(domains, choices, strict=True):
+        left, place = np.divmod(left, len(choice))
+        chosen[domain.feature] = choice, place
+        cost += np.array([_size([domain], [value]) for value in choice])[place]
+    for j, prototype in enumerate(model.prototypes):
+        z[:, j] = prototype.intercept
+        for term in prototype.terms:
+            choice, place = chosen.get(term.feature, ([values[term.feature]], np.zeros(1, dtype=int)))
+            z[:, j] += term.weight * np.array([factor_of_one(term, value) for value in choice])[place]
+    cost[decide(z, model.owners, len(model.classes)) == model.classes.index(current)] = np.inf
+    best = int(cost.argmin())
+    return None if math.isinf(cost[best]) else [choice[place[best]] for choice, place in chosen.values()]
+
+
+def _by_program(model: SMaLLModel, values: dict[int, Any], domains: Sequence[Domain], current: Any) -> Flip | None:
     program = _Program(model, values, domains)
     best: Flip | None = None
     for goal in _goals(model, model.classes.index(current)):
@@ -396,7 +443,7 @@ def _needed(domains: Sequence[Domain], moved: Sequence[Any], flips: Callable[[Se
         without = [*after[:i], domain.now, *after[i + 1 :]]
         if flips(without):
             after = without
-        elif domain.whole and isinstance(domain.now, float) and isinstance(after[i], float):
+        elif domain.whole and domain.now is not None and after[i] is not None:
             near, far = domain.now, after[i]  # not far enough, far enough
             while abs(far - near) > 1.0:
                 middle = float(math.floor(0.5 * (near + far)))
@@ -409,44 +456,60 @@ def _needed(domains: Sequence[Domain], moved: Sequence[Any], flips: Callable[[Se
 
 
 def _whole(domain: Domain, after: Any) -> Any:
-    """A whole number where the feature has no others: outward, unless it is one but for rounding."""
-    if not domain.whole or not isinstance(after, float):
+    """A whole number where the feature has no others: outward, unless it is one but for rounding; within the limits."""
+    if not domain.whole or after is None:
         return after
     if abs(after - round(after)) <= 1e-6 or domain.now is None:
-        return float(round(after))
-    return float(math.ceil(after) if after > domain.now else math.floor(after))
+        return _within(domain, float(round(after)))
+    return _within(domain, float(math.ceil(after) if after > domain.now else math.floor(after)))
+
+
+def _within(domain: Domain, number: float) -> float:
+    """The number, or the end of the domain that it is beyond."""
+    low = min(region.low for region in domain.regions if region.is_number)
+    high = max(region.high for region in domain.regions if region.is_number)
+    if domain.whole:
+        low, high = float(math.ceil(low)), float(math.floor(high))
+    return min(max(number, low), high)
+
+
+def _is_step(domain: Domain, after: Any) -> bool:
+    """A number to a number: neither category nor gap."""
+    return domain.is_number and domain.now is not None and after is not None
 
 
 def _is_move(domain: Domain, after: Any) -> bool:
     """A number to another, by more than the solver's own rounding."""
-    return isinstance(after, float) and isinstance(domain.now, float) and abs(after - domain.now) > 1e-9 * domain.range
+    return _is_step(domain, after) and abs(after - domain.now) > 1e-9 * domain.range
 
 
 def _away(domain: Domain, after: Any, digits: int) -> Any:
     """The number rounded away from the present value, to a digit of its range; within the limits."""
-    if not isinstance(after, float) or domain.whole:
+    if not domain.is_number or domain.whole or after is None:
         return after
-    if isinstance(domain.now, float) and not _is_move(domain, after):
+    if domain.now is not None and not _is_move(domain, after):
         return domain.now
     step = 10.0 ** (math.floor(math.log10(domain.range)) + 1 - digits)
     up = domain.now is None or after > domain.now
     short = (math.ceil if up else math.floor)(round(after / step, 6)) * step
-    short = float(f"{short:.12g}")
-    low = min(region.low for region in domain.regions if region.is_number)
-    high = max(region.high for region in domain.regions if region.is_number)
-    return min(max(short, low), high)
+    return _within(domain, float(f"{short:.12g}"))
 
 
 def _pushed(domain: Domain, after: Any, further: float) -> Any:
-    if not isinstance(after, float) or domain.whole or domain.now is None:
+    """The number a little further from the present value; within the limits."""
+    if not domain.is_number or domain.whole or after is None:
         return after
-    return after + further * math.copysign(domain.range, after - domain.now) if _is_move(domain, after) else domain.now
+    if domain.now is None:
+        return _within(domain, after)
+    if not _is_move(domain, after):
+        return domain.now
+    return _within(domain, after + further * math.copysign(domain.range, after - domain.now))
 
 
 def _size(domains: Sequence[Domain], moved: Sequence[Any]) -> float:
     total = 0.0
     for domain, after in zip(domains, moved, strict=True):
-        if isinstance(after, float) and isinstance(domain.now, float):
+        if _is_step(domain, after):
             total += abs(after - domain.now) / domain.range
         elif not (after is None and domain.now is None) and after != domain.now:
             total += 1.0

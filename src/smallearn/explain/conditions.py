@@ -118,7 +118,8 @@ class DNF:
 
     ``exact``: it says what the model says on all of ``domain``, and ``verified`` tells how that was checked. If it is
     not, but is in rows with nothing missing, ``domain`` says so, and ``exact`` is False. ``fidelity`` is the share of
-    the ``n_rows`` given rows on which both say the same. ``n_features`` is the width of the data.
+    the ``n_rows`` given rows on which both say the same. ``imitates``: it was made to do so, and knows no more of the
+    model than these rows show. ``n_features`` is the width of the data.
     """
 
     clauses: tuple[tuple[Condition, ...], ...]
@@ -130,6 +131,7 @@ class DNF:
     verified: str | None = None
     fidelity: float | None = None
     n_rows: int | None = None
+    imitates: bool = False
 
     def predict(self, X: Any) -> np.ndarray:
         """Which rows satisfy it."""
@@ -163,7 +165,7 @@ class DNF:
             yield f"Exactly the model, on {self.domain} ({self.verified})."
         elif self.fidelity == 1.0:
             rows = "the one row" if self.n_rows == 1 else f"all {self.n_rows:,} rows"
-            yield f"The same as the model on {rows} given."
+            yield f"The same as the model on {rows} given{'; on others it need not be' if self.imitates else ''}."
         elif self.fidelity is not None:
             yield f"Agrees with the model on {percent(self.fidelity)} of the {self.n_rows:,} rows given."
 

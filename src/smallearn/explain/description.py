@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from smallearn.explain.digits import rounded
-from smallearn.explain.rows import checked_units
+from smallearn.explain.rows import Rows, checked_units
 from smallearn.model import Prototype, SMaLLModel, Term
 from smallearn.words import count, show, show_category
 
@@ -36,8 +36,8 @@ class Description:
         if self.n_rows is None:
             return "Numbers are shown in four digits."
         return (
-            f"Rounded as far as no decision changes on the {count(self.n_rows, 'row')} given; with fewer digits in any "
-            "number one would."
+            f"Rounded as far as no decision changes on the {count(self.n_rows, 'row')} given; with any number "
+            "rounded to fewer digits one would."
             if not self.model.is_score_card
             else f"Whole points; every decision on the {count(self.n_rows, 'row')} given is that of the exact weights."
         )
@@ -61,35 +61,51 @@ def describe(model: SMaLLModel, X: Any = None, *, units: Mapping[str, str] | Non
     units = checked_units(model, units)
     n_rows = None if X is None else (X.shape[0] if hasattr(X, "shape") else len(X)) or None
     shown = model if n_rows is None else rounded(model, X)
-    digits = 4 if n_rows is None else 15
-    cards = tuple(_card(prototype, shown.is_score_card, digits, units) for prototype in shown.prototypes)
+    digits = 4 if n_rows is None else None
+    gaps = set() if n_rows is None else set(filter(Rows(shown, X).fills_gaps, shown.terms))
+    cards = tuple(_card(prototype, shown.is_score_card, digits, units, gaps) for prototype in shown.prototypes)
     sentences = tuple(
         _sentence(shown, prototype, card) for prototype, card in zip(shown.prototypes, cards, strict=True)
     )
     return Description(shown, model.rule, sentences, cards, n_rows)
 
 
-def _card(prototype: Prototype, points: bool, digits: int, units: Mapping[str, str]) -> tuple[Line, ...]:
+def _card(
+    prototype: Prototype, points: bool, digits: int | None, units: Mapping[str, str], gaps: set[Term]
+) -> tuple[Line, ...]:
     lines = [
-        Line(_number(t.points if points else t.weight, digits, points), _per(t, points, units), t)
+        Line(_number(t.points if points else t.weight, digits, points), _per(t, points, units, t in gaps), t)
         for t in prototype.terms
     ]
     return (*lines, Line(_number(prototype.intercept, digits, points), "to begin with"))
 
 
-def _number(value: float, digits: int, points: bool) -> str:
-    return f"{round(value):+d}" if points else f"{value:+.{digits}g}"
+def _number(value: float, digits: int | None, points: bool) -> str:
+    if points:
+        return f"{round(value):+d}"
+    return _exact(value, "+") if digits is None else f"{value:+.{digits}g}"
 
 
-def _per(term: Term, points: bool, units: Mapping[str, str]) -> str:
-    """What the number is for: ``if age is at most 40 years``, ``× radius (in mm)``, ``for each 10 mm of radius``."""
+def _exact(value: Any, sign: str = "") -> str:
+    """In 15 digits, or in as many as it takes to read the same number again."""
+    value = float(value)
+    short = f"{value:{sign}.15g}"
+    return short if float(short) == value else f"{value:{sign}}"
+
+
+def _per(term: Term, points: bool, units: Mapping[str, str], has_gaps: bool) -> str:
+    """What the number is for: ``if age is at most 40 years``, ``× radius (in mm)``, ``for each 10 mm of radius``; and
+    what stands in for a missing value."""
     unit = units.get(term.label)
     if term.kind != "raw":
         return f"if {condition(term, unit)}"
     name = show(term.label, quote=False)
+    gap = f"{_exact(term.mean)} if missing" if has_gaps else ""
     if points and term.unit not in (None, 1.0):
-        return f"for each {term.unit:.15g} {show(unit or 'units', quote=False)} of {name}"
-    return f"× {name} (in {show(unit, quote=False)})" if unit else f"× {name}"
+        each = f"for each {_exact(term.unit)} {show(unit or 'units', quote=False)} of {name}"
+        return f"{each} ({gap})" if gap else each
+    notes = "; ".join(filter(None, (f"in {show(unit, quote=False)}" if unit else "", gap)))
+    return f"× {name} ({notes})" if notes else f"× {name}"
 
 
 def condition(term: Term, unit: str | None = None) -> str:
@@ -100,7 +116,7 @@ def condition(term: Term, unit: str | None = None) -> str:
     if term.kind == "equals":
         return f"{name} is {show_category(term.value)}"
     of_unit = f" {show(unit, quote=False)}" if unit else ""
-    return f"{name} is {'at most' if term.kind == 'at_most' else 'above'} {term.value:.15g}{of_unit}"
+    return f"{name} is {'at most' if term.kind == 'at_most' else 'above'} {_exact(term.value)}{of_unit}"
 
 
 def _sentence(model: SMaLLModel, prototype: Prototype, card: Sequence[Line]) -> str:

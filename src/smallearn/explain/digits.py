@@ -18,9 +18,10 @@ MOST_POINTS = 100  # of a literal, when the weights become whole numbers
 def rounded(model: SMaLLModel, X: Any) -> SMaLLModel:
     """The model in fewer digits, with the same decision on every row of ``X``.
 
-    Weights and constants of a model of literals become whole points, the smallest that will do; otherwise they, and
-    cut points in any case, get as few significant digits as will do: one digit fewer in any of them would change a
-    decision. Probabilities are not kept: they move with the weights.
+    Weights and constants of a model of literals become whole points, the smallest that will do, if 100 for a literal
+    are enough; otherwise they, and in any case cut points and what stands in for values that these rows lack, get as few
+    significant digits as will do: any of them rounded to fewer would change a decision. Probabilities are not kept:
+    they move with the weights.
     """
     rows = Rows(model, X)
     if rows.n_rows == 0:
@@ -28,11 +29,16 @@ def rounded(model: SMaLLModel, X: Any) -> SMaLLModel:
     before = rows.decisions(model.prototypes)
 
     def unchanged(candidate: SMaLLModel) -> bool:
-        return bool(np.array_equal(rows.decisions(candidate.prototypes), before))
+        try:
+            return bool(np.array_equal(rows.decisions(candidate.prototypes), before))
+        except ValueError:  # a number that was rounded up overflows
+            return False
 
     card = model if model.is_score_card else _in_points(model, unchanged)
-    numbers = _Numbers(model if card is None else card, rows, weights=card is None)
-    return _in_digits(numbers, unchanged)
+    shown, short = None, model if card is None else card
+    while shown != short:  # what is shown is to be as short as it can be, not only what it was rounded from
+        shown, short = short, _in_digits(_Numbers(short, rows, weights=card is None), unchanged)
+    return short
 
 
 def _in_points(model: SMaLLModel, unchanged: Callable[[SMaLLModel], bool]) -> SMaLLModel | None:
@@ -66,22 +72,20 @@ def _in_digits(numbers: "_Numbers", unchanged: Callable[[SMaLLModel], bool]) -> 
     while moved:
         moved = False
         for i in range(numbers.count):
-            while digits[i] > 1:
-                digits[i] -= 1
-                if not unchanged(numbers.rounded(digits)):
-                    digits[i] += 1
-                    break
-                moved = True
+            fewer = ([*digits[:i], d, *digits[i + 1 :]] for d in range(1, digits[i]))
+            found = next((tried for tried in fewer if unchanged(numbers.rounded(tried))), None)
+            if found is not None:
+                digits, moved = found, True
     return numbers.rounded(digits)
 
 
 class _Numbers:
-    """The numbers of a model, in order: constants and weights if wanted, and cut points."""
+    """The numbers of a model, in order: constants and weights if wanted, cut points, and what stands in for gaps."""
 
     def __init__(self, model: SMaLLModel, rows: Rows, weights: bool):
         self.model, self.rows, self.weights = model, rows, weights
-        cuts = sum(_is_cut(term) for term in model.terms)
-        self.count = cuts + (len(model.prototypes) + len(model.terms) if weights else 0)
+        others = sum(_is_cut(term) or rows.fills_gaps(term) for term in model.terms)
+        self.count = others + (len(model.prototypes) + len(model.terms) if weights else 0)
 
     def rounded(self, digits: list[int]) -> SMaLLModel:
         """The model with each of its numbers in so many digits."""
@@ -92,6 +96,8 @@ class _Numbers:
 
         def term_of(term: Term) -> Term:
             term = replace(term, weight=weight(term.weight))
+            if self.rows.fills_gaps(term):
+                return replace(term, mean=significant(term.mean, next(left)))
             return self._cut(term, next(left)) if _is_cut(term) else term
 
         prototypes = tuple(

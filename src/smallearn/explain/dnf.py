@@ -80,10 +80,21 @@ def dnf(
             "boolean=True if they are 0 or 1."
         )
     else:
-        found = replace(empty, clauses=tuple(imitated(terms, flags, data, int(max_clauses), int(max_conditions))))
+        clauses = tuple(imitated(terms, flags, data, int(max_clauses), int(max_conditions)))
+        found = replace(empty, clauses=clauses, imitates=True)
     if data is None:
         return found
     return replace(found, fidelity=float(np.mean(found.predict(X) == data.truth)), n_rows=data.n_rows)
+
+
+def conditions_of(model: SMaLLModel, X: Any, most: int, *, simplify: bool) -> list[DNF]:
+    """What `dnf` says of a model, or of each of the first ``most`` classes if there are more than two; nothing where it
+    cannot say it: of numbers without rows, or of too many cases."""
+    labels = (None,) if len(model.classes) == 2 else model.classes[:most]
+    try:
+        return [dnf(model, X, label=label, simplify=simplify) for label in labels]
+    except ValueError:
+        return []
 
 
 def _exact(empty: DNF, model: SMaLLModel, number: int, flags: set[int], data: Data | None, simplify: bool) -> DNF:

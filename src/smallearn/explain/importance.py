@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from smallearn.explain.rows import Place, Rows
+from smallearn.explain.rows import Place, Rows, codes
 from smallearn.model import SMaLLModel, Term, decide, winners
 from smallearn.words import count, show
 
@@ -79,9 +79,11 @@ class Importance:
 def importance(model: SMaLLModel, X: Any, y: Any, *, n_repeats: int = REPEATS, random_state: Any = 0) -> Importance:
     """How often each prototype wins, and what accuracy loses without each term and each feature, on rows ``X`` of
     classes ``y``. Permutation importance is scikit-learn's, on the columns in use."""
-    rows, code = Rows(model, X), model.codes(y)
-    if rows.n_rows == 0 or rows.n_rows != len(code):
-        raise ValueError(f"X has {count(rows.n_rows, 'row')} and y {len(code)}; both need as many, and one at least.")
+    rows = Rows(model, X)
+    code = codes(model, y, rows.n_rows)
+    if rows.n_rows == 0:
+        raise ValueError("There are no rows on which something could matter.")
+    accuracy = float(np.mean(rows.decisions(model.prototypes) == code))
     every = {(j, t): term for j, one in enumerate(model.prototypes) for t, term in enumerate(one.terms)}
     average = {place: rows.factor(term).mean() for place, term in every.items()}
 
@@ -89,7 +91,6 @@ def importance(model: SMaLLModel, X: Any, y: Any, *, n_repeats: int = REPEATS, r
         without = rows.decisions(model.prototypes, {place: average[place] for place in places})
         return accuracy - float(np.mean(without == code))
 
-    accuracy = float(np.mean(rows.decisions(model.prototypes) == code))
     terms = tuple(TermLoss(place[0] + 1, term, loss([place])) for place, term in every.items())
     permuted = _permuted(model, rows, code, n_repeats, random_state)
     features = tuple(

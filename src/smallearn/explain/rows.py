@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from smallearn.columns import TEXT, Column, gather
-from smallearn.model import Prototype, SMaLLModel, Term, decide
+from smallearn.model import Prototype, SMaLLModel, Term, decide, finite
 from smallearn.words import listed, show
 
 
@@ -53,6 +53,21 @@ def checked_units(model: SMaLLModel, units: Mapping[str, str] | None) -> Mapping
     return units
 
 
+def codes(model: SMaLLModel, y: Any, n_rows: int) -> np.ndarray:
+    """The number of each row's class."""
+    labels = np.asarray(y)
+    if labels.shape != (n_rows,):
+        raise ValueError(f"y has shape {labels.shape}; it takes one label for each of the {n_rows} rows of X.")
+    code = model.codes(labels)
+    unknown = list(dict.fromkeys(labels[code < 0].tolist()))
+    if unknown:
+        raise ValueError(
+            f"y has labels that the model does not know: {listed(unknown[:5])}; "
+            f"its classes are {listed(model.classes)}."
+        )
+    return code
+
+
 Place = tuple[int, int]  # a prototype and a term of it, by position
 
 
@@ -77,15 +92,20 @@ class Rows:
             self._factors[key] = np.asarray(self.columns[term.feature].factor(term), dtype=float)
         return self._factors[key]
 
+    def fills_gaps(self, term: Term) -> bool:
+        """Whether some rows have no value where the term puts its mean."""
+        return term.mean is not None and bool(self.columns[term.feature].missing.any())
+
     def scores(self, prototypes: Sequence[Prototype], instead: Mapping[Place, Any] | None = None) -> np.ndarray:
         """Those of `SMaLLModel.scores`, bit for bit, but for factors to be used instead of a term's own."""
         z = np.empty((self.n_rows, len(prototypes)))
-        for j, prototype in enumerate(prototypes):
-            z[:, j] = prototype.intercept
-            for t, term in enumerate(prototype.terms):
-                given = None if instead is None else instead.get((j, t))
-                z[:, j] += term.weight * (self.factor(term) if given is None else given)
-        return z
+        with np.errstate(over="ignore", invalid="ignore"):
+            for j, prototype in enumerate(prototypes):
+                z[:, j] = prototype.intercept
+                for t, term in enumerate(prototype.terms):
+                    given = None if instead is None else instead.get((j, t))
+                    z[:, j] += term.weight * (self.factor(term) if given is None else given)
+        return finite(z)
 
     def decisions(self, prototypes: Sequence[Prototype], instead: Mapping[Place, Any] | None = None) -> np.ndarray:
         """The number of each row's class, as `SMaLLModel.predict` has it."""

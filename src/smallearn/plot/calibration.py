@@ -57,7 +57,8 @@ def reliability(model: Any, X: Any, y: Any, *, n_bins: int = 10, label: Any = No
     label_axes(ax, f"predicted probability of {name_of(label)}", f"share of {name_of(label)} observed")
     _percent(ax)
     words = ["observed, with 95% interval", "as predicted"]
-    plain_legend(ax, [dots, diagonal], words, loc="upper left", frameon=False, fontsize=small_letters(ax))
+    above: dict[str, Any] = {"loc": "lower center", "bbox_to_anchor": (0.5, 1.0), "ncols": 2, "columnspacing": 1.2}
+    plain_legend(ax, [dots, diagonal], words, **above, frameon=False, fontsize=small_letters(ax))
     tidy(ax)
     return ax
 

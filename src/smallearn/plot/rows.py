@@ -6,24 +6,9 @@ from typing import Any
 import numpy as np
 
 from smallearn.columns import gather
+from smallearn.explain.rows import codes as codes
 from smallearn.model import SMaLLModel
 from smallearn.terms import Term
-from smallearn.words import listed
-
-
-def codes(model: SMaLLModel, y: Any, n_rows: int) -> np.ndarray:
-    """The number of each row's class."""
-    labels = np.asarray(y)
-    if labels.shape != (n_rows,):
-        raise ValueError(f"y has shape {labels.shape}; it takes one label for each of the {n_rows} rows of X.")
-    code = model.codes(labels)
-    unknown = list(dict.fromkeys(labels[code < 0].tolist()))
-    if unknown:
-        raise ValueError(
-            f"y has labels that the model does not know: {listed(unknown[:5])}; "
-            f"its classes are {listed(model.classes)}."
-        )
-    return code
 
 
 def n_rows_of(X: Any) -> int:

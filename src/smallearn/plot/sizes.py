@@ -15,7 +15,15 @@ BY = ("terms", "bytes")
 SAME = 1e-9  # scores nearer than this are one
 
 
-def frontier(points: Any, *, by: str = "terms", chip: str = "atmega328p", ax: "Axes | None" = None) -> "Axes":
+def frontier(
+    points: Any,
+    *,
+    by: str = "terms",
+    chip: str = "atmega328p",
+    number: str = "int8",
+    layout: str = "code",
+    ax: "Axes | None" = None,
+) -> "Axes":
     """The score by cross-validation of the best model of each size; bars are standard errors, a star the model chosen.
 
     Parameters
@@ -23,8 +31,8 @@ def frontier(points: Any, *, by: str = "terms", chip: str = "atmega328p", ax: "A
     points : list of FrontierPoint, SMaLLModel or fitted SMaLLClassifierCV
         A list is what `smallearn.frontier` returns; a model has its own if it was chosen by cross-validation.
     by : {"terms", "bytes"}, default="terms"
-        Size is the number of terms, or bytes of flash on ``chip``, in 8-bit numbers: this takes points with models.
-    chip : str, default="atmega328p"
+        Size is the number of terms, or bytes of flash on ``chip``: this takes points with models.
+    chip, number, layout : str, default="atmega328p", "int8", "code"
         As in `smallearn.devices.cost`.
     ax : matplotlib Axes, default=None
         None: a new figure.
@@ -35,7 +43,9 @@ def frontier(points: Any, *, by: str = "terms", chip: str = "atmega328p", ax: "A
     model = None if _is_list(points) else model_of(points)
     points = list(points) if model is None else _steps_of(model)
     metric = _metric(model if model is not None else getattr(points[0], "model", None))
-    sizes, unit = _bytes(points, chip) if by == "bytes" else ([point.n_terms for point in points], "terms")
+    sizes, unit = [point.n_terms for point in points], "terms"
+    if by == "bytes":
+        sizes, unit = _bytes(points, chip, number, layout)
     ax = axes_for(ax, 4.2)
     order = sorted(range(len(points)), key=lambda at: sizes[at])
     xs, ys = [sizes[at] for at in order], [points[at].score for at in order]
@@ -80,7 +90,7 @@ def _steps_of(model: SMaLLModel) -> list[Any]:
     return list(model.selection.frontier)
 
 
-def _bytes(points: list[Any], chip: str) -> tuple[list[float], str]:
+def _bytes(points: list[Any], chip: str, number: str, layout: str) -> tuple[list[float], str]:
     """What each model takes on the chip, and what that is called."""
     from smallearn.devices import CHIPS, cost
 
@@ -89,7 +99,7 @@ def _bytes(points: list[Any], chip: str) -> tuple[list[float], str]:
             "by='bytes' takes the model of each point, which a single model does not keep; draw the list that "
             "smallearn.frontier(X, y) returns, or by='terms'."
         )
-    found = [cost(point.model, chip) for point in points]
+    found = [cost(point.model, chip, number, layout=layout) for point in points]
     about = "" if all(one.measured for one in found) else ", estimated"
     name = CHIPS[found[0].chip].title if found[0].chip in CHIPS else found[0].chip
     return [one.flash for one in found], f"bytes of flash ({name}, {found[0].number}{about})"

@@ -7,7 +7,7 @@ from smallearn.devices import ToolchainError, cost
 from smallearn.evaluation import Evaluation
 from smallearn.model import SMaLLModel
 from smallearn.report.tables import Table
-from smallearn.words import rounded_down, show
+from smallearn.words import count, rounded_down, show
 
 CHIPS = {
     "atmega328p": "ATmega328P (Arduino Uno), 16 MHz",
@@ -39,9 +39,7 @@ def cost_of(model: SMaLLModel, chips: Sequence[str]) -> dict[str, Any] | None:
             measured.append(found.measured)
     if not lines:
         return None
-    how = (
-        "compiled and run in a simulator" if all(measured) else "estimated, where the chip's compiler is not installed"
-    )
+    how = "compiled and run in a simulator" if all(measured) else "estimated, where the chip's tools are not at hand"
     head = ("chip", "numbers", "bytes of flash", "bytes of RAM", "one prediction, at most", "µs")
     return {
         "words": f"What one prediction takes on small chips, {how}.",
@@ -61,12 +59,12 @@ def training_of(model: SMaLLModel, judged: Evaluation | None, source: str | None
         lines.append(
             (
                 "training rows",
-                f"{sum(data.class_counts)}: " + ", ".join(f"{n} {show(c, quote=False)}" for c, n in pairs),
+                f"{sum(data.class_counts)}: " + ", ".join(f"{count(n, 'row')} of {show(c)}" for c, n in pairs),
             )
         )
         lines.append(("fingerprint of the rows", data.fingerprint))
     if judged is not None:
-        same = "the training rows" if judged.is_training_data else "other rows than in training" if data else "unknown"
+        same = "the training rows" if judged.is_training_data else "not the table of training" if data else "unknown"
         name = "" if source is None else f"{show(source, quote=False)}, "
         lines.append(("rows on this page", f"{name}{judged.n_rows}: {same}"))
     if kept is not None:

@@ -32,6 +32,7 @@ def report_html(
     title: str | None = None,
     units: Mapping[str, str] | None = None,
     source: str | None = None,
+    rows: Sequence[int] | None = None,
     chips: Sequence[str] = tuple(CHIPS),
     step: Callable[[], None] = lambda: None,
 ) -> str:
@@ -46,6 +47,8 @@ def report_html(
         Familiar models to set it beside, as `smallearn.evaluation.familiar` has judged them.
     title, units, source : str, mapping, str, optional
         The page's heading; units of features, as in `explain.describe`; the name of the file of rows.
+    rows : sequence of int, default 1, 2, …
+        The numbers of the rows in that file.
     chips : names, default all three
         Chips to tell the cost on.
     step : function, optional
@@ -60,8 +63,8 @@ def report_html(
         "version": __version__,
         "title": title or title_of(model),
         "style": files("smallearn.report").joinpath("style.css").read_text(encoding="utf-8"),
-        **about(model, X, units),
-        **quality_of(model, X, y, judged, source),
+        **about(model, X, judged, units),
+        **quality_of(model, X, y, judged, source, rows),
         "training": training_of(model, judged, source),
         "commands": COMMANDS,
     }

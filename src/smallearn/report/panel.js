@@ -26,7 +26,8 @@ function explainScore(z, prototype) {
   const which = z.length === 1 ? "The score" : `Prototype ${prototype + 1} of ${z.length}`;
   if (CLASSES.length > 2) {
     const others = z.map((_, j) => j).filter((j) => OWNERS[j] !== OWNERS[prototype]);
-    const next = others.reduce((best, j) => (z[j] > z[best] ? j : best));
+    const ahead = (j, best) => z[j] > z[best] || (z[j] === z[best] && OWNERS[j] < OWNERS[best]);
+    const next = others.reduce((best, j) => (ahead(j, best) ? j : best));
     const lead = shortNumber(z[prototype] - z[next]);
     const rival = `the next class is ${NAMES[OWNERS[next]]} with ${signed(z[next])}, ${lead} less`;
     return `${which} has the highest score, ${signed(z[prototype])}; ${rival}.`;

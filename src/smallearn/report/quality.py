@@ -1,5 +1,6 @@
 """How good the model is: scores, curves, mistakes, and familiar models beside it."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,9 @@ from smallearn.words import count, percent, show
 NARROW = 4.8  # inches, of pictures that stand side by side
 
 
-def quality_of(model: SMaLLModel, X: Any, y: Any, judged: Evaluation | None, source: str | None) -> dict[str, Any]:
+def quality_of(
+    model: SMaLLModel, X: Any, y: Any, judged: Evaluation | None, source: str | None, rows: Sequence[int] | None
+) -> dict[str, Any]:
     kept = model.selection
     facts: list[tuple[str, str, str]] = []
     warning = None
@@ -24,7 +27,8 @@ def quality_of(model: SMaLLModel, X: Any, y: Any, judged: Evaluation | None, sou
         facts.append((f"{name}, cross-validated", typeset(kept.told(kept.score)), words))
     if judged is not None and not judged.is_training_data:
         low, high = judged.accuracy.low, judged.accuracy.high
-        words = f"{low:.1%} to {high:.1%} (95% interval), {judged.n_rows} rows{of_file}"
+        base = f"{judged.frequent:.1%} by always saying the same"
+        words = f"{low:.1%} to {high:.1%} (95% interval), {judged.n_rows} rows{of_file}; {base}"
         facts.insert(0, ("accuracy on these rows", f"{judged.accuracy.value:.1%}", words))
     if judged is not None and judged.is_training_data:
         better = "" if kept is None else " The cross-validated score is the one to go by."
@@ -46,7 +50,7 @@ def quality_of(model: SMaLLModel, X: Any, y: Any, judged: Evaluation | None, sou
         },
         "confusion": _confusion(judged),
         "curves": _curves(model, X, y, judged),
-        "errors": _errors(judged),
+        "errors": _errors(judged, rows),
     }
     return content
 
@@ -54,8 +58,11 @@ def quality_of(model: SMaLLModel, X: Any, y: Any, judged: Evaluation | None, sou
 def _score_words(model: SMaLLModel, judged: Evaluation, of_file: str) -> str:
     kept = model.selection
     if not judged.is_training_data:
-        known = "" if model.data is None else " They are not the rows that it was trained on."
-        return f"On the {count(judged.n_rows, 'row')}{of_file}, {judged.accuracy:.1%} are right.{known}"
+        known = "" if model.data is None else " This is not the table that it was trained on."
+        worse = ""
+        if judged.accuracy.value <= judged.frequent:
+            worse = " Always giving the answer that is most frequent here would be right as often, or more often."
+        return f"On the {count(judged.n_rows, 'row')}{of_file}, {judged.accuracy:.1%} are right.{known}{worse}"
     if kept is None:
         return (
             "These are the training rows, and the model's file has no cross-validated score: expect less on new rows."
@@ -111,7 +118,7 @@ def _curves(model: SMaLLModel, X: Any, y: Any, judged: Evaluation) -> list[Pictu
     return found
 
 
-def _errors(judged: Evaluation) -> dict[str, Any]:
+def _errors(judged: Evaluation, rows: Sequence[int] | None) -> dict[str, Any]:
     wrong = judged.n_rows - int(np.trace(judged.confusion))
     if not wrong:
         return {
@@ -121,7 +128,12 @@ def _errors(judged: Evaluation) -> dict[str, Any]:
         }
     groups = [(group.text, str(group.n_rows), f"{group.wrong:.1%}") for group in judged.groups]
     mistakes = [
-        (f"row {one.row + 1}", show(one.truth, quote=False), show(one.predicted, quote=False), percent(one.probability))
+        (
+            f"row {one.row + 1 if rows is None else rows[one.row]}",
+            show(one.truth, quote=False),
+            show(one.predicted, quote=False),
+            percent(one.probability),
+        )
         for one in judged.mistakes
     ]
     return {

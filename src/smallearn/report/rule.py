@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from smallearn import explain
+from smallearn.evaluation import Evaluation
+from smallearn.explain.dnf import conditions_of
 from smallearn.model import SMaLLModel, Term
 from smallearn.report.tables import Table, typeset
 from smallearn.words import count, percent, show
@@ -16,7 +18,7 @@ def title_of(model: SMaLLModel) -> str:
     return f"A small model{about}"
 
 
-def about(model: SMaLLModel, X: Any, units: dict[str, str]) -> dict[str, Any]:
+def about(model: SMaLLModel, X: Any, judged: Evaluation | None, units: dict[str, str]) -> dict[str, Any]:
     description = explain.describe(model, X, units=units)
     shown = description.model
     points = shown.is_score_card
@@ -42,7 +44,8 @@ def about(model: SMaLLModel, X: Any, units: dict[str, str]) -> dict[str, Any]:
         "cards": cards,
         "lead": _lead(model),
         "exact": _exact(model) if model.terms and shown != model else None,
-        "rules": _conditions(model, X),
+        "rules": _conditions(model, X, simplify=judged is not None and judged.is_training_data),
+        "more_classes": max(0, len(model.classes) - MOST_CLASSES),
         "totals": Table(
             "Points and probability", ("points", f"probability of {owner_name}"), totals, (0, 1), narrow=True
         )
@@ -67,7 +70,7 @@ def _whole_text(term: Term) -> str:
     """The term with its cut point in all its digits."""
     if term.kind in ("at_most", "above"):
         return f"[{show(term.label, quote=False)} {'≤' if term.kind == 'at_most' else '>'} {term.value!r}]"
-    return term.text
+    return term.text if term.mean is None else f"{term.text} ({term.mean!r} if missing)"
 
 
 def _lead(model: SMaLLModel) -> str:
@@ -86,13 +89,9 @@ def _either(classes: Sequence[Any]) -> str:
     return ", ".join(names[:-1]) + f" and {names[-1]}"
 
 
-def _conditions(model: SMaLLModel, X: Any) -> list[dict[str, Any]]:
+def _conditions(model: SMaLLModel, X: Any, *, simplify: bool) -> list[dict[str, Any]]:
     """The model as an OR of ANDs, for each class if there are several, where that can be had and is not too long."""
-    labels = (None,) if len(model.classes) == 2 else model.classes[:MOST_CLASSES]
-    try:
-        found = [explain.dnf(model, X, label=label) for label in labels]
-    except ValueError:  # continuous features without rows, or too many combinations
-        return []
+    found = conditions_of(model, X, MOST_CLASSES, simplify=simplify)
     if not all(0 < len(one.clauses) <= MOST_CLAUSES and () not in one.clauses for one in found):
         return []
     return [_clauses(one) for one in found]
@@ -102,5 +101,5 @@ def _clauses(found: explain.DNF) -> dict[str, Any]:
     head, *lines = str(found).splitlines()
     clauses = [line.strip().split(". ", 1)[1] for line in lines[: len(found.clauses)]]
     note = " ".join(lines[len(found.clauses) :])
-    same = found.domain is not None or found.fidelity == 1.0
+    same = found.domain is not None or (found.fidelity == 1.0 and not found.imitates)
     return {"head": head, "clauses": clauses, "note": note, "same": same}

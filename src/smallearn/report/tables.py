@@ -1,5 +1,6 @@
 """Tables of the page, and numbers as it prints them."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -18,5 +19,5 @@ class Table:
 
 
 def typeset(number: str) -> str:
-    """A number in words, with a minus that is as wide as a plus."""
-    return number.replace("-", "−")
+    """A number, or a sentence with numbers, with a minus that is as wide as a plus."""
+    return re.sub(r"(?<!\w)-(?=[\d.])", "−", number)

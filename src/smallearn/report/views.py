@@ -19,9 +19,13 @@ def frontier_of(model: SMaLLModel) -> dict[str, Any] | None:
     best = max(kept.frontier, key=lambda one: one.score)
     words = (
         "The best model of each size, by cross-validation; bars are standard errors. The one on this page has "
-        f"{count(len(model.terms), 'term')}. The highest score is {typeset(kept.told(best.score))}, with "
-        f"{count(best.n_terms, 'term')}; the choice weighs in how sure and how steady that is."
+        f"{count(len(model.terms), 'term')}."
     )
+    if best.n_terms != len(model.terms):
+        words += (
+            f" The highest score is {typeset(kept.told(best.score))}, with {count(best.n_terms, 'term')}; the choice "
+            "weighs in how sure and how steady that is."
+        )
     caption = "Cross-validated score against the number of terms."
     points = ", ".join(f"{count(one.n_terms, 'term')}: {kept.told(one.score)}" for one in kept.frontier)
     picture = draw(
@@ -96,7 +100,7 @@ def case_of(model: SMaLLModel, X: Any, fields: list[Field]) -> dict[str, Any] | 
     values = {term.label: start.get(term.feature, 0.0) for term in model.features}
     found = explain.case(model, values, X=X)
     intro, *changes = found.changes()
-    parts = "; ".join(f"{part.text}: {part.points:+.4g}" for part in found.contributions)
+    parts = "; ".join(f"{part.text}: {part.points:+z.4g}" for part in found.contributions)
     words = f"A typical case, with the middle or most frequent value of each input: {found.headline}"
     picture = draw(
         "case",
