@@ -19,9 +19,9 @@ def rounded(model: SMaLLModel, X: Any) -> SMaLLModel:
     """The model in fewer digits, with the same decision on every row of ``X``.
 
     Weights and constants of a model of literals become whole points, the smallest that will do, if 100 for a literal
-    are enough; otherwise they, and in any case cut points and what stands in for values that these rows lack, get as few
-    significant digits as will do: any of them rounded to fewer would change a decision. Probabilities are not kept:
-    they move with the weights.
+    are enough; otherwise they, and in any case cut points and what stands in for values that these rows lack, get as
+    few significant digits as will do: any of them rounded to fewer would change a decision. Probabilities are not
+    kept: they move with the weights.
     """
     rows = Rows(model, X)
     if rows.n_rows == 0:
