@@ -252,3 +252,9 @@ def test_other_shells_have_completions_too(shell, capsys):
 def test_it_is_a_module_too():
     told = subprocess.run([sys.executable, "-m", "smallearn", "--version"], capture_output=True, text=True, timeout=120)
     assert told.stdout == f"smallearn {__version__}\n"
+
+
+def test_a_question_has_one_mark(tmp_path, capsys):
+    (tmp_path / "ragged.csv").write_text("a,y\n1,2\n1,2,3\n")
+    assert cli.main(["fit", str(tmp_path / "ragged.csv"), "--target", "y", "-o", str(tmp_path / "m.json")]) == 1
+    assert capsys.readouterr().err.endswith("is a quotation mark missing?\n")

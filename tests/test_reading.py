@@ -606,3 +606,13 @@ def test_text_of_which_most_is_none_is_not_called_numbers(tmp_path, capsys):
     percents = pd.DataFrame({"x": [f"{i}%" for i in range(12)], "z": [1.5, 2.5] * 6, "y": ["a", "b"] * 6})
     assert "x" in learnt(percents, tmp_path).left_out
     assert "'0%' in line 2 cannot be read as one" in capsys.readouterr().err
+
+
+def test_a_read_that_was_interrupted_is_not_called_a_broken_table(tmp_path, monkeypatch):
+    def interrupted(*_, **__):
+        raise pd.errors.ParserError("Error tokenizing data. C error: Calling read(nbytes) on source failed.")
+
+    path = csv_file(tmp_path, HEAD + "1,2,3\n")
+    monkeypatch.setattr(pd, "read_csv", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        open_source(path).read()

@@ -53,7 +53,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.flush()  # so that a reader that has left is noticed here
         return code
     except CommandError as problem:
-        complain(f"smallearn {given.command}: {str(problem).rstrip('.')}.")
+        words = str(problem)
+        complain(f"smallearn {given.command}: {words if words.endswith('?') else words.rstrip('.') + '.'}")
         return PROBLEM
     except KeyboardInterrupt:
         kept = " What is finished is kept; the same command goes on from there." if given.command == "paper" else ""

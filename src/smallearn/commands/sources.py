@@ -238,6 +238,8 @@ class CsvSource(Source):
         except (OSError, EOFError) as problem:
             raise CommandError(f"{self.shown} cannot be read: {problem}") from None
         except ValueError as problem:
+            if "Calling read(nbytes) on source failed" in str(problem):  # so pandas calls an interruption
+                raise KeyboardInterrupt from None
             raise CommandError(self._not_parsed(problem)) from None
 
     def _check_text(self, start: bytes) -> None:
