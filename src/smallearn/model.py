@@ -138,8 +138,8 @@ class SMaLLModel:
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Log-odds. Two classes: positive for ``classes[1]``. More: the score of each class, rows × classes."""
-        with np.errstate(over="ignore"):
-            return finite(self.scale * self._class_scores(X))
+        decision = self._decisions(self.scores(X))
+        return decision[:, 1] - decision[:, 0] if len(self.classes) == 2 else decision
 
     def predict(self, X: Any) -> np.ndarray:
         """The class of each row of an array, a sparse matrix, or a pandas or polars table, by name if it has names."""
@@ -148,19 +148,18 @@ class SMaLLModel:
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """The softmax of the decision function; with two classes ``σ`` of it."""
-        decision = self.decision_function(X)
-        if decision.ndim == 1:
-            decision = np.column_stack([np.zeros(len(decision)), decision])
+        return self.chances(self.scores(X))
+
+    def chances(self, z: np.ndarray) -> np.ndarray:
+        """The probability of each class, rows × classes, from what `scores` gave."""
+        decision = self._decisions(z)
         weight = np.exp(decision - decision.max(axis=1, keepdims=True))
         return weight / weight.sum(axis=1, keepdims=True)
 
-    def _class_scores(self, X: Any) -> np.ndarray:
-        z = self.scores(X)
-        if len(self.classes) == 2:
-            best = z.max(axis=1)
-            return best if self.prototypes[0].owner == 1 else -best
-        owner = np.array(self.owners)
-        return np.column_stack([z[:, owner == label].max(axis=1) for label in range(len(self.classes))])
+    def _decisions(self, z: np.ndarray) -> np.ndarray:
+        """Log-odds of each class, against a class that owns no prototype if there is one."""
+        with np.errstate(over="ignore"):
+            return finite(self.scale * class_scores(z, self.owners, len(self.classes)))
 
     def predict_one(self, row: Any) -> Any:
         """The class of one row: a mapping from feature names (``x0``, ``x1``, … if the data had none), of which only
@@ -320,13 +319,18 @@ class SMaLLModel:
         model_json.save(self.to_json(), path)
 
 
+def class_scores(z: np.ndarray, owners: Sequence[int] | np.ndarray, n_classes: int) -> np.ndarray:
+    """The score of each class, rows × classes: the greatest of its prototypes', 0 for a class that owns none."""
+    owner = np.asarray(owners)
+    found = np.zeros((len(z), n_classes))
+    for label in np.unique(owner):
+        found[:, label] = z[:, owner == label].max(axis=1)
+    return found
+
+
 def decide(z: np.ndarray, owners: Sequence[int], n_classes: int) -> np.ndarray:
     """The number of the class of the greatest score, rows × prototypes being given; a tie goes to the first."""
-    owner = np.asarray(owners)
-    if n_classes == 2:
-        best = z.max(axis=1)
-        return np.where(best > 0.0 if owner[0] == 1 else best >= 0.0, owner[0], 1 - owner[0])
-    return np.column_stack([z[:, owner == c].max(axis=1) for c in range(n_classes)]).argmax(axis=1)
+    return class_scores(z, owners, n_classes).argmax(axis=1)
 
 
 def winners(z: np.ndarray, owners: Sequence[int]) -> np.ndarray:

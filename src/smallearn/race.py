@@ -18,9 +18,10 @@ from smallearn.blocks import Rows
 from smallearn.budgets import Budget
 from smallearn.folds import Fold, whole
 from smallearn.literals import ABOVE, AT_MOST, RAW
+from smallearn.model import class_scores
 from smallearn.problem import Problem
 from smallearn.progress import Bar
-from smallearn.scoring import blend, class_scores, log_loss, right
+from smallearn.scoring import blend, log_loss, right
 from smallearn.subset import Search, State
 
 SURVIVORS = (8, 4)  # families that are left after a quick look at the first folds, and after asking these in earnest

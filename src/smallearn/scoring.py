@@ -11,14 +11,6 @@ LOSS_SHARE = 0.2  # of the log-loss in the blend: it tells apart what accuracy o
 MOST_LOSS = 30.0  # of a row: one that is wrong beyond measure should not outweigh all others
 
 
-def class_scores(Z: np.ndarray, owner: np.ndarray, n_classes: int) -> np.ndarray:
-    """The score of each class, rows × classes: the greatest of its prototypes', 0 for a class that owns none."""
-    found = np.zeros((len(Z), n_classes))
-    for label in np.unique(owner):
-        found[:, label] = Z[:, owner == label].max(axis=1)
-    return found
-
-
 def right(decision: np.ndarray, code: np.ndarray) -> np.ndarray:
     """Which rows are given to their class; a tie goes to the first."""
     return decision.argmax(axis=1) == code

@@ -14,8 +14,9 @@ import numpy as np
 from smallearn import assignment as assignments
 from smallearn import kernels
 from smallearn.blocks import Assignment, Rows
+from smallearn.model import class_scores
 from smallearn.objective import Penalty
-from smallearn.scoring import blend, class_scores
+from smallearn.scoring import blend
 
 PRECISE = 1e-5  # the relative decrement at which Newton stops; the model that is kept is refitted further
 ROUGH = 1e-3  # … and where the state is only to be looked at

@@ -91,12 +91,5 @@ def answers(model: SMaLLModel, X: Any) -> tuple[np.ndarray, np.ndarray, np.ndarr
     """For each row the number of its class, the probability of that, and the prototype of the greatest score, from 0:
     at a tie the one of the first class, and of these the first."""
     z = model.scores(X)
-    best = winners(z, model.owners)
     code = decide(z, model.owners, len(model.classes))
-    top = z[np.arange(len(z)), best]
-    with np.errstate(over="ignore"):
-        if len(model.classes) == 2:
-            return code, 1.0 / (1.0 + np.exp(-model.scale * np.abs(top))), best
-        owner = np.array(model.owners)
-        every = np.column_stack([z[:, owner == label].max(axis=1) for label in range(len(model.classes))])
-        return code, 1.0 / np.exp(model.scale * (every - top[:, None])).sum(axis=1), best
+    return code, model.chances(z)[np.arange(len(z)), code], winners(z, model.owners)

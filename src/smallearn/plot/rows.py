@@ -31,15 +31,6 @@ def additions(model: SMaLLModel, X: Any) -> list[np.ndarray]:
     return [np.concatenate(block) for block in blocks]
 
 
-def class_scores(model: SMaLLModel, scores: np.ndarray) -> np.ndarray:
-    """The greatest score of each class's prototypes, rows × classes; the class without any has 0."""
-    best = np.zeros((len(scores), len(model.classes)))
-    owner = np.array(model.owners)
-    for label in set(owner.tolist()):
-        best[:, label] = scores[:, owner == label].max(axis=1)
-    return best
-
-
 def leads(best: np.ndarray) -> np.ndarray:
     """By how much each class is ahead of the best of the others, rows × classes: above 0 for the one that wins."""
     return best - np.stack([np.delete(best, label, axis=1).max(axis=1) for label in range(best.shape[1])], axis=1)

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from smallearn.model import SMaLLModel
+from smallearn.model import SMaLLModel, class_scores
 from smallearn.plot.canvas import (
     axes_for,
     fitting,
@@ -21,7 +21,7 @@ from smallearn.plot.canvas import (
     tidy,
 )
 from smallearn.plot.colours import GREY, INK, NOBODY, SKY, Style, style_of
-from smallearn.plot.rows import additions, class_scores, codes, leads, n_rows_of
+from smallearn.plot.rows import additions, codes, leads, n_rows_of
 from smallearn.terms import Prototype, Term
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ def _deciding(model: SMaLLModel, suffix: str = "") -> list[str]:
 
 def _measured_lines(model: SMaLLModel, X: Any) -> list[Line]:
     n_rows_of(X)
-    best = class_scores(model, model.scores(X))  # first, for it says what is wrong with X
+    best = class_scores(model.scores(X), model.owners, len(model.classes))  # first, for it says what is wrong with X
     lines = []
     for number, (prototype, added) in enumerate(zip(model.prototypes, additions(model, X), strict=True)):
         lines.append(_heading(model, number))
@@ -132,7 +132,8 @@ def _possible_lines(model: SMaLLModel) -> list[Line]:
     spans = [_span(model, prototype) for prototype in model.prototypes]
     if any(span is None for span in spans):
         return lines
-    low, high = (class_scores(model, np.array([[span[end] for span in spans if span]]))[0] for end in (0, 1))
+    scores = np.array([span for span in spans if span]).T  # the least of each prototype, the greatest
+    low, high = class_scores(scores, model.owners, len(model.classes))
     heading, *labels = _deciding(model, " (limits)")
     if len(model.classes) == 2:
         owner = model.prototypes[0].owner
