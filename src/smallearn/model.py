@@ -144,7 +144,7 @@ class SMaLLModel:
     def predict(self, X: Any) -> np.ndarray:
         """The class of each row of an array, a sparse matrix, or a pandas or polars table, by name if it has names."""
         z = self.scores(X)  # not times the scale, which could round a small score to 0
-        return self._class_array()[decide(z, self.owners, len(self.classes))]
+        return self.labels(decide(z, self.owners, len(self.classes)))
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """The softmax of the decision function; with two classes ``σ`` of it."""
@@ -192,10 +192,11 @@ class SMaLLModel:
     def _used(self) -> list[str]:
         return [term.label for term in self.features]
 
-    def _class_array(self) -> np.ndarray:
+    def labels(self, code: np.ndarray) -> np.ndarray:
+        """The classes of these numbers, in the type that the model predicts in."""
         values = np.empty(len(self.classes), dtype=self.class_dtype)
         values[:] = self.classes
-        return values
+        return values[code]
 
     # --- what it was trained on --------------------------------------------------------------------------------------
 

@@ -70,19 +70,12 @@ def read_for(
         return X, None
     strange = [label for _, labels_found in codes for label in labels_found]
     kept = _known_rows(source, str(named), model, code, strange, unknown)
-    return X[kept], class_array(model)[code[kept]]
+    return X[kept], model.labels(code[kept])
 
 
 def target_of(model: SMaLLModel, given: str | None = None) -> str | None:
     """The column of classes: the one that the user named, or the one that the model was trained on; None if unknown."""
     return given if given is not None or model.data is None else model.data.target
-
-
-def class_array(model: SMaLLModel) -> np.ndarray:
-    """The classes as an array of the type that the model predicts in."""
-    values = np.empty(len(model.classes), dtype=model.class_dtype)
-    values[:] = model.classes
-    return values
 
 
 # --- columns in use --------------------------------------------------------------------------------------------------

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from smallearn.columns import factor_of_one, is_missing
-from smallearn.explain.changes import Flip, Known, known_from, of_unit, plain, smallest_flip
+from smallearn.explain.changes import Flip, of_unit, plain, smallest_flip
+from smallearn.explain.domains import Known, known_from
 from smallearn.explain.rows import as_row, checked_units, values_of
 from smallearn.model import SMaLLModel, Term, winners
 from smallearn.words import listed, percent, show, show_category

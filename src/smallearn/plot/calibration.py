@@ -5,9 +5,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from smallearn.explain.rows import codes
 from smallearn.plot.canvas import axes_for, inches, label_axes, model_of, name_of, plain_legend, small_letters, tidy
 from smallearn.plot.colours import BLUE, GREY, INK
-from smallearn.plot.rows import codes, n_rows_of
+from smallearn.plot.rows import n_rows_of
 from smallearn.words import listed, show
 
 if TYPE_CHECKING:

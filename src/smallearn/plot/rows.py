@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 
 from smallearn.columns import gather
-from smallearn.explain.rows import codes as codes
 from smallearn.model import SMaLLModel
 from smallearn.terms import Term
 

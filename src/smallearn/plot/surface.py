@@ -5,10 +5,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from smallearn.explain.rows import codes
 from smallearn.model import SMaLLModel
 from smallearn.plot.canvas import axes_for, inches, label_axes, legend_above, model_of, name_of
 from smallearn.plot.colours import INK, NOBODY, Style, lighter, style_of
-from smallearn.plot.rows import codes, column, compact, leads, n_rows_of
+from smallearn.plot.rows import column, compact, leads, n_rows_of
 from smallearn.plot.sides import GRID, Side, grid_rows, side_of, two_terms, typical
 from smallearn.words import show, show_category
 

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from smallearn.explain.rows import codes
 from smallearn.model import SMaLLModel, class_scores
 from smallearn.plot.canvas import (
     axes_for,
@@ -21,7 +22,7 @@ from smallearn.plot.canvas import (
     tidy,
 )
 from smallearn.plot.colours import GREY, INK, NOBODY, SKY, Style, style_of
-from smallearn.plot.rows import additions, codes, leads, n_rows_of
+from smallearn.plot.rows import additions, leads, n_rows_of
 from smallearn.terms import Prototype, Term
 
 if TYPE_CHECKING:
