@@ -70,7 +70,12 @@ def fits() -> Iterator[tuple[str, Any]]:
     yield "card", SMaLLClassifier(1, 5, literals="both", max_points=5, random_state=0).fit(X, y)
     yield "paper", SMaLLClassifier.paper_preset(n_prototypes=2, n_nonzero=3, random_state=0).fit(X, y)
     yield "chosen", SMaLLClassifierCV(6, random_state=0, cv=3).fit(X[::2], y[::2])
-    yield "rules", SMaLLClassifierCV(12, n_prototypes=[1, 4], categorical_features="from_dtype", random_state=0, cv=2).fit(board, wins[::2])
+    yield (
+        "rules",
+        SMaLLClassifierCV(12, n_prototypes=[1, 4], categorical_features="from_dtype", random_state=0, cv=2).fit(
+            board, wins[::2]
+        ),
+    )
     yield "device", SMaLLClassifierCV(4, device="atmega328p", max_flash=120, random_state=0, cv=2).fit(X[::2], y[::2])
     for point in frontier(flowers[:, :3], kinds, 4, cv=2, random_state=0):
         yield f"frontier-{point.n_terms}", point.model
@@ -104,7 +109,10 @@ def _exports(model: Any) -> Iterator[tuple[str, str]]:
 
     for number in ("float32", "float64", "int8", "int16"):
         for layout in ("code", "table"):
-            yield f"c {number} {layout}", attempt(lambda n=number, form=layout: to_c(model, n, layout=form), _no_c_comments)
+            yield (
+                f"c {number} {layout}",
+                attempt(lambda n=number, form=layout: to_c(model, n, layout=form), _no_c_comments),
+            )
     for dialect in ("postgresql", "duckdb", "sqlite"):
         yield f"sql {dialect}", attempt(lambda d=dialect: to_sql(model, d), lambda text: SQL_COMMENT.sub("", text))
     yield "python", attempt(lambda: to_python(model), _no_python_comments)
@@ -126,7 +134,9 @@ def _no_c_comments(text: str) -> str:
 def _no_python_comments(text: str) -> str:
     """The tokens, without comments and docstrings."""
     tokens = tokenize.generate_tokens(io.StringIO(text).readline)
-    kept = (t.string for t in tokens if t.type not in (tokenize.COMMENT, tokenize.NL) and not t.string.startswith('"""'))
+    kept = (
+        t.string for t in tokens if t.type not in (tokenize.COMMENT, tokenize.NL) and not t.string.startswith('"""')
+    )
     return " ".join(kept)
 
 
@@ -136,7 +146,7 @@ def _no_python_comments(text: str) -> str:
 def main() -> int:
     """Compare this tree with another revision."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("revision", help="a revision of git's, or a folder to write this tree's models to with --record")
+    parser.add_argument("revision", help="a Git revision; with --record, a folder to write to")
     parser.add_argument("--record", action="store_true", help="only write the models of the smallearn that is imported")
     given = parser.parse_args()
     if given.record:

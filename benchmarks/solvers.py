@@ -5,9 +5,9 @@ from sklearn.cluster import KMeans
 from sklearn.datasets import load_breast_cancer
 
 from benchmarks.timing import interleaved, verdict
-from smallearn.blocks import Assignment, DenseRows, Labels
-from smallearn.objective import Objective, Penalty
-from smallearn.solvers import accelerated, mirror_prox
+from smallearn._learn.data.blocks import Assignment, DenseRows, Labels
+from smallearn._learn.solve.objective import Objective, Penalty
+from smallearn._learn.solve.solvers import accelerated, mirror_prox
 
 GAP = 1e-4
 MIRROR_PROX = {

@@ -9,8 +9,19 @@ import pytest
 from scipy import sparse
 from sklearn.exceptions import NotFittedError
 
-from hostile import SPARSE, START, X, Y, both, check_refused, classifier, dense_or_sparse, fit_and_check, spoiled
 from smallearn import SMaLLModel
+from tests.helpers.hostile import (
+    SPARSE,
+    START,
+    X,
+    Y,
+    both,
+    check_refused,
+    classifier,
+    dense_or_sparse,
+    fit_and_check,
+    spoiled,
+)
 
 # --- X ---------------------------------------------------------------------------------------------------------------
 

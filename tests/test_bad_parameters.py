@@ -9,7 +9,8 @@ import pandas as pd
 import pytest
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
-from hostile import (
+from smallearn import SMaLLClassifier
+from tests.helpers.hostile import (
     X3,
     Y3,
     X,
@@ -21,7 +22,6 @@ from hostile import (
     fit_and_check,
     spoiled,
 )
-from smallearn import SMaLLClassifier
 
 # --- parameters ------------------------------------------------------------------------------------------------------
 

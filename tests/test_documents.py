@@ -7,7 +7,7 @@ from pathlib import Path
 
 import matplotlib.pyplot as plt
 
-from tools import need
+from tests.helpers.tools import need
 
 ROOT = Path(__file__).parents[1]
 

@@ -18,8 +18,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
-import problems
 from smallearn import SMaLLClassifier
+from tests.helpers import problems
 
 
 def _checks():
@@ -314,7 +314,7 @@ def test_tables_bring_their_names(cancer):
 
 def test_dense_arrays_are_not_copied(cancer, monkeypatch):
     seen = []
-    from smallearn import blocks
+    from smallearn._learn.data import blocks
 
     original = blocks.DenseRows.__init__
     monkeypatch.setattr(
@@ -336,7 +336,7 @@ def test_same_data_and_seed_give_the_same_model_bit_for_bit(cancer, solver):
 
 
 def test_the_number_of_threads_does_not_change_the_model(monkeypatch):
-    monkeypatch.setattr("smallearn.blocks.BLOCK_ENTRIES", 1000)
+    monkeypatch.setattr("smallearn._learn.data.blocks.BLOCK_ENTRIES", 1000)
     X, y = make_classification(2000, 10, random_state=0)
     models = [SMaLLClassifier(2, 3, random_state=0, n_jobs=n_jobs).fit(X, y).model_ for n_jobs in (None, 2, -1)]
     assert models[0] == models[1] == models[2]

@@ -16,8 +16,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from smallearn import SMaLLClassifier, SMaLLClassifierCV, SMaLLModel, datasets, frontier
-from smallearn.base import FITTED
-from smallearn.race import Answers, Candidate, Family, Table
+from smallearn._base import FITTED
+from smallearn._learn.choose.race import Answers, Candidate, Family, Table
 
 QUICK = {"alphas": [0.01, 0.001], "cv": 3, "n_init": 1, "random_state": 0, "n_prototypes": [1, 2], "cut_points": 5}
 COLUMNS = ["n_terms", "n_prototypes", "alpha", "literals", "positive_class"]

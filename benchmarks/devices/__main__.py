@@ -3,7 +3,7 @@
 Each model is a function on an array in RAM, in its own kind of numbers, in the same program. Accuracy is that of the
 compiled code. Models are chosen on the training part alone: 70% of the rows. Inputs are in the model's numbers already:
 what it takes to scale a measurement to int16 or int8 is not counted, for anyone. ``--fit`` makes the estimates of
-`smallearn.devices.estimate` anew instead, ``--data folder`` tells what whole numbers lose on many data sets.
+`smallearn.devices._estimate` anew instead, ``--data folder`` tells what whole numbers lose on many data sets.
 """
 
 import argparse
@@ -22,10 +22,10 @@ from benchmarks.devices.rivals import RIVALS, Entry
 from benchmarks.timing import verdict
 from smallearn import SMaLLClassifier, SMaLLClassifierCV, SMaLLModel
 from smallearn.devices import CHIPS
-from smallearn.devices.measure import Measured, measure
-from smallearn.devices.rows import encode, target_of
-from smallearn.devices.toolchain import Program
-from smallearn.export.c import to_c
+from smallearn.devices._measure import Measured, measure
+from smallearn.devices._rows import encode, target_of
+from smallearn.devices._toolchain import Program
+from smallearn.export._c.writer import to_c
 
 SIZES = (3, 6, 12)  # most terms of our models; one more has them all
 NUMBERS = ("float32", "int16", "int8")

@@ -1,4 +1,4 @@
-"""Weights for `smallearn.devices.estimate`: random models are measured, and least squares does the rest."""
+"""Weights for `smallearn.devices._estimate`: random models are measured, and least squares does the rest."""
 
 import json
 from importlib.resources import files
@@ -8,12 +8,12 @@ import numpy as np
 from joblib import Parallel, delayed
 from scipy.optimize import nnls
 
-from smallearn.columns import factor_of_one
 from smallearn.devices import CHIPS, cost
-from smallearn.devices.cost import LAYOUTS, NUMBERS, Cost
-from smallearn.devices.estimate import QUANTITIES, counts_of
-from smallearn.devices.rows import target_of
+from smallearn.devices._cost import LAYOUTS, NUMBERS, Cost
+from smallearn.devices._estimate import QUANTITIES, counts_of
+from smallearn.devices._rows import target_of
 from smallearn.model import Prototype, Range, SMaLLModel, Term
+from smallearn.model._columns import factor_of_one
 
 MODELS, HELD_OUT = 120, 40
 SMALL = 16.0  # below this a byte or a cycle more or less is no great error

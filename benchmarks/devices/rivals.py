@@ -17,7 +17,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
-from smallearn.devices.toolchain import Program
+from smallearn.devices._toolchain import Program
 
 LARGEST = 2**15 - 1
 

@@ -11,8 +11,8 @@ from sklearn.metrics import log_loss
 
 from benchmarks.quality.data import Entry, split
 from benchmarks.quality.rivals import METHODS
-from smallearn.paper import cells
-from smallearn.paper.cells import Scores
+from smallearn._run import resumable as cells
+from smallearn._run.resumable import Scores
 
 COLUMNS = ("set", "method", "terms", "split", "accuracy", "log_loss", "used", "seconds")
 UNBOUNDED = 0  # the number of terms written where a method has no bound

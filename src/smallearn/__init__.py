@@ -6,7 +6,7 @@ Names are imported when first used, so that a program that only predicts pays ne
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from smallearn.version import __version__
+from smallearn._version import __version__
 
 _HOMES = {
     "FrontierPoint": "selection",

@@ -8,11 +8,10 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
-from smallearn import assignment, search, starts
-from smallearn.base import SMaLLBase
-from smallearn.blocks import Assignment
-from smallearn.budgets import Budget
-from smallearn.parameters import (
+from smallearn._base import SMaLLBase
+from smallearn._learn.data.blocks import Assignment
+from smallearn._learn.data.problem import Problem
+from smallearn._learn.parameters import (
     Features,
     check_assignment,
     check_costs,
@@ -21,8 +20,10 @@ from smallearn.parameters import (
     check_positive_class,
     count_threads,
 )
-from smallearn.problem import Problem
-from smallearn.solvers import accelerated, mirror_prox
+from smallearn._learn.solve import assignment, starts
+from smallearn._learn.solve import descent
+from smallearn._learn.solve.budgets import Budget
+from smallearn._learn.solve.solvers import accelerated, mirror_prox
 
 MOST_ROUNDS = 100  # of reassignment; each lowers the objective, so that this is a stop for the unforeseen
 
@@ -268,7 +269,7 @@ class SMaLLClassifier(SMaLLBase):
         always = tuple(features.some("always_in", self.always_in))
         return Budget(limit, self.budget, costs, always, signs)
 
-    def _plan(self, problem: Problem, budget: Budget, owner: int) -> search.Plan:
+    def _plan(self, problem: Problem, budget: Budget, owner: int) -> descent.Plan:
         tol = 0.0 if self.tol is None else float(self.tol)
         if self.solver == "accelerated":
             solver = partial(accelerated.solve, tol=tol, max_iter=int(self.max_iter))
@@ -279,21 +280,21 @@ class SMaLLClassifier(SMaLLBase):
         rounds = MOST_ROUNDS if unlimited else int(self.reassign)
         penalty = budget.penalty(float(self.alpha), problem.candidates, self.fit_intercept, owner)
         refit, verbose = bool(self.refit_support), bool(self.verbose)
-        return search.Plan(penalty, solver, refit, rounds, verbose, problem.sample_weight, bool(self.local_search))
+        return descent.Plan(penalty, solver, refit, rounds, verbose, problem.sample_weight, bool(self.local_search))
 
-    def _best_orientation(self, problem: Problem, start: np.ndarray | None, budget: Budget) -> search.Solution:
+    def _best_orientation(self, problem: Problem, start: np.ndarray | None, budget: Budget) -> descent.Solution:
         """Train with the class that is to own the prototypes (-1: all do), or with the better of the two."""
         trained = []
         for owner in check_positive_class(self.positive_class, problem.classes.tolist()):
             rows = problem.rows(1 - owner if owner >= 0 else -1, self.fit_intercept, count_threads(self.n_jobs))
             plan = self._plan(problem, budget, owner)
             for first in self._first_assignments(problem, rows, owner, start, plan):
-                solution = search.train(rows, first, plan)
+                solution = descent.train(rows, first, plan)
                 trained.append((solution, rows, plan))
         solution, rows, plan = min(trained, key=lambda entry: entry[0].value)
         if self.certify:
             tol = 1e-4 if self.tol is None else float(self.tol)
-            solution = search.prove(rows, solution, plan, tol, self.time_limit)
+            solution = descent.prove(rows, solution, plan, tol, self.time_limit)
         return solution
 
     def _first_assignments(self, problem, rows, owner: int, start: np.ndarray | None, plan) -> list[Assignment]:
@@ -313,7 +314,7 @@ class SMaLLClassifier(SMaLLBase):
         rng = check_random_state(self.random_state)
         return starts.best(problem, rows, plan.penalty, counts, self.assignment, int(self.n_init), rng)
 
-    def _warn_if_unfinished(self, solution: search.Solution) -> None:
+    def _warn_if_unfinished(self, solution: descent.Solution) -> None:
         if self.tol is not None and not solution.relaxed.converged:
             if solution.relaxed.n_iter >= self.max_iter:
                 advice = "Raise max_iter, tol or alpha"

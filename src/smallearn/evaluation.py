@@ -22,11 +22,12 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.validation import column_or_1d
 
-from smallearn.columns import Column
-from smallearn.explain.rows import Rows
-from smallearn.model import SMaLLModel, winners
-from smallearn.terms import standard_error
-from smallearn.words import count, listed, show, show_category
+from smallearn._text import count, listed, show, show_category
+from smallearn.model import SMaLLModel
+from smallearn.model._columns import Column
+from smallearn.model._model import winners
+from smallearn.model._parts import standard_error
+from smallearn.model._rows import Rows
 
 LEVEL = 0.95
 RESAMPLES, MANY_ROWS = 1000, 5000  # of the bootstrap; beyond so many rows a fifth of them will do

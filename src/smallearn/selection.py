@@ -9,13 +9,12 @@ import numpy as np
 from sklearn.metrics import check_scoring
 from sklearn.utils import check_random_state, column_or_1d
 
-from smallearn import search
-from smallearn.base import SMaLLBase
-from smallearn.blocks import Rows
-from smallearn.budgets import Budget
-from smallearn.folds import make_folds, whole
-from smallearn.model import SMaLLModel
-from smallearn.parameters import (
+from smallearn._base import SMaLLBase
+from smallearn._learn.choose.folds import make_folds, whole
+from smallearn._learn.choose.race import Candidate, Family, Scorer, Table, Task, missed, race, trace
+from smallearn._learn.data.blocks import Rows
+from smallearn._learn.data.problem import Problem
+from smallearn._learn.parameters import (
     Features,
     check_costs,
     check_monotonic,
@@ -23,11 +22,12 @@ from smallearn.parameters import (
     check_sample_weight,
     check_selection,
 )
-from smallearn.problem import Problem
-from smallearn.race import Candidate, Family, Scorer, Table, Task, missed, race, trace
-from smallearn.solvers import accelerated
-from smallearn.subset import State
-from smallearn.terms import Selection, Step, standard_error
+from smallearn._learn.solve import descent
+from smallearn._learn.solve.budgets import Budget
+from smallearn._learn.solve.solvers import accelerated
+from smallearn._learn.solve.support_search import State
+from smallearn.model import Selection, SMaLLModel, Step
+from smallearn.model._parts import standard_error
 
 ROWS_EACH = 10  # of a class, for each of its prototypes, unless the user says how many to try
 NEIGHBOURS = 2  # values of λ that share a search
@@ -215,22 +215,22 @@ standardize, class_weight
     def _fit_on_device(self, X, y, sample_weight) -> Self:
         """The candidate that promises most, in each number format; if none keeps the limits, the next that is smaller,
         until what is left promises less than what was found."""
-        from smallearn import on_device
+        from smallearn._learn.choose import device
 
-        limits = on_device.Limits(self.device, self.max_flash, self.max_ram, self.max_cycles, self.max_time_us)
+        limits = device.Limits(self.device, self.max_flash, self.max_ram, self.max_cycles, self.max_time_us)
         task, table = self._explore(X, y, sample_weight, self._least_terms(1))
         rows = X if hasattr(X, "shape") else np.asarray(X)
         labels, weight = column_or_1d(y), check_sample_weight(sample_weight, rows)
         left = table.complete()
-        best: tuple[float, Candidate, State, on_device.Deployed] | None = None
-        smallest: list[on_device.Deployed] = []
+        best: tuple[float, Candidate, State, device.Deployed] | None = None
+        smallest: list[device.Deployed] = []
         while left:
             chosen = table.choose(left, bool(self.one_standard_error))
             if best is not None and table.mean(chosen) <= best[0]:
                 break
             state = self._states(task, chosen.family, [chosen], int(self.n_init))[chosen]
             self._keep_on_device(task, chosen, state)
-            tried = on_device.deploy(self.model_, limits, rows, labels, weight)
+            tried = device.deploy(self.model_, limits, rows, labels, weight)
             fitting = [one for one in tried if not one.broken]
             for one in fitting:
                 promise = table.mean(chosen) - one.loss
@@ -240,7 +240,7 @@ standardize, class_weight
                 smallest = tried
             left = [c for c in left if c != chosen and (fitting or not _no_smaller(c, chosen))]
         if best is None:
-            raise ValueError(on_device.too_tight(limits, smallest))
+            raise ValueError(device.too_tight(limits, smallest))
         _, chosen, state, deployed = best
         self._tell(task, table, chosen)
         self._forget()
@@ -373,7 +373,7 @@ standardize, class_weight
             found[candidate] = self._polished(task, rows, family, candidate, state)
         return found
 
-    def _solution(self, task: Task, candidate: Candidate, state: State) -> tuple[search.Solution, Budget]:
+    def _solution(self, task: Task, candidate: Candidate, state: State) -> tuple[descent.Solution, Budget]:
         """The trained candidate with its bound, and the budget that this speaks of."""
         family = candidate.family
         budget = task.family_budget(family)
@@ -381,8 +381,8 @@ standardize, class_weight
             budget = replace(budget, limit=float(max(1, candidate.size)))
         penalty = budget.penalty(candidate.alpha, task.problem.candidates, task.fit_intercept, family.owner)
         solver = partial(accelerated.solve, tol=BOUND_TOL, max_iter=BOUND_ITER)
-        plan = search.Plan(penalty, solver, True, 0, False, task.problem.sample_weight)
-        return search.from_state(task.rows(task.problem, family.owner), state, plan), budget
+        plan = descent.Plan(penalty, solver, True, 0, False, task.problem.sample_weight)
+        return descent.from_state(task.rows(task.problem, family.owner), state, plan), budget
 
     def _polished(self, task: Task, rows: Rows, family: Family, candidate: Candidate, state: State) -> State:
         """Every term put to the test of a swap, by the budget of this candidate."""

@@ -1,8 +1,8 @@
 """What a model costs on a chip: bytes of flash and RAM, and time."""
 
-from smallearn.devices.chips import CHIPS, Chip
-from smallearn.devices.cost import Cost, cost
-from smallearn.devices.measure import available
-from smallearn.devices.toolchain import ToolchainError
+from smallearn.devices._chips import CHIPS, Chip
+from smallearn.devices._cost import Cost, cost
+from smallearn.devices._measure import available
+from smallearn.devices._toolchain import ToolchainError
 
 __all__ = ["CHIPS", "Chip", "Cost", "ToolchainError", "available", "cost"]

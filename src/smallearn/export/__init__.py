@@ -7,18 +7,18 @@ Every target is written from the same flat list of terms (`flatten`), in a file 
 from collections.abc import Callable
 from typing import Any
 
-from smallearn.export.arduino import to_arduino
-from smallearn.export.c import to_c
-from smallearn.export.fixed import IntegerModel, quantise
-from smallearn.export.float32 import float32_error_bound
-from smallearn.export.javascript import to_javascript
-from smallearn.export.onnx import register_onnx, to_onnx
-from smallearn.export.python import to_python
-from smallearn.export.rust import to_rust
-from smallearn.export.sql import to_sql
-from smallearn.export.terms import FlatModel, FlatTerm, Input, flatten, model_hash
+from smallearn._text import listed, show
+from smallearn.export._c.arduino import to_arduino
+from smallearn.export._c.writer import to_c
+from smallearn.export._fixed.float32 import float32_error_bound
+from smallearn.export._fixed.quantise import IntegerModel, quantise
+from smallearn.export._flat import FlatModel, FlatTerm, Input, flatten, model_hash
+from smallearn.export._onnx.writer import register_onnx, to_onnx
+from smallearn.export._scripts.javascript import to_javascript
+from smallearn.export._scripts.python import to_python
+from smallearn.export._scripts.rust import to_rust
+from smallearn.export._sql.writer import to_sql
 from smallearn.model import SMaLLModel
-from smallearn.words import listed, show
 
 __all__ = [
     "TARGETS",

@@ -7,7 +7,7 @@ from smallearn.paper import data, methods
 from smallearn.paper.claims import Claim, Outcome, verdict
 from smallearn.paper.compare import Settings, compare, deviations, means
 from smallearn.paper.files import markdown, new_figure, write_figure, write_scores, write_text
-from smallearn.plot.colours import BLUE, GREY, RED, SKY
+from smallearn.plot._colours import BLUE, GREY, RED, SKY
 
 OURS = [methods.SPARSE_SMALL.name, methods.SPARSE_PRESET.name]
 BASELINES = [method.name for method in methods.BASELINES]

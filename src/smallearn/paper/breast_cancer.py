@@ -12,7 +12,7 @@ from smallearn.paper import data, methods
 from smallearn.paper.claims import Claim, Outcome, verdict
 from smallearn.paper.compare import Settings, compare
 from smallearn.paper.files import markdown, new_figure, write_figure, write_scores, write_text
-from smallearn.plot.colours import BLUE, ORANGE
+from smallearn.plot._colours import BLUE, ORANGE
 
 P, K = 2, 3
 SAID, CLEAR = 0.94, 0.98

@@ -12,8 +12,8 @@ import pandas as pd
 import sklearn
 
 import smallearn
+from smallearn._run.resumable import Scores, run
 from smallearn.paper import data, methods
-from smallearn.paper.cells import Scores, run
 
 COLUMNS = ("seed", "set", "method", "split", "data", "software", "accuracy", "features", "terms", "seconds")
 KEY = COLUMNS[:6]  # what is measured on other data or with other software is another result

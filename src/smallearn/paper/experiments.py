@@ -8,8 +8,8 @@ from typing import NamedTuple
 import matplotlib  # noqa: F401  what is missing is told before any work is done
 import scikit_posthocs  # noqa: F401
 
+from smallearn._run.resumable import ForeignFileError
 from smallearn.paper import big_picture, breast_cancer, claims, compare, sparse, surfaces, table1
-from smallearn.paper.cells import ForeignFileError
 from smallearn.paper.claims import Outcome
 from smallearn.paper.compare import IncompleteError, Settings
 from smallearn.paper.data import BREAST_CANCER, FRIEDMAN, FUNDS, TABLE1, WIDE, DataError, Source, folder_given

@@ -9,7 +9,7 @@ from smallearn.paper import data, methods
 from smallearn.paper.claims import Claim, Outcome, verdict
 from smallearn.paper.compare import Settings, compare, means
 from smallearn.paper.files import markdown, new_figure, write_figure, write_scores, write_text
-from smallearn.plot.colours import BLUE, RED
+from smallearn.plot._colours import BLUE, RED
 
 SHOWN = [methods.DENSE_PRESET, methods.DENSE_SMALL, *methods.RIVALS]
 NAMES = [method.name for method in SHOWN]

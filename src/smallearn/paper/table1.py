@@ -6,7 +6,7 @@ from smallearn.paper import data, methods, published
 from smallearn.paper.claims import Claim, Outcome, verdict
 from smallearn.paper.compare import Settings, compare, deviations, means, ranks
 from smallearn.paper.files import markdown, new_figure, write_figure, write_scores, write_text
-from smallearn.plot.colours import BLUE, RED
+from smallearn.plot._colours import BLUE, RED
 
 PAPER, OURS = methods.DENSE_PRESET.name, methods.DENSE_SMALL.name
 RIVALS = [method.name for method in methods.RIVALS]

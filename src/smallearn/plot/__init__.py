@@ -4,13 +4,13 @@ Each function draws into the Axes that it is given, or into a new figure, and re
 colour alone. Needs matplotlib (``pip install 'smallearn[plot]'``), which is imported when the first picture is drawn.
 """
 
-from smallearn.plot.calibration import reliability
-from smallearn.plot.card import score_card
-from smallearn.plot.displays import DecisionSurfaceDisplay, FrontierDisplay, ViolinDisplay
-from smallearn.plot.sizes import frontier
-from smallearn.plot.surface import decision_surface
-from smallearn.plot.violin import violins
-from smallearn.plot.waterfall import contributions
+from smallearn.plot._calibration import reliability
+from smallearn.plot._card import score_card
+from smallearn.plot._displays import DecisionSurfaceDisplay, FrontierDisplay, ViolinDisplay
+from smallearn.plot._sizes import frontier
+from smallearn.plot._surface import decision_surface
+from smallearn.plot._violin import violins
+from smallearn.plot._waterfall import contributions
 
 __all__ = [
     "DecisionSurfaceDisplay",

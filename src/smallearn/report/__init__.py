@@ -1,5 +1,5 @@
 """One page about a model: self-contained HTML that needs no network, with a panel to play with it."""
 
-from smallearn.report.page import report_html
+from smallearn.report._page import report_html
 
 __all__ = ["report_html"]

@@ -1,0 +1,1 @@
+"""Internal: what is learned from. Tables become one matrix, features become candidate terms, rows answer a solver."""

@@ -1,0 +1,158 @@
+"""From the relaxed optimum to a model that keeps the budget: round the mask, refit the weights on the support."""
+
+from itertools import pairwise
+
+import numpy as np
+from scipy import optimize
+
+from smallearn._learn.solve import geometry
+from smallearn._learn.solve.objective import Objective, Relaxed
+
+MOST_UNKNOWNS = 256  # beyond it a Hessian is too dear and L-BFGS takes over
+MAX_NEWTON = 100
+
+
+def round_support(objective: Objective, relaxed: Relaxed) -> np.ndarray:
+    """The largest entries of the mask that the budget pays for, and all that are always in (p × d).
+
+    Each pool takes its items in the order of their mask, equal ones in the order of gain per cost, and passes over
+    those that no longer fit. For a count these are the k largest of each prototype.
+    """
+    pools = objective.penalty.pools(len(relaxed.mask))
+    d = relaxed.mask.shape[1]
+    per_cost = geometry.sizes(-relaxed.gradient, pools)
+    share = relaxed.mask.ravel()[pools.entry]
+    support = pools.base > 0.0
+    flat = support.reshape(-1)
+    for pool, (first, last) in enumerate(pairwise(pools.start)):
+        order = first + np.lexsort((-per_cost[first:last], -share[first:last]))
+        fits = slice(pools.choice) if pools.choice else geometry.fill(pools.cost[order], pools.budget[pool])
+        chosen = pools.entry[order[fits]]
+        for copy in range(pools.copies):
+            flat[chosen + copy * d] = True
+    return support
+
+
+def from_dual(objective: Objective, relaxed: Relaxed, support: np.ndarray) -> tuple[np.ndarray, float]:
+    """The paper's weights on the rounded support, ``W = -G⊙ε/λ`` with G still that of the relaxation."""
+    W = objective.penalty.clip(np.where(support, -relaxed.gradient / objective.penalty.alpha, 0.0))
+    return W, objective.sparse_primal(W)
+
+
+def refit(objective: Objective, support: np.ndarray, start: np.ndarray) -> tuple[np.ndarray, float]:
+    """Minimise ``loss + λ/2 ‖W‖²`` over the weights on the support, with the signs due; returns W and the minimum."""
+    columns = np.flatnonzero(support.any(axis=0))
+    small = objective if len(columns) == objective.rows.n_columns else objective.restrict(columns)
+    W = np.zeros(support.shape)
+    exact = _with_signs if small.penalty.sign.any() else _newton
+    solve = exact if _unknowns(support) <= MOST_UNKNOWNS else _lbfgs
+    W[:, columns], value = solve(small, support[:, columns], np.where(support, start, 0.0)[:, columns])
+    return W, value
+
+
+def _unknowns(support: np.ndarray) -> int:
+    """Those of Newton's method, which gives every prototype as many as the largest has."""
+    return support.shape[0] * int(support.sum(axis=1).max())
+
+
+def _with_signs(objective: Objective, support: np.ndarray, W: np.ndarray) -> tuple[np.ndarray, float]:
+    """Minimise subject to ``σ_l w_jl ≥ 0`` with an active set, as Lawson and Hanson do for least squares.
+
+    Entries are free or held at 0. From a W with the right signs, minimise over the free ones; if a sign turns wrong on
+    the way, go as far as it holds, hold the entry that met 0 there, and minimise again. If none does, free the held
+    entry by which the objective falls fastest; if there is none, W meets the optimality conditions. The objective falls
+    from one minimum to the next, so no set of free entries comes twice.
+    """
+    sign = np.broadcast_to(objective.penalty.sign, support.shape)
+    W = np.where(sign * W < 0.0, 0.0, W)
+    free = support & ((sign == 0) | (W != 0.0))
+    best, least = W, np.inf
+    for _ in range(10 * support.size):
+        if free.any():
+            target, value = _newton(objective, free, W)
+        else:
+            target, value = np.zeros(W.shape), objective.loss(np.zeros(W.shape))
+        wrong = sign * target < 0.0
+        if wrong.any():
+            reach = np.full(W.shape, np.inf)
+            reach[wrong] = W[wrong] / (W[wrong] - target[wrong])
+            free = free & (reach > reach.min())
+            W = np.where(free, W + reach.min() * (target - W), 0.0)
+            continue
+        if not value < least:  # the entry freed last brought nothing but rounding
+            break
+        W = best = target
+        least = value
+        fall = np.where(support & ~free, -sign * objective.sums(W).gradient, 0.0)
+        if fall.max() <= 1e-10:
+            break
+        free = free.copy()
+        free.flat[np.argmax(fall)] = True
+    return best, least
+
+
+def _newton(objective: Objective, support: np.ndarray, W: np.ndarray) -> tuple[np.ndarray, float]:
+    """Newton's method with backtracking, in p·(k + 1) unknowns. Ends one full step after the decrement is negligible,
+    which by quadratic convergence leaves the minimiser to nearly machine precision."""
+    p = support.shape[0]
+    width = int(support.sum(axis=1).max())
+    column = np.full((p, width), -1)
+    for j in range(p):
+        column[j, : support[j].sum()] = np.flatnonzero(support[j])
+    real = column >= 0
+    alpha = objective.penalty.alpha
+
+    def evaluate(theta):
+        at = objective.curvature(theta, column)
+        return at.loss + 0.5 * alpha * float(np.vdot(theta, theta)), at
+
+    theta = np.where(real, np.take_along_axis(W, column, axis=1), 0.0)
+    value, at = evaluate(theta)
+    if not value <= np.log1p(p):  # worse than no weights at all
+        theta = np.zeros(theta.shape)
+        value, at = evaluate(theta)
+    for _ in range(MAX_NEWTON):
+        slope = (at.gradient + alpha * theta).ravel()
+        step = -_solve_scaled(at.hessian, alpha, slope).reshape(theta.shape)
+        decrement = -float(slope @ step.ravel())
+        length = 1.0
+        trial, at_trial = evaluate(theta + step)
+        # Close to the minimum the full step is right, though the fall it brings drowns in rounding.
+        while decrement > 1e-10 * value and trial > value - 1e-4 * length * decrement and length > 1e-8:
+            length *= 0.5
+            trial, at_trial = evaluate(theta + length * step)
+        if not trial <= value * (1.0 + 1e-12):
+            break  # no step helps, however short
+        theta, value, at = theta + length * step, trial, at_trial
+        if decrement <= 1e-14 * value:
+            break
+    refitted = np.zeros(support.shape)
+    refitted[support] = theta[real]
+    return refitted, value
+
+
+def _solve_scaled(hessian: np.ndarray, ridge: float, slope: np.ndarray) -> np.ndarray:
+    """``(H + ridge I)⁻¹ slope`` with the diagonal scaled to 1, for columns that differ by many orders of magnitude."""
+    hessian.flat[:: len(slope) + 1] += ridge
+    scale = 1.0 / np.sqrt(np.diagonal(hessian))
+    scaled = hessian * scale[:, None] * scale
+    scaled.flat[:: len(slope) + 1] += 1e-15  # columns that coincide leave it singular to rounding
+    return scale * np.linalg.solve(scaled, scale * slope)
+
+
+def _lbfgs(objective: Objective, support: np.ndarray, W: np.ndarray) -> tuple[np.ndarray, float]:
+    alpha = objective.penalty.alpha
+
+    def evaluate(theta):
+        full = np.zeros(support.shape)
+        full[support] = theta
+        at = objective.sums(full)
+        return at.loss + 0.5 * alpha * float(theta @ theta), at.gradient[support] + alpha * theta
+
+    sign = np.broadcast_to(objective.penalty.sign, support.shape)[support]
+    bounds = optimize.Bounds(np.where(sign > 0, 0.0, -np.inf), np.where(sign < 0, 0.0, np.inf)) if sign.any() else None
+    options = {"maxiter": 5000, "ftol": 0.0, "gtol": 1e-9}
+    found = optimize.minimize(evaluate, W[support], jac=True, method="L-BFGS-B", bounds=bounds, options=options)
+    refitted = np.zeros(support.shape)
+    refitted[support] = found.x
+    return refitted, float(found.fun)

@@ -1,0 +1,1 @@
+"""Internal: solvers of the relaxation, a file each."""

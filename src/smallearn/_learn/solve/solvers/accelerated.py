@@ -1,0 +1,156 @@
+"""Accelerated proximal gradient on the k-support form of the relaxation, in few passes over the rows.
+
+Three nested loops, from the outside in, each cheaper by far than the one around it:
+
+1. `solve` works on a small set of columns and lets in those that the gradient over all columns calls for.
+2. `_by_models` replaces the loss on those columns by its quadratic model: one pass over few columns each time.
+3. `kernels.model_rows` runs accelerated proximal gradient on the model, with backtracking and restart, touching no row.
+
+Where the unknowns are too many for a Hessian, `_by_passes` runs the same accelerated iteration on the loss itself.
+Every loop over passes stops on the relative duality gap.
+"""
+
+import numpy as np
+
+from smallearn._learn import kernels
+from smallearn._learn.solve import geometry
+from smallearn._learn.solve.objective import Objective, Relaxed
+
+MOST_UNKNOWNS = 300  # with more, a Hessian costs more than the passes that it saves
+PATIENCE = 200  # passes without a smaller gap after which rounding is all that is left
+STALLED = 10  # models in which the gap should at least have halved
+INNER = 0.3  # the working set is solved to this share of the gap wanted: the rest of it is for the other columns …
+EARLY = 0.01  # … and to no less than this share of the gap so far, for more columns may come
+CLEARLY = 0.1  # a bound that would be enough is out of reach when the gap is this share of what it has to rise
+
+
+def solve(objective: Objective, start: np.ndarray | None, tol: float, max_iter: int, enough: float = np.inf) -> Relaxed:
+    """Minimise the relaxed objective to a relative duality gap of ``tol``, in at most ``max_iter`` iterations, or until
+    the lower bound reaches ``enough``, or until it is plain that it will not (see `_decided`)."""
+    p, d = objective.shape
+    penalty = objective.penalty
+    W = np.zeros((p, d)) if start is None else penalty.clip(start)
+    sums = objective.sums(W)
+    upper, lower = sums.loss + penalty.value(W), objective.dual(sums.conjugate, sums.gradient)
+    columns = np.array([], dtype=int)
+    inner = INNER * tol
+    n_iter = 0
+    last_gap = np.inf
+    while upper - lower > tol * upper and n_iter < max_iter and not _decided(upper, lower, enough):
+        wanted = _columns(objective, W, sums.gradient, columns)
+        if len(wanted) == len(columns):  # none is missing: the rest of the gap is inside …
+            if upper - lower > 0.9 * last_gap:
+                break  # … or it is rounding
+            inner *= 0.1
+        columns, last_gap = wanted, upper - lower
+        small = objective if len(columns) == d else objective.restrict(columns)
+        descend = _by_models if p * len(columns) <= MOST_UNKNOWNS else _by_passes
+        close = inner if len(columns) == d else max(inner, EARLY * (upper - lower) / upper)
+        W[:, columns], steps, stalled = descend(small, W[:, columns], close, max_iter - n_iter, enough)
+        n_iter += steps
+        if stalled and descend is _by_models:  # columns of very different scale defeat the models
+            W[:, columns], steps, _ = _by_passes(small, W[:, columns], close, min(max_iter - n_iter, 5 * PATIENCE))
+            n_iter += steps
+        sums = objective.sums(W)
+        upper = sums.loss + penalty.value(W)
+        lower = max(lower, objective.dual(sums.conjugate, sums.gradient))
+    mask = penalty.mask(W)
+    return Relaxed(W, mask, sums.gradient, upper, lower, max(1, n_iter), upper - lower <= tol * upper)
+
+
+def _decided(upper: float, lower: float, enough: float) -> bool:
+    """Whether the bound is beyond ``enough``, or the optimum so far below it that no more need be known."""
+    return lower >= enough or upper - lower < CLEARLY * (enough - upper) < np.inf
+
+
+def _columns(objective: Objective, W: np.ndarray, G: np.ndarray, columns: np.ndarray) -> np.ndarray:
+    """The columns to work on next: those so far, those in use, those always in, and those whose gradient is large
+    enough for the budget to be spent on them (see `geometry.outrunners`). While none but those at work are, the bound
+    over them is the bound over all."""
+    pools = objective.penalty.pools(len(W))
+    at_work = np.zeros(W.shape[1], dtype=bool)
+    at_work[columns] = True
+    wanted = geometry.outrunners(G, pools, at_work) | at_work | (W != 0.0).any(axis=0)
+    wanted[pools.always % W.shape[1]] = True
+    return np.flatnonzero(wanted)
+
+
+def _by_models(
+    objective: Objective, W: np.ndarray, tol: float, max_iter: int, enough: float = np.inf
+) -> tuple[np.ndarray, int, bool]:
+    """Proximal Newton: minimise a quadratic model of the loss with the penalty, then a line search on the truth. Says
+    at last whether it stalled."""
+    p, d = W.shape
+    penalty = objective.penalty
+    pools = tuple(penalty.pools(p))
+    column = np.tile(np.arange(d), (p, 1))
+    W = np.ascontiguousarray(W)
+    loss, conjugate, g, H = objective.curvature(W, column)
+    cost = penalty.value(W)
+    lower = -np.inf
+    watched = np.inf
+    for n_iter in range(max_iter):
+        upper = loss + cost
+        lower = max(lower, objective.dual(conjugate, g))
+        if upper - lower <= tol * upper or _decided(upper, lower, enough):
+            return W, n_iter, False
+        if n_iter % STALLED == STALLED - 1:
+            if not upper - lower < 0.5 * watched:
+                return W, n_iter, True
+            watched = upper - lower
+        best, _ = kernels.model_rows(W, g.ravel(), H, pools, penalty.alpha, 0.01, 1000)
+        step = best - W
+        promised = float(np.vdot(g, step)) + penalty.value(best) - cost
+        length = 1.0
+        while True:
+            new = W + length * step
+            cost = penalty.value(new)
+            trial = objective.curvature(new, column)
+            # Near the optimum the objective is flat to rounding while the bound still climbs.
+            if trial.loss + cost <= upper * (1.0 + 4e-16) + 1e-4 * length * promised or length < 1e-6:
+                break
+            length *= 0.5
+        if not trial.loss + cost <= upper * (1.0 + 4e-16):  # nor if it is NaN
+            return W, n_iter + 1, True
+        W = new
+        loss, conjugate, g, H = trial
+    return W, max_iter, False
+
+
+def _by_passes(
+    objective: Objective, W: np.ndarray, tol: float, max_iter: int, enough: float = np.inf
+) -> tuple[np.ndarray, int, bool]:
+    """Accelerated proximal gradient on the loss itself: one pass for the gradient, one for the backtracking."""
+    penalty = objective.penalty
+    W = np.ascontiguousarray(W)
+    point, best, momentum = W, W, 1.0
+    upper, lower = np.inf, -np.inf
+    least, idle = np.inf, 0
+    L = 1.0
+    for n_iter in range(max_iter):
+        loss, conjugate, G = objective.sums(point)
+        lower = max(lower, objective.dual(conjugate, G))
+        idle = 0 if upper - lower < least else idle + 1
+        least = min(least, upper - lower)
+        if n_iter and (upper - lower <= tol * upper or idle == PATIENCE or _decided(upper, lower, enough)):
+            return best, n_iter, idle == PATIENCE
+        while True:
+            new, _, cost = penalty.prox(point - G / L, 1.0 / L)
+            step = new - point
+            square = float(np.vdot(step, step))
+            new_loss = objective.loss(new)
+            excess = new_loss - loss - float(np.vdot(G, step))
+            if excess <= 0.5 * L * square + 1e-14 * loss:
+                break
+            L = max(1.5 * L, 2.0 * excess / square)
+        if new_loss + cost < upper:
+            upper, best = new_loss + cost, new
+        if np.vdot(point - new, new - W) > 0.0:  # the momentum points uphill: restart
+            point, momentum = new, 1.0
+        else:
+            following = 0.5 * (1.0 + np.sqrt(1.0 + 4.0 * momentum * momentum))
+            point = new + ((momentum - 1.0) / following) * (new - W)
+            momentum = following
+        W = new
+        L *= 0.95
+    return best, max_iter, False

@@ -1,0 +1,1 @@
+"""Internal: the commands, a file each."""

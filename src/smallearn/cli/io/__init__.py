@@ -1,0 +1,1 @@
+"""Internal: tables in and out."""

@@ -1,0 +1,1 @@
+"""Internal: one decision, and the smallest change that changes it."""

@@ -1,0 +1,142 @@
+"""The least change that reaches a goal, as a mixed-integer program over the regions of the features."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.optimize import Bounds, LinearConstraint, milp
+
+from smallearn.explain._case.domains import ROOM, Domain, Region
+from smallearn.model import SMaLLModel
+from smallearn.model._columns import factor_of_one
+
+
+@dataclass(frozen=True)
+class Above:
+    """The score of prototype ``one`` is above that of ``other``, 0 where that is None; a tie is enough or not."""
+
+    one: int | None
+    other: int | None
+    tie: bool
+
+
+def goals_of(model: SMaLLModel, current: int) -> list[list[Above]]:
+    """Each of these, if all of it holds, gives the case to another class. A tie goes to the first of the classes."""
+    owners = model.owners
+    if len(model.classes) == 2:
+        owner = owners[0]
+        if owner == current:
+            return [[Above(None, j, tie=owner == 1) for j in range(len(owners))]]
+        return [[Above(j, None, tie=owner == 0)] for j in range(len(owners))]
+    return [
+        [Above(j, i, tie=owners[j] < owners[i]) for i in range(len(owners)) if owners[i] != owners[j]]
+        for j in range(len(owners))
+        if owners[j] != current
+    ]
+
+
+@dataclass(frozen=True)
+class _Piece:
+    """A region, or the part of it on one side of the present value: ``x = base + step · u``, u of 0 or more. What it
+    costs to be there, and for each unit of u."""
+
+    domain: int
+    region: Region
+    base: float = 0.0
+    step: float = 0.0
+    least: float = 0.0
+    most: float = 0.0
+    entry: float = 0.0
+    toll: float = 0.0
+
+    def value(self, u: float) -> Any:
+        return float(self.base + self.step * u) if self.region.is_number else self.region.value
+
+
+def _pieces(d: int, domain: Domain) -> Iterator[_Piece]:
+    for region in domain.regions:
+        if not region.is_number:
+            yield _Piece(d, region, entry=0.0 if _same_place(region, domain.now) else 1.0)
+            continue
+        unit = 1.0 if domain.counts else domain.range
+        if domain.now is None:
+            yield _Piece(d, region, region.low, unit, 0.0, (region.high - region.low) / unit, entry=1.0)
+            continue
+        for side in (-1.0, 1.0):
+            ends = sorted(side * (end - domain.now) / unit for end in (region.low, region.high))
+            if ends[1] >= 0.0:
+                yield _Piece(d, region, domain.now, side * unit, max(0.0, ends[0]), ends[1], toll=unit / domain.range)
+
+
+class Program:
+    """Two variables for each piece: whether the value is in it, and where."""
+
+    def __init__(self, model: SMaLLModel, values: dict[int, Any], domains: Sequence[Domain]):
+        self.domains = domains
+        self.pieces = [piece for d, domain in enumerate(domains) for piece in _pieces(d, domain)]
+        n = len(self.pieces)
+        self.cost = np.array([*(piece.entry for piece in self.pieces), *(piece.toll for piece in self.pieces)])
+        moves_by_one = [float(domains[piece.domain].counts) for piece in self.pieces]
+        self.integer = np.array([1.0] * n + moves_by_one)
+        self.bounds = Bounds(np.zeros(2 * n), np.array([1.0] * n + [piece.most for piece in self.pieces]))
+        one_each = [[float(piece.domain == d) for piece in self.pieces] + [0.0] * n for d in range(len(domains))]
+        least = np.hstack([np.diag([-piece.least for piece in self.pieces]), np.eye(n)])
+        most = np.hstack([np.diag([piece.most for piece in self.pieces]), -np.eye(n)])
+        self.limits = [
+            LinearConstraint(np.array(one_each), 1.0, 1.0),
+            LinearConstraint(np.vstack([least, most]), 0.0, np.inf),
+        ]
+        self._scores(model, values)
+
+    def _scores(self, model: SMaLLModel, values: dict[int, Any]) -> None:
+        """Each prototype's score as a constant and what the variables add."""
+        free = {domain.feature for domain in self.domains}
+        n = len(self.pieces)
+        self.constant, self.slope = np.zeros(len(model.prototypes)), np.zeros((len(model.prototypes), 2 * n))
+        for j, prototype in enumerate(model.prototypes):
+            fixed = [term for term in prototype.terms if term.feature not in free]
+            self.constant[j] = prototype.intercept
+            self.constant[j] += sum(term.weight * factor_of_one(term, values[term.feature]) for term in fixed)
+        for place, piece in enumerate(self.pieces):
+            for j, term in self.domains[piece.domain].terms:
+                if term.kind == "raw" and piece.region.is_number:
+                    self.slope[j, place] += term.weight * piece.base
+                    self.slope[j, n + place] += term.weight * piece.step
+                else:
+                    self.slope[j, place] += term.weight * factor_of_one(term, piece.region.sample)
+
+    def _score(self, prototype: int | None) -> tuple[np.ndarray, float]:
+        if prototype is None:
+            return np.zeros(2 * len(self.pieces)), 0.0
+        return self.slope[prototype], float(self.constant[prototype])
+
+    def solve(self, goal: Sequence[Above], at_ties: bool, limit: float) -> list[Any] | None:
+        """New values of the domains that reach the goal at the least cost, if that is below the limit."""
+        rows, least = [], []
+        for above in goal:
+            one, other = self._score(above.one), self._score(above.other)
+            slope, level = one[0] - other[0], one[1] - other[1]
+            reach = abs(level) + float(np.abs(slope) @ self.bounds.ub) or 1.0
+            rows.append(slope / reach)
+            least.append(-level / reach + (0.0 if above.tie and at_ties else ROOM))
+        wanted = LinearConstraint(np.array(rows), np.array(least), np.full(len(rows), np.inf))
+        found = milp(
+            self.cost,
+            integrality=self.integer,
+            bounds=self.bounds,
+            constraints=[*self.limits, wanted],
+            options={"mip_rel_gap": 1e-9},
+        )
+        if found.x is None or found.fun >= limit:
+            return None
+        return [self._answer(d, found.x) for d in range(len(self.domains))]
+
+    def _answer(self, d: int, x: np.ndarray) -> Any:
+        mine = [place for place, piece in enumerate(self.pieces) if piece.domain == d]
+        place = max(mine, key=lambda place: x[place])
+        return self.pieces[place].value(float(x[len(self.pieces) + place]))
+
+
+def _same_place(region: Region, now: Any) -> bool:
+    return region.value is None if now is None else region.value == now

@@ -1,0 +1,1 @@
+"""Internal: a model as an OR of ANDs."""

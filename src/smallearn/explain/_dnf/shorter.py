@@ -1,0 +1,111 @@
+"""Rows say which cases occur: clauses that are shorter or plainer and hold for the rows that count."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from smallearn.explain._dnf.boolean import joined, minimum_cover
+from smallearn.explain._dnf.conditions import Condition, cost_of
+from smallearn.explain._dnf.functions import Function, clause_of, weighed_terms
+from smallearn.explain._dnf.regions import Variable
+from smallearn.model import SMaLLModel
+from smallearn.model._columns import Column, gather
+
+
+@dataclass(frozen=True)
+class Data:
+    """The rows that are given: the columns that the model weighs, and where it predicts the class."""
+
+    n_rows: int
+    columns: dict[int, Column]
+    truth: np.ndarray
+
+    def every(self, step: int) -> "Data":
+        """Only every so manieth row."""
+        columns = {i: Column(column.values[::step], column.label) for i, column in self.columns.items()}
+        return Data(len(self.truth[::step]), columns, self.truth[::step])
+
+
+def read_rows(model: SMaLLModel, X: Any, label: int) -> Data:
+    features = [terms[0] for terms in weighed_terms(model).values()]
+    chunks = list(gather(X, features, model.n_features))
+    if not chunks:
+        raise ValueError("X has no rows; a DNF can be compared with the model on some rows only.")
+    columns = {
+        term.feature: Column(np.concatenate([columns[term.feature].values for _, columns in chunks]), term.label)
+        for term in features
+    }
+    number = replace(model, classes=tuple(range(len(model.classes))), class_dtype="<i8")
+    return Data(sum(n_rows for n_rows, _ in chunks), columns, number.predict(X) == label)
+
+
+@dataclass(frozen=True)
+class Choices:
+    """Conditions that clauses can be made of: the cells of a variable each, and the rows that they hold for."""
+
+    variables: Sequence[Variable]
+    cells: tuple[tuple[int, int], ...]  # number of the variable and a mask
+    conditions: tuple[Condition, ...]
+    held: np.ndarray
+
+    @property
+    def subjects(self) -> list[int]:
+        return [i for i, _ in self.cells]
+
+    def masks(self, chosen: Iterable[int]) -> list[int]:
+        """The cells of each variable that all of these allow."""
+        masks = [variable.everything for variable in self.variables]
+        for number in chosen:
+            i, mask = self.cells[number]
+            masks[i] &= mask
+        return masks
+
+    def clause(self, chosen: Iterable[int]) -> tuple[Condition, ...]:
+        """All of these, one condition for each feature."""
+        return clause_of(self.variables, self.masks(chosen))
+
+
+def choices_of(variables: Sequence[Variable], masks: Sequence[Iterable[int]], data: Data) -> Choices:
+    cells = tuple((i, mask) for i, some in enumerate(masks) for mask in dict.fromkeys(some))
+    conditions = tuple(variables[i].condition(mask) for i, mask in cells)
+    held = [condition.holds(data.columns[condition.feature]) for condition in conditions]
+    return Choices(variables, cells, conditions, np.array(held, dtype=bool).reshape(len(cells), data.n_rows))
+
+
+def shortened(function: Function, cubes: Sequence[int], data: Data) -> list[int]:
+    """Clauses that together hold for the same of the given rows, none of them superfluous there: each gives way to one
+    of fewer conditions or plainer words that holds for no other rows, and for all that no other clause holds for."""
+    used = [function.cells.unpack(cube) for cube in cubes]
+    masks = [
+        [mask for mask in (*(masks[i] for masks in used), *variable.choices()) if mask not in (0, variable.everything)]
+        for i, variable in enumerate(function.variables)
+    ]
+    choices = choices_of(function.variables, masks, data)
+    _, different = np.unique(np.vstack([choices.held, data.truth]), axis=1, return_index=True)
+    held, truth = choices.held[:, different], data.truth[different]
+    if not truth.any():
+        return []
+    number = {cells: i for i, cells in enumerate(choices.cells)}
+    clauses = [[number[cells] for cells in enumerate(masks) if cells in number] for masks in used]
+    costs = [cost_of(function.clause(cube)) for cube in cubes]
+    rows = np.array([held[clause].all(axis=0) for clause in clauses])
+    kept = minimum_cover(rows[:, truth], costs)
+    for i in sorted(kept, key=lambda i: -costs[i]):
+        others = rows[[j for j in kept if j != i]].any(axis=0)
+        clauses[i] = _replaced(choices, held, clauses[i], rows[i] & ~others)
+        rows[i] = held[clauses[i]].all(axis=0)
+    return joined(function.cells, [function.cells.pack(choices.masks(clauses[i])) for i in kept])
+
+
+def _replaced(choices: Choices, held: np.ndarray, own: list[int], needed: np.ndarray) -> list[int]:
+    """Conditions that hold together for the needed rows, and for none that these do not hold for: the fewest, and the
+    plainest, if that is better."""
+    inside = held[own].all(axis=0)
+    if inside.all():
+        return []
+    fit = np.flatnonzero(held[:, needed].all(axis=1))
+    costs = [10 * choices.conditions[i].awkwardness + (i not in own) for i in fit]
+    chosen = fit[minimum_cover(~held[np.ix_(fit, ~inside)], costs)].tolist()
+    return chosen if cost_of(choices.clause(chosen)) < cost_of(choices.clause(own)) else own

@@ -1,0 +1,1 @@
+"""Internal: C99 and Arduino."""

@@ -1,0 +1,189 @@
+"""The vocabulary of one C export: identifiers, types, numbers and conditions. No name of a user gets past it raw."""
+
+import math
+import re
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from smallearn._text import show
+from smallearn.export._fixed.numbers import TargetModel, TargetTerm
+from smallearn.export._fixed.quantise import IntegerModel, bits_for
+from smallearn.export._names import remark, unique_names
+
+NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,39}")
+
+
+@dataclass(frozen=True)
+class Words:
+    """``prefix`` begins every identifier; ``arguments``: inputs are arguments of their own, not an array."""
+
+    prefix: str
+    target: TargetModel
+    arguments: bool
+
+    def __post_init__(self):
+        if not isinstance(self.prefix, str) or not NAME.fullmatch(self.prefix):
+            raise ValueError(
+                f"name={show(self.prefix)} is not a C name: a letter, then at most 39 letters, digits or underscores."
+            )
+
+    @property
+    def upper(self) -> str:
+        return self.prefix.upper()
+
+    # --- identifiers -------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def inputs(self) -> list[str]:
+        return [given.name for given in self.target.flat.inputs]
+
+    @cached_property
+    def classes(self) -> list[str]:
+        return [
+            f"{self.upper}_CLASS_{name.upper()}"
+            for name in unique_names([_spoken(c) for c in self.target.flat.classes])
+        ]
+
+    @cached_property
+    def categories(self) -> list[tuple[int, int, str, object]]:
+        """Input, code, identifier and category of every text that is compared with."""
+        found = [
+            (i, code, category)
+            for i, given in enumerate(self.target.flat.inputs)
+            for code, category in enumerate(given.categories, start=1)
+        ]
+        names = unique_names([f"{self.inputs[i]} {_spoken(category)}" for i, _, category in found])
+        return [
+            (i, code, f"{self.upper}_CATEGORY_{name.upper()}", category)
+            for (i, code, category), name in zip(found, names, strict=True)
+        ]
+
+    def x(self, position: int) -> str:
+        """The value of an input, as an expression."""
+        name = self.inputs[position]
+        return f"{self.argument}_{name}" if self.arguments else f"x[{self.upper}_X_{name.upper()}]"
+
+    @property
+    def argument(self) -> str:
+        """What the names of arguments begin with: not as those of functions do."""
+        return "in" if self.prefix == "x" else "x"
+
+    @cached_property
+    def parameters(self) -> str:
+        """Of a function of the inputs."""
+        if not self.arguments:
+            return f"const {self.input_type} *x"
+        return ", ".join(f"{self.input_type} {self.argument}_{name}" for name in self.inputs) or "void"
+
+    def with_output(self, name: str) -> str:
+        """The same with the place where the answer goes: ``scores`` or ``reason``."""
+        kind = self.score_type if name == "scores" else f"{self.prefix}_reason_t"
+        return f"{kind} *{name}" if self.parameters == "void" else f"{self.parameters}, {kind} *{name}"
+
+    @cached_property
+    def passed(self) -> str:
+        """What a function passes on to another."""
+        return ", ".join(f"{self.argument}_{name}" for name in self.inputs) if self.arguments else "x"
+
+    def unused(self, read: set[int]) -> list[str]:
+        """Statements that keep compilers from warning of inputs that are not among those read."""
+        if not self.arguments:
+            return [] if read else ["(void)x;"]
+        return [f"(void){self.argument}_{name};" for position, name in enumerate(self.inputs) if position not in read]
+
+    # --- types and numbers -------------------------------------------------------------------------------------------
+
+    @property
+    def is_float(self) -> bool:
+        return not isinstance(self.target, IntegerModel)
+
+    @property
+    def _real(self) -> str:
+        return "float" if self.target.number == "float32" else "double"
+
+    @property
+    def input_type(self) -> str:
+        return f"int{self.target.input_bits}_t" if isinstance(self.target, IntegerModel) else self._real
+
+    @property
+    def score_type(self) -> str:
+        return f"int{self.target.sum_bits}_t" if isinstance(self.target, IntegerModel) else self._real
+
+    def sum_type(self, prototype: int | None = None) -> str:
+        """Of the sum of one prototype, or of all: at least as wide as it must be, and the fastest of those."""
+        if not isinstance(self.target, IntegerModel):
+            return self._real
+        bits = self.target.sum_bits if prototype is None else bits_for(self.target.intervals[prototype])
+        return "int64_t" if bits == 64 else f"int_fast{bits}_t"
+
+    @property
+    def position_type(self) -> str:
+        """Of positions of classes and prototypes."""
+        return count_type(max(len(self.target.flat.classes), len(self.target.flat.owners)))
+
+    def number(self, number: float) -> str:
+        """A constant of the sum's or the input's type."""
+        if self.is_float:
+            return real(number, self.target.number)
+        return str(number)
+
+    # --- terms -------------------------------------------------------------------------------------------------------
+
+    def holds(self, term: TargetTerm) -> str:
+        """The condition of a literal."""
+        x, value = self.x(term.input), term.value
+        if term.kind == "missing":
+            return f"{x} != {x}" if self.is_float else f"{x} == {self.upper}_MISSING"
+        if term.kind == "between":
+            assert isinstance(self.target, IntegerModel)
+            assert value is not None
+            low = f"> {self.upper}_MISSING" if value == self.target.missing else f">= {value + 1}"
+            return f"{x} {low} && {x} <= {term.high}"
+        sign = {"at_most": "<=", "above": ">", "equals": "=="}[term.kind]
+        return f"{x} {sign} {self._code(term, value)}"
+
+    def _code(self, term: TargetTerm, value: float | None) -> str:
+        if isinstance(self.target, IntegerModel) and value == self.target.missing:
+            return f"{self.upper}_MISSING"
+        for position, code, name, _ in self.categories:
+            if position == term.input and code == value:
+                return name
+        assert value is not None
+        return self.number(value)
+
+    def product(self, term: TargetTerm, weight: float) -> str:
+        """What a raw term adds, in a type that holds it."""
+        x = self.x(term.input)
+        kind = self.sum_type(term.prototype)
+        cast = f"({kind})" if kind in ("int_fast32_t", "int64_t") else ""
+        product = f"{cast}{self.number(weight)} * {x}"
+        if term.instead is None:
+            return product
+        absent = f"{x} != {x}" if self.is_float else f"{x} == {self.upper}_MISSING"
+        return f"({absent} ? {self.number(term.instead if weight == term.weight else -term.instead)} : {product})"
+
+    def says(self, text: str) -> str:
+        """A term in words, for a comment."""
+        return remark(text.replace("≤", "<="))
+
+
+def count_type(most: int) -> str:
+    """The least unsigned type for 0 … most."""
+    return next(f"uint{bits}_t" for bits in (8, 16, 32) if most < 2**bits)
+
+
+def real(number: float, kind: str) -> str:
+    """A floating constant: the fewest digits that come back as the same number."""
+    suffix = "f" if kind == "float32" else ""
+    if math.isinf(number):
+        return f"({'-' if number < 0 else ''}1.0{suffix} / 0.0{suffix})"
+    text = str(np.float32(number)) if kind == "float32" else repr(float(number))
+    return (text if set(text) & set(".e") else text + ".0") + suffix
+
+
+def _spoken(label: object) -> str:
+    """-1 and 1 are labels too: an identifier has no sign."""
+    text = str(label)
+    return f"minus {text[1:]}" if text.startswith("-") and not isinstance(label, str) else text

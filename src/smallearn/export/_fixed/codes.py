@@ -1,0 +1,212 @@
+"""How a device's whole numbers ("codes") stand for the values of an input, and which codes make a literal hold.
+
+Each coder has the ``least`` and the ``greatest`` code it gives, ``encode``, ``interval`` (the codes at which a literal
+holds, both ends included, or None) and, where raw terms are possible, ``x ≈ slope · code + offset``.
+"""
+
+import math
+from bisect import bisect_left, bisect_right
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from smallearn._text import show
+from smallearn.export._fixed.numbers import float32_at_least, float32_at_most
+
+Interval = tuple[int, int] | None
+
+
+@dataclass(frozen=True)
+class Linear:
+    """``round((x − low) / (high − low) · 2Q) − Q``, clamped to ±Q.
+
+    Computed in float32 as ``trunc((x − origin) · rate) − Q``, the half that rounding needs in the origin: a difference
+    and a product, which no compiler can fuse, so that every device comes to the same code.
+    """
+
+    low: float
+    high: float
+    Q: int
+
+    @property
+    def least(self) -> int:
+        return -self.Q
+
+    @property
+    def greatest(self) -> int:
+        return self.Q
+
+    @property
+    def slope(self) -> Fraction:
+        return (Fraction(self.high) - Fraction(self.low)) / (2 * self.Q)
+
+    @property
+    def offset(self) -> Fraction:
+        return (Fraction(self.high) + Fraction(self.low)) / 2
+
+    @property
+    def origin(self) -> float:
+        return _float32(Fraction(self.low) - self.slope / 2)
+
+    @property
+    def rate(self) -> float:
+        return 0.0 if self.slope == 0 else _float32(1 / self.slope)
+
+    def encode(self, values: np.ndarray) -> np.ndarray:
+        """Codes of values that are not missing."""
+        with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+            steps = (values.astype(np.float32) - np.float32(self.origin)) * np.float32(self.rate)
+        within = np.where(steps > 0.0, np.minimum(steps.astype(np.float64), 2.0 * self.Q), 0.0)
+        return np.trunc(within).astype(np.int64) - self.Q
+
+    def interval(self, kind: str, value: Any) -> Interval:
+        """The codes whose value, the middle of what is rounded to them, makes the literal hold."""
+        if self.slope == 0:
+            holds = {"at_most": self.low <= value, "above": self.low > value, "equals": self.low == value}[kind]
+            return (self.least, self.greatest) if holds else None
+        place = (Fraction(value) - self.offset) / self.slope
+        if kind == "equals":
+            nearest = round(place)
+            return (nearest, nearest) if abs(nearest) <= self.Q else None
+        cut = min(max(math.floor(place), self.least - 1), self.greatest)
+        return _ordered(self.least, cut) if kind == "at_most" else _ordered(cut + 1, self.greatest)
+
+
+@dataclass(frozen=True)
+class Steps:
+    """The number of ``cuts`` that x has passed, exact for literals. A cut is a number and whether to reach it is enough
+    (x ≥ number) or not (x > number)."""
+
+    cuts: tuple[tuple[float, bool], ...]
+
+    @classmethod
+    def of(cls, literals: list[tuple[str, Any]]) -> "Steps":
+        """The cuts that tell apart what these literals, kind and value, tell apart."""
+        cuts = {(float(value), False) for _, value in literals}
+        cuts |= {(float(value), True) for kind, value in literals if kind == "equals"}
+        return cls(tuple(sorted(cuts, key=lambda cut: (cut[0], not cut[1]))))
+
+    @property
+    def least(self) -> int:
+        return 0
+
+    @property
+    def greatest(self) -> int:
+        return len(self.cuts)
+
+    @property
+    def float32_cuts(self) -> list[tuple[float, bool]]:
+        """The same for every float32 x."""
+        return [(float32_at_least(cut) if reached else float32_at_most(cut), reached) for cut, reached in self.cuts]
+
+    def encode(self, values: np.ndarray) -> np.ndarray:
+        """Codes of values that are not missing."""
+        codes = np.zeros(len(values), dtype=np.int64)
+        for cut, reached in self.cuts:
+            codes += values >= cut if reached else values > cut
+        return codes
+
+    def interval(self, kind: str, value: Any) -> Interval:
+        """The codes at which the literal holds."""
+        passed = self.cuts.index((float(value), False))
+        if kind == "at_most":
+            return 0, passed
+        return (passed + 1, self.greatest) if kind == "above" else (passed, passed)
+
+
+@dataclass(frozen=True)
+class Count:
+    """Whole numbers that the device reads, with ``x = scale · count + offset``."""
+
+    scale: float
+    shift: float
+    least: int
+    greatest: int
+
+    @property
+    def slope(self) -> Fraction:
+        return Fraction(self.scale)
+
+    @property
+    def offset(self) -> Fraction:
+        return Fraction(self.shift)
+
+    def value(self, count: int) -> float:
+        """The feature as float64 arithmetic gives it: it grows, or falls, with the count."""
+        return self.scale * count + self.shift
+
+    def encode(self, values: np.ndarray) -> np.ndarray:
+        """The nearest count of values that are not missing."""
+        nearest = np.rint((values - self.shift) / self.scale)
+        return np.clip(nearest, self.least, self.greatest).astype(np.int64)
+
+    def interval(self, kind: str, value: Any) -> Interval:
+        """The counts at which the literal holds, exactly."""
+        counts = range(self.least, self.greatest + 1)
+        if self.scale > 0:
+            below = self.least + bisect_left(counts, value, key=self.value)  # the first with x ≥ value
+            above = self.least + bisect_right(counts, value, key=self.value)  # the first with x > value
+            choice = {"at_most": (self.least, above - 1), "above": (above, self.greatest), "equals": (below, above - 1)}
+        else:
+            above = self.least + bisect_left(counts, -value, key=lambda c: -self.value(c))  # the first with x ≤ value
+            below = self.least + bisect_right(counts, -value, key=lambda c: -self.value(c))  # the first with x < value
+            choice = {"at_most": (above, self.greatest), "above": (self.least, above - 1), "equals": (above, below - 1)}
+        return _ordered(*choice[kind])
+
+
+@dataclass(frozen=True)
+class Text:
+    """The number of a text among ``categories``, from 1; 0 for any other."""
+
+    categories: tuple[Any, ...]
+
+    @property
+    def least(self) -> int:
+        return 0
+
+    @property
+    def greatest(self) -> int:
+        return len(self.categories)
+
+    def encode(self, values: np.ndarray) -> np.ndarray:
+        """`read_inputs` has numbered the categories already."""
+        return values.astype(np.int64)
+
+    def interval(self, kind: str, value: Any) -> Interval:
+        """The one code of a category."""
+        code = 1 + self.categories.index(value)
+        return code, code
+
+
+Coder = Linear | Steps | Count | Text
+
+
+def linear(label: str, low: Any, high: Any, Q: int) -> Linear:
+    """Checked: float32 can hold what the conversion needs."""
+    try:
+        low, high = float(low), float(high)
+    except (TypeError, ValueError):
+        raise ValueError(f"The range of {show(label)} must be two numbers, not {show(low)} and {show(high)}.") from None
+    if not -math.inf < low <= high < math.inf:
+        raise ValueError(f"The range of {show(label)} must go from a finite number up to another: {low!r}, {high!r}.")
+    made = Linear(low, high, Q)
+    if not (math.isfinite(made.origin) and math.isfinite(made.rate)) or (made.rate == 0.0 and low < high):
+        raise ValueError(
+            f"The range of {show(label)}, {low!r} to {high!r}, is too wide, too narrow or too far from 0 for float32: "
+            "rescale the feature, or give another range in ranges={label: (low, high)}."
+        )
+    return made
+
+
+def _ordered(low: int, high: int) -> Interval:
+    return (low, high) if low <= high else None
+
+
+def _float32(number: Fraction) -> float:
+    with np.errstate(over="ignore"):
+        try:
+            return float(np.float32(float(number)))
+        except OverflowError:
+            return math.inf

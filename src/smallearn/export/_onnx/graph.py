@@ -1,0 +1,199 @@
+"""The rule of a model as a graph of standard ONNX operators, for whoever keeps nodes: `to_onnx` or skl2onnx.
+
+Terms of one kind are worked out together: a column for each, then one product with the weights. Every operator has
+had its meaning since version 13 of the default domain, but for the comparison of text, which came with version 19.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from smallearn._text import listed, show
+from smallearn.export._fixed.numbers import TargetModel, TargetTerm
+from smallearn.export._flat import FlatModel
+
+OPSET = 13
+TEXT_OPSET = 19
+INT64, STRING = 7, 8  # TensorProto's numbers for types, which are part of the format
+NUMBERS = {"float32": 1, "float64": 11}
+COMPARISONS = {"at_most": "LessOrEqual", "above": "Greater", "equals": "Equal"}
+
+
+class Graph(Protocol):
+    """Where nodes and constants go; both return the name of a tensor."""
+
+    def node(self, operator: str, *inputs: str, **attributes: Any) -> str: ...
+
+    def constant(self, values: np.ndarray) -> str: ...
+
+
+@dataclass(frozen=True)
+class Answers:
+    """Names of tensors: prototype scores, decision function (rows × 1, or rows × classes if more than two),
+    probabilities, and the position of the class."""
+
+    scores: str
+    decision: str
+    probabilities: str
+    position: str
+
+
+def add_model(graph: Graph, target: TargetModel[float], numbers: str, texts: dict[int, str], any_x: str) -> Answers:
+    """``numbers`` has a column for each numeric input, in order, and ``texts`` the column of each text input by its
+    position; ``any_x`` is any of what is given, for its number of rows."""
+    scores = _scores(graph, target, numbers, texts, any_x)
+    flat = target.flat
+    columns = [graph.node("Gather", scores, indices(graph, [j]), axis=1) for j in range(len(flat.owners))]
+    if flat.is_binary:
+        return _two(graph, target, scores, _greatest(graph, columns))
+    own: list[list[str]] = [[] for _ in flat.classes]
+    for column, owner in zip(columns, flat.owners, strict=True):
+        own[owner].append(column)
+    each = graph.node("Concat", *(_greatest(graph, mine) for mine in own), axis=1)
+    decision = graph.node("Mul", each, _scale(graph, target))
+    position = graph.node("ArgMax", each, axis=1, keepdims=0)
+    return Answers(scores, decision, graph.node("Softmax", decision, axis=1), position)
+
+
+def _two(graph: Graph, target: TargetModel[float], scores: str, best: str) -> Answers:
+    """Ties go to class 0, whichever class the prototypes speak for."""
+    zero = graph.constant(np.zeros(1, dtype=target.number))
+    owner = target.flat.owners[0]
+    second = graph.node("Greater" if owner else "Less", best, zero)
+    position = graph.node("Reshape", graph.node("Cast", second, to=INT64), indices(graph, [-1]))
+    decision = graph.node("Mul", best, _scale(graph, target, 1.0 if owner else -1.0))
+    chances = [graph.node("Sigmoid", graph.node("Neg", decision)), graph.node("Sigmoid", decision)]
+    return Answers(scores, decision, graph.node("Concat", *chances, axis=1), position)
+
+
+def _scale(graph: Graph, target: TargetModel[float], sign: float = 1.0) -> str:
+    with np.errstate(over="ignore"):
+        scale = np.array([sign * target.flat.scale]).astype(target.number)
+    if not np.isfinite(scale).all():
+        raise ValueError(f"The scale {target.flat.scale!r} is beyond what {target.number} can hold.")
+    return graph.constant(scale)
+
+
+def indices(graph: Graph, places: Sequence[int]) -> str:
+    return graph.constant(np.array(places, dtype=np.int64))
+
+
+def _greatest(graph: Graph, columns: list[str]) -> str:
+    return columns[0] if len(columns) == 1 else graph.node("Max", *columns)
+
+
+# --- scores ----------------------------------------------------------------------------------------------------------
+
+
+def _scores(graph: Graph, target: TargetModel[float], numbers: str, texts: dict[int, str], any_x: str) -> str:
+    """Rows × prototypes: the columns of all terms times their weights, and the intercepts."""
+    blocks = _Blocks(graph, target, numbers)
+    place = {position: number for number, position in enumerate(_numeric(target.flat))}
+    for kind in ("raw", "at_most", "above", "equals", "missing"):
+        mine = [term for term in target.terms if term.kind == kind and term.input in place]
+        if mine:
+            blocks.add_numbers(kind, mine, [place[term.input] for term in mine])
+    for position, x in texts.items():
+        blocks.add_texts(x, position, [term for term in target.terms if term.input == position])
+    if not blocks.columns:  # scores that are all constant still need as many rows as there are
+        rows = graph.node("Shape", graph.node("Gather", any_x, indices(graph, [0]), axis=1))
+        blocks.add_literals(graph.node("ConstantOfShape", rows), [], [])
+    matrix = graph.node("Concat", *blocks.columns, axis=1)
+    weights = graph.constant(np.concatenate(blocks.weights).astype(target.number))
+    return graph.node("Gemm", matrix, weights, graph.constant(np.array(target.intercepts, dtype=target.number)))
+
+
+def _numeric(flat: FlatModel) -> list[int]:
+    return [position for position, given in enumerate(flat.inputs) if not given.is_text]
+
+
+class _Blocks:
+    """Columns of terms and, for each, a row of weights: one number for each prototype."""
+
+    def __init__(self, graph: Graph, target: TargetModel[float], numbers: str):
+        self.graph, self.target, self.numbers = graph, target, numbers
+        self.columns: list[str] = []
+        self.weights: list[np.ndarray] = []
+
+    def add(self, columns: str, terms: Sequence[TargetTerm[float]], weights: Sequence[float]) -> None:
+        rows = np.zeros((max(len(terms), 1), len(self.target.intercepts)))
+        for row, term, weight in zip(rows, terms, weights, strict=False):
+            row[term.prototype] = weight
+        self.columns.append(columns)
+        self.weights.append(rows)
+
+    def add_literals(self, truth: str, terms: Sequence[TargetTerm[float]], weights: Sequence[float]) -> None:
+        self.add(self.graph.node("Cast", truth, to=NUMBERS[self.target.number]), terms, weights)
+
+    def add_numbers(self, kind: str, terms: list[TargetTerm[float]], places: list[int]) -> None:
+        x = self.graph.node("Gather", self.numbers, indices(self.graph, places), axis=1)
+        weights = [term.weight for term in terms]
+        if kind == "raw":
+            self._add_raw(x, terms, weights)
+        elif kind == "missing":
+            self.add_literals(self.graph.node("IsNaN", x), terms, weights)
+        else:
+            values = self.graph.constant(np.array([[term.value for term in terms]], dtype=self.target.number))
+            self.add_literals(self.graph.node(COMPARISONS[kind], x, values), terms, weights)
+
+    def _add_raw(self, x: str, terms: list[TargetTerm[float]], weights: list[float]) -> None:
+        """Where a value is missing 0, and ``instead`` from a column of its own; NaN if there is nothing instead."""
+        if all(term.instead is None for term in terms):
+            self.add(x, terms, weights)
+            return
+        gaps = self.graph.node("IsNaN", x)
+        lost = [[np.nan if term.instead is None else 0.0 for term in terms]]
+        filled = self.graph.node("Where", gaps, self.graph.constant(np.array(lost, dtype=self.target.number)), x)
+        self.add(filled, terms, weights)
+        self.add_literals(gaps, terms, [term.instead or 0.0 for term in terms])
+
+    def add_texts(self, x: str, position: int, terms: list[TargetTerm[float]]) -> None:
+        """Text is missing where it is empty."""
+        found = []
+        for term in terms:
+            category: Any = ""
+            if term.kind == "equals":
+                category = self.target.flat.inputs[position].categories[int(term.value or 0) - 1]
+            if isinstance(category, str):  # text is never a number
+                found.append((term, category))
+        if found:
+            values = np.array([[category for _, category in found]], dtype=object)
+            truth = self.graph.node("Equal", x, self.graph.constant(values))
+            self.add_literals(truth, [term for term, _ in found], [term.weight for term, _ in found])
+
+
+# --- labels ----------------------------------------------------------------------------------------------------------
+
+
+def label_values(classes: Sequence[Any]) -> np.ndarray:
+    """What stands for the classes: int64 where all are whole numbers or booleans, otherwise text, as str() gives it."""
+    if all(isinstance(label, int | float) and label == int(label) and -(2**63) <= label < 2**63 for label in classes):
+        values = np.array([int(label) for label in classes], dtype=np.int64)
+    else:
+        values = np.array([checked_text(str(label)) for label in classes], dtype=object)
+    if len(set(values.tolist())) < len(classes):
+        raise ValueError(f"The classes {listed(classes)} are of several types and not all different in ONNX.")
+    return values
+
+
+def checked_text(text: str) -> str:
+    """ONNX keeps text as UTF-8."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise ValueError(f"{show(text)} has half a surrogate pair, which ONNX cannot hold.") from None
+    return text
+
+
+def check_texts(flat: FlatModel) -> None:
+    """Categories that can be written and told from missing text."""
+    for given in flat.inputs:
+        for category in given.categories:
+            checked_text(str(category))
+        if "" in given.categories:
+            raise ValueError(
+                f"The model compares {show(given.label)} with empty text, which in ONNX stands for missing text; train "
+                "it with a word in its place."
+            )

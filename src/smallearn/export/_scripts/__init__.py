@@ -1,0 +1,1 @@
+"""Internal: Python, JavaScript and Rust."""

@@ -1,0 +1,73 @@
+"""A fingerprint of labelled rows as far as a model reads them: the same for the same rows in any order, from any kind
+of file. Of a whole table only: it does not tell of a single row whether it was there. Needs numpy alone."""
+
+import hashlib
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from smallearn.model._columns import Column, gather
+from smallearn.model._parts import Term
+
+TOGETHER = 64  # columns that are read at a time, so that sparse ones never become one dense matrix
+EXACT = 2.0**53  # whole numbers beyond it may lie between two floats
+_MISSING = np.uint64(0x9E3779B97F4A7C15)
+_STEP = np.uint64(0xD6E8FEB86659FD93)
+
+
+def fingerprint(features: Sequence[Term], n_features: int, X: Any, code: np.ndarray) -> str:
+    """Of the columns in use, one term for each, and the number of each row's class."""
+    rows = _mix(np.asarray(code, dtype=np.int64).view(np.uint64))
+    for first in range(0, len(features), TOGETHER):
+        some, begin = features[first : first + TOGETHER], 0
+        for n_rows, columns in gather(X, some, n_features):
+            chunk = slice(begin, begin + n_rows)
+            for term in some:
+                rows[chunk] = _mix(rows[chunk] * _STEP + _bits(columns[term.feature]))
+            begin += n_rows
+    return hashlib.sha256(np.sort(rows).astype("<u8").tobytes()).hexdigest()
+
+
+def _bits(column: Column) -> np.ndarray:
+    """64 bits for each value: those of the float64 of a number, whatever its type, and those of a hash of text."""
+    missing = column.missing
+    large = column.values.dtype.kind in "iu" and bool((np.abs(column.numbers) >= EXACT).any())
+    if column.values.dtype.kind != "O" and not large:
+        bits = _of_numbers(column.numbers)
+    else:
+        known: dict[Any, np.uint64] = {}
+        values = column.values.tolist()
+        for value, absent in zip(values, missing, strict=True):
+            if not absent and value not in known:
+                known[value] = _of_one(value)
+        pairs = zip(values, missing, strict=True)
+        each = (_MISSING if absent else known[value] for value, absent in pairs)
+        bits = np.fromiter(each, dtype=np.uint64, count=len(missing))
+    return np.where(missing, _MISSING, bits)
+
+
+def _of_numbers(values: np.ndarray) -> np.ndarray:
+    return (values.astype(np.float64) + 0.0).view(np.uint64)  # -0.0 is 0.0
+
+
+def _of_one(value: Any) -> np.uint64:
+    if not isinstance(value, str) and (abs(value) < EXACT or _is_float(value)):
+        return _of_numbers(np.array([float(value)]))[0]
+    digest = hashlib.sha256(str(value).encode("utf-8", "surrogatepass")).digest()
+    return np.frombuffer(digest[:8], dtype="<u8")[0].astype(np.uint64)
+
+
+def _is_float(value: Any) -> bool:
+    """Whether a large number is a float64 exactly."""
+    try:
+        return bool(float(value) == value)
+    except OverflowError:
+        return False
+
+
+def _mix(bits: np.ndarray) -> np.ndarray:
+    """The finishing step of splitmix64: every bit of the answer depends on every bit given."""
+    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return bits ^ (bits >> np.uint64(31))

@@ -1,0 +1,103 @@
+"""Whether probabilities keep their word."""
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from smallearn._text import listed, show
+from smallearn.model._rows import codes
+from smallearn.plot._canvas import axes_for, inches, label_axes, model_of, name_of, plain_legend, small_letters, tidy
+from smallearn.plot._colours import BLUE, GREY, INK
+from smallearn.plot._rows import n_rows_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+CONFIDENT = 1.959963984540054  # standard deviations: 95%
+FOOT, BARS = -0.24, 0.14  # where the bars that count rows stand, and how high the highest is
+MOST_COUNTS = 20  # bins whose counts are written
+
+
+def reliability(model: Any, X: Any, y: Any, *, n_bins: int = 10, label: Any = None, ax: "Axes | None" = None) -> "Axes":
+    """Predicted probability against the share observed, in bins of equal width, with Wilson's 95% intervals.
+
+    On the diagonal, probabilities are right. Bars at the bottom count the rows of each bin.
+
+    Parameters
+    ----------
+    model : SMaLLModel or fitted classifier
+    X, y : rows and their labels, best those the model was not trained on
+    n_bins : int, default=10
+    label : a class, default=None
+        Whose probability it is. None: the second class.
+    ax : matplotlib Axes, default=None
+        None: a new figure.
+    """
+    model = model_of(model)
+    if isinstance(n_bins, bool) or not isinstance(n_bins, int | np.integer) or n_bins < 1:
+        raise ValueError(f"n_bins={n_bins!r} is not a positive integer.")
+    label = model.classes[1] if label is None else label
+    if label not in model.classes:
+        raise ValueError(f"label={show(label)} is not a class of the model; these are {listed(model.classes)}.")
+    number = model.classes.index(label)
+    code = codes(model, y, n_rows_of(X))
+    chance = model.predict_proba(X)[:, number]
+    counts, mean, share = _bins(chance, code == number, int(n_bins))
+    ax = axes_for(ax, 5.0, 6.0)
+    _bars(ax, counts)
+    diagonal = ax.plot([0.0, 1.0], [0.0, 1.0], color=GREY, linestyle="--", linewidth=1.2, zorder=1)[0]
+    some = counts > 0
+    low, high = wilson(share[some], counts[some])
+    errors = np.maximum([share[some] - low, high - share[some]], 0.0)
+    dots = ax.errorbar(
+        mean[some], share[some], errors, marker="o", color=BLUE, ecolor=INK, markeredgecolor=INK, linestyle="none",
+        elinewidth=1.1, capsize=3, markersize=7, zorder=3,
+    )  # fmt: skip
+    ax.set(xlim=(-0.02, 1.02), ylim=(FOOT, 1.03))
+    label_axes(ax, f"predicted probability of {name_of(label)}", f"share of {name_of(label)} observed")
+    _percent(ax)
+    words = ["observed, with 95% interval", "as predicted"]
+    above: dict[str, Any] = {"loc": "lower center", "bbox_to_anchor": (0.5, 1.0), "ncols": 2, "columnspacing": 1.2}
+    plain_legend(ax, [dots, diagonal], words, **above, frameon=False, fontsize=small_letters(ax))
+    tidy(ax)
+    return ax
+
+
+def wilson(share: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Wilson's 95% interval of a share of so many."""
+    z2 = CONFIDENT**2
+    centre = (share + z2 / (2 * counts)) / (1 + z2 / counts)
+    half = CONFIDENT * np.sqrt(share * (1 - share) / counts + z2 / (4 * counts**2)) / (1 + z2 / counts)
+    return centre - half, centre + half
+
+
+def _bins(chance: np.ndarray, hit: np.ndarray, n_bins: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Rows of each bin, their mean probability, and the share of hits; NaN without rows. The last bin includes 1."""
+    place = np.minimum((chance * n_bins).astype(int), n_bins - 1)
+    counts = np.bincount(place, minlength=n_bins)
+    with np.errstate(invalid="ignore"):
+        mean = np.bincount(place, weights=chance, minlength=n_bins) / counts
+        share = np.bincount(place, weights=hit, minlength=n_bins) / counts
+    return counts, mean, share
+
+
+def _bars(ax: "Axes", counts: np.ndarray) -> None:
+    middle = (np.arange(len(counts)) + 0.5) / len(counts)
+    height = BARS * counts / counts.max()
+    look: dict[str, Any] = {"facecolor": "#DDDDDD", "edgecolor": GREY, "linewidth": 0.6, "zorder": 0}
+    ax.bar(middle, height, 0.96 / len(counts), FOOT, **look)
+    ax.axhline(0.0, color=GREY, linewidth=0.6, zorder=0)
+    size = math.floor(min(8.0, 72 * inches(ax)[0] / len(counts) / 2.6))
+    if len(counts) <= MOST_COUNTS and size >= 4:
+        for at, tall, number in zip(middle, height, counts, strict=True):
+            if number:
+                ax.text(at, FOOT + tall + 0.008, f"{number}", ha="center", va="bottom", fontsize=size, color="#555555")
+
+
+def _percent(ax: "Axes") -> None:
+    from matplotlib.ticker import PercentFormatter
+
+    for axis in (ax.xaxis, ax.yaxis):
+        axis.set_ticks(np.linspace(0.0, 1.0, 6))
+        axis.set_major_formatter(PercentFormatter(1.0, decimals=0))

@@ -1,0 +1,293 @@
+"""The cost of models, and compiled models that agree with `SMaLLModel` on every chip."""
+
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from smallearn import SMaLLModel
+from smallearn.devices import CHIPS, ToolchainError, available, cost
+from smallearn.devices._cost import NUMBERS
+from smallearn.devices._estimate import estimate
+from smallearn.devices._measure import measure
+from smallearn.devices._rows import encode, target_of, typical_rows
+from smallearn.devices._toolchain import Program
+from smallearn.export._c.writer import to_c
+from smallearn.export._fixed.float32 import certain, error_bound, exact_scores
+from smallearn.export._fixed.quantise import IntegerModel, decide
+from smallearn.export._flat import flatten
+from smallearn.model import Prototype, Range, Term
+from tests.helpers.exports import MODELS, edge_rows, full_table, trained_models
+from tests.helpers.tools import missing
+
+RAW = SMaLLModel(
+    ("no", "yes"),
+    "<U3",
+    3,
+    (Prototype(1, -1.0, (Term(0, 2.0, "a"), Term(2, -1.0, "c"))), Prototype(1, 0.5, (Term(0, -1.0, "a"),))),
+    ranges=(Range(0, -4.0, 4.0), Range(2, 0.0, 9.0)),
+)
+CUTS = replace(
+    RAW, prototypes=(Prototype(1, -1.5, (Term(0, 2.0, "a", "above", 1.0), Term(2, 1.0, "c", "at_most", 3.0))),)
+)
+WIDE = {"a": (-4.0, 4.0), "c": (0.0, 9.0)}
+
+
+def needs(chip):
+    lacking = available(chip)
+    if lacking is not None:
+        missing(lacking)
+
+
+@pytest.fixture(params=CHIPS)
+def chip(request):
+    """Every chip whose tools are there."""
+    needs(request.param)
+    return request.param
+
+
+# --- agreement -------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def cases():
+    """Models with rows: made by hand with their edges, trained with all their data."""
+    found = []
+    for model in MODELS.values():
+        flat = flatten(model)
+        found.append((with_ranges(model), full_table(flat, edge_rows(flat, 20))))
+    return [*found, *trained_models().values()]
+
+
+def with_ranges(model):
+    """The model with a range for every number, as whole numbers need one."""
+    known = {extent.feature for extent in model.ranges}
+    numbers = [given.feature for given in flatten(model).inputs if not given.is_text and given.feature not in known]
+    return replace(model, ranges=(*model.ranges, *(Range(feature, -2.0, 50.0) for feature in numbers)))
+
+
+def expected(target, inputs):
+    """The positions of the classes, and for which rows they are certain."""
+    if isinstance(target, IntegerModel):
+        return target.predict(inputs), np.ones(len(inputs), dtype=bool)
+    z = exact_scores(target.flat, inputs.astype(float))
+    return decide(target.flat, z), certain(target.flat, z, error_bound(target.flat, inputs.astype(float), "float32"))
+
+
+@pytest.mark.parametrize("layout", ["code", "table"])
+@pytest.mark.parametrize("number", ["float32", "int8", "int16"])
+def test_every_compiled_model_agrees_on_every_row(chip, number, layout, cases):
+    # All models in one program: the first input says which is asked.
+    sources, body, blocks, wanted, sure = [], [], [], [], []
+    width = 1 + max(len(flatten(model).inputs) for model, _ in cases)
+    for i, (model, X) in enumerate(cases):
+        target = target_of(model, number, {})
+        inputs, kind = encode(target, X)
+        assert kind == number
+        block = np.zeros((len(inputs), width), dtype=inputs.dtype)
+        block[:, 0], block[:, 1 : 1 + inputs.shape[1]] = i, inputs
+        answers, known = expected(target, inputs)
+        blocks.append(block)
+        wanted.append(answers)
+        sure.append(known)
+        sources.append(to_c(model, number, name=f"m{i}", layout=layout))
+        body.append(f"case {i}: return m{i}_predict(x + 1);")
+    program = Program("\n".join(sources), f"switch ((int)x[0]) {{ {' '.join(body)} }} return 255;", number, width)
+    found = np.array(measure(program, chip, np.concatenate(blocks)).answers)
+    wanted, sure = np.concatenate(wanted), np.concatenate(sure)
+    assert sure.mean() > 0.9
+    np.testing.assert_array_equal(found[sure], wanted[sure])
+
+
+# --- costs -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_cost_is_what_was_measured(chip):
+    found = cost(RAW, chip, "int8")
+    assert found.measured
+    assert found.how.startswith("measured: code compiled with ")
+    assert (found.cycles is None) == (chip != "atmega328p")
+    assert (found.instructions is None) == (chip == "atmega328p")
+    assert 10 < found.flash < 120
+    assert 0 <= found.ram < 20
+    assert 10 <= found.mean <= found.count < 100
+    if chip == "atmega328p":
+        assert found.time_us == found.cycles / 16.0
+    else:
+        assert found.count / CHIPS[chip].clock * 1e6 < found.time_us < 3 * found.count / CHIPS[chip].clock * 1e6
+
+
+def test_the_worst_case_is_over_the_rows_given():
+    needs("atmega328p")
+    # The first prototype decides alone if its score is above 0: 2a - c > 1.
+    early, late = np.array([[4.0, 0.0, 0.0]]), np.array([[0.0, 0.0, 9.0]])
+    few, many, both = (cost(RAW, "atmega328p", "int8", rows) for rows in (early, late, np.vstack([early, late])))
+    assert few.cycles < many.cycles == both.cycles
+    assert both.mean == (few.cycles + many.cycles) / 2
+    assert "1 row " in few.how
+    assert "2 rows " in both.how
+
+
+def test_a_model_without_terms_costs_next_to_nothing(chip):
+    constant = replace(RAW, prototypes=(Prototype(1, 0.0, ()),), ranges=())
+    for number in NUMBERS:
+        assert cost(constant, chip, number).flash <= 8
+
+
+def test_more_terms_and_wider_numbers_cost_more_on_an_eight_bit_chip():
+    needs("atmega328p")
+    one = replace(RAW, prototypes=RAW.prototypes[1:], ranges=RAW.ranges[:1])
+    for smaller, larger in (
+        ((one, "int8"), (RAW, "int8")),
+        ((RAW, "int8"), (RAW, "int16")),
+        ((RAW, "int16"), (RAW, "int32")),
+        ((RAW, "int8"), (RAW, "float32")),
+    ):
+        less, more = (cost(model, "atmega328p", number) for model, number in (smaller, larger))
+        assert less.flash < more.flash
+        assert less.cycles < more.cycles
+
+
+def test_the_best_layout_is_the_smaller_one():
+    needs("cortex-m0")
+    terms = tuple(Term(l, 1.0 + 0.1 * l) for l in range(24))
+    ranges = tuple(Range(l, 0.0, 1.0) for l in range(24))
+    large = SMaLLModel((0, 1), "<i8", 24, (Prototype(1, -1.0, terms),), ranges=ranges)
+    for model in (RAW, large):
+        code, table, best = (cost(model, "cortex-m0", "int8", layout=layout) for layout in ("code", "table", "best"))
+        assert code.layout == "code"
+        assert table.layout == "table"
+        assert best == min(code, table, key=lambda found: found.flash)
+
+
+def test_declared_ranges_and_counts_are_compiled_in(chip):
+    steps = cost(CUTS, chip, "int16", ranges=WIDE)
+    assert steps.flash > 0
+    counts = {"a": (0.01, -4.0, 0, 800), "c": (0.01, 0.0, 0, 900)}
+    assert cost(CUTS, chip, "int8", counts=counts).flash > 0  # inputs of 16 bits beside weights of 8
+
+
+def test_a_cost_can_be_read():
+    needs("atmega328p")
+    found = cost(RAW)
+    assert str(found).startswith("ATmega328P (Arduino Uno) at 16 MHz, int8: ")
+    assert f" {found.flash} bytes of flash, {found.ram} of RAM, " in str(found)
+    assert f"at most {found.cycles} cycles" in str(found)
+    assert "about" not in str(found)
+    needs("cortex-m0")
+    assert "instructions" in str(cost(RAW, "cortex-m0"))
+
+
+@pytest.mark.parametrize("name", ["number", "method", "layout", "chip"])
+def test_what_is_not_known_is_refused_with_what_is(name):
+    with pytest.raises(ValueError, match=rf"{name}='strange' is not (one of|known)"):
+        cost(RAW, **{name: "strange"})
+
+
+def test_an_estimator_is_refused_with_a_hint():
+    with pytest.raises(TypeError, match="SMaLLModel"):
+        cost(object())
+
+
+def test_names_of_any_kind_compile(chip):
+    names = ["*/ #error", "\\", "\ud800\0\n#error", "int", "x" * 100_000]
+    terms = tuple(Term(l, 1.0 + l, name) for l, name in enumerate(names))
+    ranges = tuple(Range(l, 0.0, 1.0) for l in range(5))
+    classes = ("*/ #error 0", "\n#error 1")
+    hostile = SMaLLModel(classes, "<U12", 5, (Prototype(1, -2.0, terms),), ranges=ranges)
+    plain = replace(hostile, prototypes=(Prototype(1, -2.0, tuple(replace(term, name=None) for term in terms)),))
+    assert replace(cost(hostile, chip), how="") == replace(cost(plain, chip), how="")
+
+
+# --- typical rows ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_typical_rows_are_rows_of_the_model(name):
+    model = MODELS[name]
+    flat = flatten(model)
+    rows = typical_rows(flat, {})
+    assert rows.shape == (200, model.n_features)
+    model.predict(rows)
+    np.testing.assert_array_equal(rows, typical_rows(flat, {}))
+    for given in flat.inputs:
+        values = rows[:, given.feature]
+        assert given.may_be_missing == any(value is None for value in values)
+        assert set(given.categories) <= set(values)
+        if given.low is not None and not any(term.value is not None for term in flat.terms):
+            assert all(value is None or given.low <= value <= given.high for value in values)
+
+
+def test_typical_rows_keep_to_what_is_declared_and_stand_on_cut_points():
+    flat = flatten(CUTS)
+    rows = typical_rows(flat, {"ranges": {"a": (100.0, 101.0)}, "counts": {"c": (-2.0, 0.0, 10, 20)}}).astype(float)
+    a, c = rows[~np.isnan(rows[:, 0]), 0], rows[~np.isnan(rows[:, 2]), 2]
+    assert ((a >= 100.0) & (a <= 101.0) | (np.abs(a - 1.0) < 1e-9)).all()
+    assert ((c >= -40.0) & (c <= -20.0) | (np.abs(c - 3.0) < 1e-9)).all()
+    assert (a == 1.0).any()
+    assert (a == np.nextafter(1.0, 2.0)).any()
+
+
+# --- without the tools -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", CHIPS)
+def test_without_tools_the_cost_is_estimated_and_says_so(name, monkeypatch):
+    monkeypatch.setenv("PATH", os.devnull)
+    found = cost(RAW, name, "int8")
+    assert not found.measured
+    assert found.how.startswith(
+        "estimated from the number of terms, not measured; of random models nine in ten had flash"
+    )
+    assert "is not installed (Debian: gcc-" in found.how
+    assert "about" in str(found)
+    assert found == replace(cost(RAW, name, "int8", method="estimate"), how=found.how)
+    with pytest.raises(ToolchainError, match=r"cannot be measured: .*Debian"):
+        cost(RAW, name, "int8", method="measure")
+
+
+@pytest.fixture(scope="module")
+def held_out():
+    """Random models that the estimates were not fitted to."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(Path(__file__).parents[2])
+        from benchmarks.devices.fit import random_model
+    return [random_model(seed) for seed in range(1000, 1005)]
+
+
+@pytest.mark.parametrize("number", ["float32", "int8", "int16"])
+def test_estimates_are_as_near_as_they_say(chip, number, held_out):
+    kept, near = [], []
+    for model in held_out:
+        for layout in ("code", "table"):
+            guess = estimate(target_of(model, number, {}), CHIPS[chip], layout)
+            truth = cost(model, chip, number, method="measure", layout=layout)
+            off = {"flash": abs(guess.flash - truth.flash), "count": abs(guess.count - truth.count)}
+            kept += [off[name] <= guess.errors[name] * max(getattr(truth, name), 16) + 1 for name in off]
+            near += [off["flash"] <= max(12, 0.25 * truth.flash)]
+    assert np.mean(kept) >= 0.75  # they say nine in ten, of many more models
+    assert np.mean(near) >= 0.75
+
+
+def test_an_estimate_grows_with_every_term():
+    for name in CHIPS:
+        for number in NUMBERS:
+            costs = []
+            for size in (1, 3, 6):
+                terms = tuple(Term(l, 1.0) for l in range(size))
+                ranges = tuple(Range(l, 0.0, 1.0) for l in range(size))
+                model = SMaLLModel((0, 1), "<i8", size, (Prototype(1, -0.5, terms),), ranges=ranges)
+                costs.append(cost(model, name, number, method="estimate"))
+            assert costs[0].flash < costs[1].flash < costs[2].flash
+            assert costs[0].count < costs[1].count < costs[2].count
+            assert all(one.mean <= one.count and one.time_us > 0.0 for one in costs)
+
+
+def test_there_is_no_estimate_for_a_chip_of_ones_own():
+    other = replace(CHIPS["atmega328p"], name="atmega168", flags=("-mmcu=atmega168",))
+    with pytest.raises(ValueError, match="no estimate for atmega168, only for atmega328p, cortex-m0, cortex-m4"):
+        cost(RAW, other, method="estimate")
+    needs("atmega328p")
+    assert cost(RAW, other).flash == pytest.approx(cost(RAW).flash, abs=8)

@@ -1,0 +1,273 @@
+"""Programs whose cost is known by hand, compiled for each chip and run on its simulator."""
+
+import os
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from smallearn.devices import CHIPS, available
+from smallearn.devices import _arm as arm_simulator
+from smallearn.devices import _avr as avr
+from smallearn.devices._measure import DTYPES, measure
+from smallearn.devices._toolchain import Program, ToolchainError, build
+from tests.helpers.tools import missing
+
+ROW = np.array([[1, 2, 3]])
+NOTHING = "(void)x; return 0;"
+
+
+@pytest.fixture(params=CHIPS)
+def chip(request):
+    """Every chip whose tools are there."""
+    lacking = available(request.param)
+    if lacking is not None:
+        missing(lacking)
+    return CHIPS[request.param]
+
+
+def program(body, source="", number="int8", n_inputs=3, **more):
+    return Program(source, body, number, n_inputs, **more)
+
+
+def test_an_empty_function_costs_no_bytes_and_its_call(chip):
+    found = measure(program(NOTHING), chip, ROW)
+    assert found.flash == 0
+    assert found.answers == (0,)
+    # AVR: call 4, ldi 1, ret 4, the address of 2 bytes on the stack. ARM: bl, movs, bx.
+    assert (found.counts, found.ram) == (((9,), 2) if chip.counts == "cycles" else ((3,), 0))
+
+
+def test_instructions_are_counted_one_by_one(chip):
+    nops = program('__asm__ volatile("nop\\n\\tnop\\n\\tnop\\n\\tnop"); (void)x; return 0;')
+    found, without = measure(nops, chip, ROW), measure(program(NOTHING), chip, ROW)
+    assert found.counts[0] - without.counts[0] == 4
+    assert found.cycles[0] - without.cycles[0] == 4
+    assert found.flash == 8
+
+
+def test_the_time_on_arm_has_a_cycle_for_each_word_and_two_for_each_jump():
+    if available("cortex-m0"):
+        missing(available("cortex-m0"))
+    loads = program('__asm__ volatile("ldr r1, [%0]\\n\\tldr r1, [%0]\\n\\tb 1f\\n1:" :: "r"(x) : "r1"); return 0;')
+    found, without = measure(loads, "cortex-m0", ROW), measure(program(NOTHING), "cortex-m0", ROW)
+    assert found.counts[0] - without.counts[0] == 3
+    assert found.cycles[0] - without.cycles[0] == 3 + 2  # the branch goes to what follows it: no jump
+
+
+TREE = """
+__attribute__((noinline)) static int32_t tree(const int16_t *x)
+{
+    if (x[0] < 5432) {
+        if (x[1] < 6543)
+            return 1;
+        else
+            return 0;
+    }
+    if (x[2] < 1814)
+        return 1;
+    else
+        return 0;
+}
+static int32_t vote(const int16_t *x)
+{
+    int32_t votes[2] = {0, 0};
+    votes[tree(x)] += 1;
+    votes[tree(x + 1)] += 2;
+    votes[tree(x + 2)] += 4;
+    return votes[1];
+}
+"""
+
+
+def test_conditional_instructions_do_what_they_should(chip):
+    # A function that loads in one of Thumb's conditional blocks and returns from another; its caller goes on.
+    rows = np.random.default_rng(1).integers(-10_000, 20_000, size=(200, 5))
+    trees = [np.where(rows[:, i] < 5432, rows[:, i + 1] < 6543, rows[:, i + 2] < 1814) for i in range(3)]
+    found = measure(program("return vote(x);", TREE, "int16", 5), chip, rows)
+    assert found.answers == tuple(trees[0] + 2 * trees[1] + 4 * trees[2])
+
+
+def test_blocks_hold_as_many_instructions_and_words_as_unicorn_executes_one_by_one():
+    lacking = available("cortex-m0")  # which has no conditional instructions, so that unicorn can be asked for each
+    if lacking is not None:
+        missing(lacking)
+    chip, rows = CHIPS["cortex-m0"], np.array([[1.5, -2.0, 3.0], [0.0, 7.0, 1e9]], dtype=np.float32)
+    image = build(program("return x[0] * x[1] - x[2] / x[1] > 0.0f;", number="float32"), chip)
+    core = arm_simulator._Core(image, chip)
+    unicorn, seen = core.unicorn, {"instructions": 0, "words": 0}
+
+    def on_instruction(*_):
+        seen["instructions"] += 1
+
+    def on_access(*_):
+        seen["words"] += 1
+
+    core.emulator.hook_add(unicorn.UC_HOOK_CODE, on_instruction)
+    core.emulator.hook_add(unicorn.UC_HOOK_MEM_READ | unicorn.UC_HOOK_MEM_WRITE, on_access)
+    for row in rows:
+        seen.update(instructions=0, words=0)
+        found = core.call(row.tobytes())
+        assert found.count == 1 + seen["instructions"]
+        assert core.words == seen["words"]
+        assert seen["instructions"] > 300
+        assert seen["words"] > 30
+
+
+@pytest.mark.parametrize("number", DTYPES)
+def test_every_row_gets_its_own_answer(chip, number):
+    rng = np.random.default_rng(0)
+    rows = rng.integers(-100, 100, size=(40, 3)).astype(DTYPES[number])
+    found = measure(program("return (uint8_t)(x[0] > x[1]) + 2 * (x[2] < 0);", number=number), chip, rows)
+    assert found.answers == tuple((rows[:, 0] > rows[:, 1]) + 2 * (rows[:, 2] < 0))
+    assert len(found.counts) == len(found.cycles) == len(rows)
+
+
+def test_every_class_up_to_255_comes_back(chip):
+    rows = np.arange(256).reshape(-1, 1)
+    found = measure(program("return (uint8_t)x[0];", number="int16", n_inputs=1), chip, rows)
+    assert found.answers == tuple(range(256))
+
+
+def test_variables_are_ram_and_constants_flash(chip):
+    source = "static volatile uint8_t seen[40]; static volatile uint8_t first[40] = {1, 2, 3};"
+    plain = measure(program("return x[0];"), chip, ROW)
+    found = measure(program("seen[x[0]] = 1; return first[x[1]];", source), chip, ROW)
+    assert 80 <= found.ram - plain.ram <= 84
+    assert found.flash - plain.flash >= 40
+    if chip.counts == "cycles":
+        source = "#include <avr/pgmspace.h>\nstatic const uint8_t table[40] PROGMEM = {7, 8, 9};"
+        found = measure(program("return pgm_read_byte(table + x[0]);", source), chip, ROW)
+    else:
+        found = measure(program("return table[x[0]];", "static const uint8_t table[40] = {7, 8, 9};"), chip, ROW)
+    assert found.answers == (8,)
+    assert found.ram == plain.ram
+    assert found.flash - plain.flash >= 40
+
+
+def test_the_stack_is_measured_at_its_deepest(chip):
+    source = """
+    __attribute__((noinline)) static uint8_t deep(uint8_t n)
+    {
+        volatile uint8_t place[64];
+        for (uint8_t i = 0; i < 64; i++)
+            place[i] = n;
+        return place[n];
+    }
+    """
+    shallow = measure(program("return x[0] > 0;", source), chip, ROW)
+    found = measure(program("return x[0] > 0 ? deep(x[0]) : 0;", source), chip, np.array([[0, 0, 0], [1, 0, 0]]))
+    assert 64 <= found.ram - shallow.ram <= 64 + 24
+    unused = measure(program("return x[0] > 0 ? deep(x[0]) : 0;", source), chip, np.array([[0, 0, 0]]))
+    assert unused.ram < 64
+
+
+def test_helpers_of_the_compiler_count_as_the_functions():
+    for name, least in (("atmega328p", 200), ("cortex-m0", 400)):
+        if available(name):
+            missing(available(name))
+        found = measure(program("return x[0] * x[1] + x[2] > 1.5f;", number="float32"), name, ROW)
+        assert found.flash > least
+        assert found.answers == (1,)
+
+
+def test_the_floating_point_unit_of_a_cortex_m4_is_used():
+    if available("cortex-m4"):
+        missing(available("cortex-m4"))
+    found = measure(program("return x[0] * x[1] + x[2] > 1.5f;", number="float32"), "cortex-m4", ROW)
+    assert found.counts[0] < 20
+    assert found.flash < 60
+    assert found.answers == (1,)
+
+
+def test_cpp_programs_are_measured_too(chip):
+    source = "struct Thing { int predict(const int8_t *x) { return x[0] + 1; } };"
+    found = measure(program("Thing thing; return thing.predict(x);", source, cpp=True), chip, ROW)
+    assert found.answers == (2,)
+    assert measure(program(NOTHING, cpp=True), chip, ROW).flash == 0
+
+
+# --- what goes wrong -------------------------------------------------------------------------------------------------
+
+
+def test_an_endless_function_is_stopped(chip, monkeypatch):
+    monkeypatch.setattr(avr, "MOST_CYCLES", 10_000)
+    monkeypatch.setattr(arm_simulator, "MOST_INSTRUCTIONS", 10_000)
+    with pytest.raises(ToolchainError, match=r"more (cycles|instructions) than allowed"):
+        measure(program('for (;;) __asm__ volatile(""); (void)x;'), chip, ROW)
+
+
+def test_a_function_that_jumps_astray_is_an_error(chip):
+    with pytest.raises(ToolchainError):
+        measure(program("((void (*)(void))0x7ff0)(); return x[0];"), chip, ROW)
+
+
+def test_source_that_does_not_compile_is_shown_with_its_error(chip):
+    with pytest.raises(ToolchainError, match=r"gcc failed(?s:.*)undeclared"):
+        measure(program("return undeclared;"), chip, ROW)
+
+
+def test_nothing_is_left_behind(chip, monkeypatch, tmp_path):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    measure(program(NOTHING), chip, ROW)
+    with pytest.raises(ToolchainError):
+        measure(program("syntax error"), chip, ROW)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("rows", [np.zeros((0, 3)), np.zeros((2, 4)), np.zeros(3)])
+def test_rows_of_another_shape_are_refused(rows):
+    with pytest.raises(ValueError, match="3 inputs"):
+        measure(program(NOTHING), "cortex-m0", rows)
+
+
+@pytest.mark.parametrize("name", ["z80", None, ["atmega328p"]])
+def test_an_unknown_chip_is_refused_with_those_there_are(name):
+    with pytest.raises(ValueError, match="there are atmega328p, cortex-m0, cortex-m4"):
+        available(name)
+
+
+@pytest.mark.parametrize("name", CHIPS)
+def test_what_is_missing_is_named_with_the_package_to_install(name, monkeypatch):
+    monkeypatch.setenv("PATH", os.devnull)
+    said = available(name)
+    assert "is not installed (Debian: gcc-" in said
+    with pytest.raises(ToolchainError, match="Debian"):
+        measure(program(NOTHING), name, ROW)
+
+
+def test_a_missing_python_package_is_named_with_its_extra(chip, monkeypatch):
+    monkeypatch.setitem(sys.modules, "elftools.elf.elffile", None)
+    assert "smallearn[devices]" in available(chip)
+
+
+def test_the_host_of_simavr_is_compiled_once_and_kept(monkeypatch, tmp_path):
+    if available("atmega328p"):
+        missing(available("atmega328p"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    avr.host.cache_clear()
+    made = avr.host()
+    assert made.parent == tmp_path / "cache" / "smallearn"
+    assert [path.name for path in made.parent.iterdir()] == [made.name]
+    when = made.stat().st_mtime_ns
+    avr.host.cache_clear()
+    assert avr.host().stat().st_mtime_ns == when
+    monkeypatch.setenv("XDG_CACHE_HOME", "/dev/null")  # where nothing can be kept
+    avr.host.cache_clear()
+    assert Path(avr.host()).is_file()
+    assert measure(program("return x[2];"), "atmega328p", ROW).answers == (3,)
+    avr.host.cache_clear()
+
+
+def test_simavr_without_its_headers_is_named_with_its_package(monkeypatch, tmp_path):
+    if available("atmega328p"):
+        missing(available("atmega328p"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    fake = tmp_path / "gcc"
+    fake.write_text("#!/bin/sh\necho 'sim_avr.h: No such file' >&2\nexit 1\n")
+    fake.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    avr.host.cache_clear()
+    assert "libsimavr-dev" in available("atmega328p")
+    avr.host.cache_clear()

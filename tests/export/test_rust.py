@@ -1,0 +1,308 @@
+"""Exports to Rust, compiled by rustc: many models in one program, and all of them in a library without std."""
+
+import struct
+import subprocess
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+from smallearn.export._flat import flatten
+from smallearn.export._scripts.rust import to_rust
+from tests.helpers import scripts
+from tests.helpers.exports import MIXED, MODELS, full_table, trained_models
+from tests.helpers.models import CARD, ROWS, THREE, YES
+from tests.helpers.scripts import Answer, all_features, assert_agrees, few
+from tests.helpers.tools import need
+
+STRICT = ["-D", "warnings"]
+# Each line of input is the number of a module and the cells of a row: `m`, `n` and the bits of a number, `t` and UTF-8.
+MAIN = """
+use std::io::BufRead;
+
+fn text_of(cell: &str) -> String {
+    let bytes: Vec<u8> = (1..cell.len()).step_by(2).map(|i| u8::from_str_radix(&cell[i..i + 2], 16).unwrap()).collect();
+    String::from_utf8(bytes).unwrap()
+}
+
+fn number_of(cell: &str) -> f64 {
+    if cell == "m" { f64::NAN } else { f64::from_bits(u64::from_str_radix(&cell[1..], 16).unwrap()) }
+}
+
+fn bits(numbers: &[f64]) -> String {
+    numbers.iter().map(|z| format!("{:016x}", z.to_bits())).collect::<Vec<_>>().join(",")
+}
+
+macro_rules! answer {
+    ($m:ident, $x:expr) => {
+        match $m::predict($x) {
+            None => {
+                assert!($m::scores($x).is_none() && $m::decision($x).is_none() && $m::reason($x).is_none());
+                println!("none");
+            }
+            Some(label) => {
+                let reason = $m::reason($x).unwrap();
+                let z = $m::scores($x).unwrap();
+                assert!(reason.class == label && reason.score == z[reason.prototype]);
+                assert!(reason.intercept == $m::INTERCEPTS[reason.prototype]);
+                let parts: Vec<f64> = reason.terms().map(|(_, _, part)| part).collect();
+                let odds = $m::decision($x).map(|odds| bits(&[odds].concat_all())).unwrap_or("none".to_string());
+                println!("{};{};{};{};{}", label, bits(&z), odds, reason.prototype, bits(&parts));
+            }
+        }
+    };
+}
+
+trait ConcatAll {
+    fn concat_all(&self) -> Vec<f64>;
+}
+impl ConcatAll for [f64; 1] {
+    fn concat_all(&self) -> Vec<f64> { self.to_vec() }
+}
+impl<const N: usize> ConcatAll for [[f64; N]; 1] {
+    fn concat_all(&self) -> Vec<f64> { self[0].to_vec() }
+}
+
+macro_rules! numbers {
+    ($m:ident, $cells:expr) => {{
+        let mut x = [0.0; $m::INPUTS];
+        for (i, cell) in $cells.iter().enumerate() { x[i] = number_of(cell); }
+        answer!($m, &x);
+    }};
+}
+
+macro_rules! values {
+    ($m:ident, $cells:expr) => {{
+        let texts: Vec<String> =
+            $cells.iter().map(|cell| if cell.starts_with("t") { text_of(cell) } else { String::new() }).collect();
+        let mut x = [$m::Value::Missing; $m::INPUTS];
+        for (i, cell) in $cells.iter().enumerate() {
+            if cell.starts_with("n") { x[i] = $m::Value::Number(number_of(cell)); }
+            if cell.starts_with("t") { x[i] = $m::Value::Text(&texts[i]); }
+        }
+        answer!($m, &x);
+    }};
+}
+
+fn main() {
+    for line in std::io::stdin().lock().lines() {
+        let line = line.unwrap();
+        let mut cells = line.split(' ');
+        let module = cells.next().unwrap();
+        let cells: Vec<&str> = cells.collect();
+        match module {
+            // MODULES
+            _ => panic!(),
+        }
+    }
+}
+"""
+
+
+def compiled(folder, source, *options):
+    """The path of what rustc makes of ``source``, which may name modules in the folder."""
+    (folder / "main.rs").write_text(source, encoding="ascii")
+    command = [need("rustc"), "--edition", "2021", *options, "-o", "program", "main.rs"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[:3000]
+    return folder / "program"
+
+
+def run(folder, texts, rows):
+    """Compile the modules into one program, and give it rows: pairs of a module's position and cells."""
+    arms, modules = [], []
+    for i, text in enumerate(texts):
+        (folder / f"m{i}.rs").write_text(text, encoding="ascii")
+        modules.append(f"mod m{i};")
+        arms.append(f'"{i}" => {"values" if "pub enum Value<" in text else "numbers"}!(m{i}, cells),')
+    program = compiled(folder, "\n".join(modules) + MAIN.replace("// MODULES", "\n            ".join(arms)))
+    lines = "".join(" ".join([str(i), *map(_cell, cells)]) + "\n" for i, cells in rows)
+    done = subprocess.run([program], input=lines, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[:2000]
+    return done.stdout.splitlines()
+
+
+def _cell(value):
+    if value is None:
+        return "m"
+    return f"t{value.encode().hex()}" if isinstance(value, str) else f"n{struct.pack('>d', value).hex()}"
+
+
+def assert_all_agree(folder, cases):
+    """Of rows of the features in use alone and of rows of all, by turns."""
+    texts, rows = [], []
+    for i, (model, some) in enumerate(cases):
+        flat = flatten(model)
+        rows += [(i, all_features(flat, row) if i % 2 else row) for row in some]
+        texts.append(to_rust(model, inputs="all" if i % 2 else "used"))
+    found = iter(run(folder, texts, rows))
+    for model, some in cases:
+        flat = flatten(model)
+        assert_agrees(model, some, [_answer(flat, next(found)) for _ in some])
+
+
+def _answer(flat, line):
+    label, scores, decision, prototype, parts = line.split(";")
+    labels = [flat.inputs[term.input].label for term in flat.of(int(prototype))]
+    terms = list(zip(labels, _numbers(parts), strict=True))
+    return Answer(int(label), _numbers(scores), _numbers(decision), int(prototype), terms)
+
+
+def _numbers(text):
+    return [struct.unpack(">d", bytes.fromhex(digits))[0] for digits in text.split(",") if digits]
+
+
+def test_every_row_of_real_data_and_every_edge_is_predicted_as_by_the_model(tmp_path):
+    cases = [*scripts.with_rows(trained_models()), *scripts.by_hand()]
+    assert_all_agree(tmp_path, [case for case in cases for _ in ("used", "all")])
+
+
+def test_any_model_is_predicted_as_by_the_model(tmp_path_factory):
+    @few
+    @given(scripts.batches)
+    def check(cases):
+        assert_all_agree(tmp_path_factory.mktemp("rust"), cases)
+
+    check()
+
+
+def test_names_can_do_no_harm(tmp_path):
+    model, rows = scripts.hostile_model(), scripts.hostile_rows()
+    allowed = [row for row in rows if not any(map(_has_surrogate, row))]
+    assert len(allowed) == len(scripts.HOSTILE) - 2
+    assert_all_agree(tmp_path, [(model, allowed)])
+
+
+def _has_surrogate(text):
+    return any("\ud800" <= sign <= "\udfff" for sign in text)
+
+
+def test_a_category_that_no_text_of_rust_equals_holds_nowhere(tmp_path):
+    names = ["\ufffd", "\ud800"]
+    prototypes = tuple(scripts.Prototype(i, 0.0, (scripts.Term(0, 1.0, "a", "equals", names[i]),)) for i in (0, 1))
+    other = scripts.Prototype(2, 0.5, ())
+    model = scripts.SMaLLModel((*names, "c"), "|O", 1, (*prototypes, other))
+    (line,) = run(tmp_path, [to_rust(model)], [(0, ["\ufffd"])])
+    assert _numbers(line.split(";")[1]) == [1.0, 0.0, 0.5]
+    with pytest.raises(ValueError, match="surrogates"):
+        to_rust(model, conformance=[["\ud800"]])
+
+
+def test_features_are_named_by_their_labels_and_reasons_too(tmp_path):
+    text = to_rust(MIXED)
+    (tmp_path / "model.rs").write_text(text)
+    source = """
+mod model;
+use model::*;
+fn main() {
+    let mut x = [Value::Missing; INPUTS];
+    x[X_BLOOD_PRESSURE] = Value::Number(150.0);
+    x[X_WARD] = Value::Text("A");
+    let reason = reason(&x).unwrap();
+    println!("{} {}", CLASSES[reason.class], reason.score);
+    for (feature, term, part) in reason.terms() { println!("{}|{}|{}", feature, term, part); }
+}
+"""
+    found = subprocess.run([compiled(tmp_path, source)], capture_output=True, text=True, check=True).stdout.splitlines()
+    assert found == [
+        "ill 42",
+        "age|age|37.5",
+        "age|age is missing|2",
+        "blood pressure|blood pressure <= 0.1|0",
+        "ward|ward = 'A'|4",
+        "count|count = 3|0",
+    ]
+
+
+def test_a_row_without_an_answer_gives_none(tmp_path):
+    """With numbers alone, and with a text among the features."""
+    texts = {why: row for why, row in scripts.REFUSED.items() if "7" in row}
+    numbers = [row for why, row in scripts.REFUSED.items() if why not in texts]
+    term = scripts.Term(1, 1.0, "b", "equals", "7")
+    first, second = scripts.NEEDY.prototypes
+    prototypes = (scripts.replace(first, terms=(*first.terms, term)), second)
+    with_text = scripts.replace(scripts.NEEDY, prototypes=prototypes)
+    infinite = [[np.inf, "A", 0.0, 1.0], [1.0, np.inf, 0.0, 1.0], [1.0, "A", 0.0, -np.inf]]
+    found = run(
+        tmp_path,
+        [to_rust(scripts.NEEDY, inputs="all"), to_rust(with_text, inputs="all"), to_rust(CARD, inputs="all")],
+        [
+            (0, scripts.FULL),
+            (1, scripts.FULL),
+            *((0, row) for row in numbers),
+            *((1, row) for row in scripts.REFUSED.values()),
+            *((2, row) for row in infinite),
+        ],
+    )
+    assert "none" not in found[:2]
+    assert set(found[2:]) == {"none"}
+    assert len(found) == 2 + len(numbers) + len(scripts.REFUSED) + len(infinite)
+
+
+def test_log_odds_that_overflow_are_none_and_the_class_is_not(tmp_path):
+    models = [scripts.replace(model, scale=1e300) for model in (YES, THREE)]
+    rows = [[1e10] * model.n_features for model in models]
+    found = run(tmp_path, [to_rust(model, inputs="all") for model in models], list(enumerate(rows)))
+    for model, row, line in zip(models, rows, found, strict=True):
+        label, _, decision, *_ = line.split(";")
+        assert model.classes[int(label)] == model.predict_one(row)
+        assert decision == "none"
+
+
+def test_the_modules_need_no_std_and_pass_as_tests(tmp_path):
+    """One library without std, alloc and unsafe code, of models and classes of all kinds; its tests are run, too."""
+    models = [*MODELS.values(), *(scripts.labelled(labels) for labels in scripts.LABELS.values())]
+    lines = ["#![cfg_attr(not(test), no_std)]", "#![forbid(unsafe_code)]"]
+    for i, model in enumerate(models):
+        rows = full_table(flatten(model), scripts.edge_rows(flatten(model), 10))
+        text = to_rust(model, inputs=("used", "all")[i % 2], conformance=rows)
+        (tmp_path / f"m{i}.rs").write_text(text, encoding="ascii")
+        lines.append(f"pub mod m{i};")
+    compiled(tmp_path, "\n".join(lines), "--crate-type", "rlib", *STRICT)
+    tests = compiled(tmp_path, "\n".join(lines), "--test")
+    found = subprocess.run([tests], capture_output=True, text=True)
+    assert f"{len(models)} passed; 0 failed" in found.stdout
+
+
+def test_conformance_counts_the_rows_that_differ(tmp_path):
+    text = to_rust(YES, inputs="all", conformance=ROWS)
+    (tmp_path / "right.rs").write_text(text)
+    (tmp_path / "wrong.rs").write_text(text.replace("], 1),", "], 0),"))
+    source = 'mod right;\nmod wrong;\nfn main() { println!("{} {}", right::test(), wrong::test()); }'
+    found = subprocess.run([compiled(tmp_path, source)], capture_output=True, text=True, check=True).stdout.split()
+    differ = np.count_nonzero(YES.predict(ROWS) == "yes")
+    assert found == ["0", str(differ)]
+    assert differ > 0
+
+
+@pytest.mark.parametrize(
+    ("labels", "table"),
+    [
+        (scripts.LABELS["int"], "[i64; N_CLASSES] = [-9223372036854775808, 9223372036854775807]"),
+        (scripts.LABELS["unsigned"], "[u64; N_CLASSES] = [0, 18446744073709551615]"),
+        (scripts.LABELS["huge"], '[&str; N_CLASSES] = ["18446744073709551616", "1'),
+        (scripts.LABELS["float"], "[f64; N_CLASSES] = [-0.0, 0.1, 5e-324, -1.7976931348623157e+308]"),
+        (scripts.LABELS["bool"], "[bool; N_CLASSES] = [false, true]"),
+        (scripts.LABELS["mixed"], '[&str; N_CLASSES] = ["1", "1", "2.5", "-9007199254740993"]'),
+    ],
+)
+def test_classes_have_a_type_that_holds_them(labels, table):
+    assert f"pub static CLASSES: {table}" in to_rust(scripts.labelled(labels))
+
+
+def test_the_text_says_where_it_comes_from_and_what_it_does():
+    text = to_rust(CARD)
+    assert text.startswith(f"// {flatten(CARD).stamp}\n// Predict 'yes' if this score is above 0, otherwise 'no'.\n")
+    assert "// colour = 'red'" in text
+
+
+def test_wrong_arguments_are_refused():
+    with pytest.raises(ValueError, match="neither 'all'"):
+        to_rust(YES, inputs="some")
+    with pytest.raises(TypeError, match="SMaLLModel"):
+        to_rust("model")
+    counting = scripts.replace(
+        YES, n_features=1, prototypes=(scripts.Prototype(1, 0.0, (scripts.Term(0, 1.0, "a", "equals", 3),)),)
+    )
+    with pytest.raises(ValueError, match="numbers alone"):
+        to_rust(counting, conformance=[["3"]])

@@ -1,0 +1,122 @@
+"""Databases that tests run SQL in, and the comparison of their answers with a model's."""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+
+import numpy as np
+
+from smallearn.export._flat import flatten
+from smallearn.export._sql.writer import to_sql
+from tests.helpers.exports import full_table, magnitudes
+from tests.helpers.postgres import server
+from tests.helpers.tools import need_module
+
+ID = "number of the row in this test"
+
+
+class Database:
+    """A connection, and the types of columns that tests ask for."""
+
+    double, text, sign = "double precision", "text", "%s"
+
+    def __init__(self, dialect, connection):
+        self.dialect, self.connection = dialect, connection
+
+    def run(self, query):
+        return self.connection.execute(query)
+
+    def rows(self, query):
+        return [list(row) for row in self.run(query).fetchall()]
+
+    def fill(self, columns, rows, table="data"):
+        """A new table: ``columns`` are names and types, quoted here by hand."""
+        declared = ", ".join(f"{quoted(name)} {kind}" for name, kind in columns)
+        self.run(f"DROP TABLE IF EXISTS {quoted(table)}")
+        self.run(f"CREATE TABLE {quoted(table)} ({declared})")
+        signs = ", ".join([self.sign] * len(columns))
+        if rows:
+            into = quoted(table).replace("%", "%%") if self.sign == "%s" else quoted(table)
+            self.connection.cursor().executemany(f"INSERT INTO {into} VALUES ({signs})", rows)
+
+
+class SQLiteDatabase(Database):
+    double, text, sign = "", "", "?"  # columns that keep whatever type a value has
+
+
+class DuckDatabase(Database):
+    text, sign = "varchar", "?"
+
+
+def quoted(name):
+    return '"' + name.replace('"', '""') + '"'
+
+
+@contextmanager
+def opened() -> Iterator[dict[str, Database]]:
+    """A connection to each database, by dialect."""
+    psycopg, duckdb = need_module("psycopg"), need_module("duckdb")
+    with server() as address, psycopg.connect(address, autocommit=True, prepare_threshold=None) as connection:
+        lite = sqlite3.connect(":memory:", isolation_level=None)
+        duck = duckdb.connect(config={"threads": 1})
+        yield {
+            "sqlite": SQLiteDatabase("sqlite", lite),
+            "duckdb": DuckDatabase("duckdb", duck),
+            "postgresql": Database("postgresql", connection),
+        }
+        lite.close()
+        duck.close()
+
+
+# --- agreement -------------------------------------------------------------------------------------------------------
+
+
+def storable(db, flat, rows):
+    """Columns have one type but in SQLite: no number in a column of text."""
+    if db.dialect == "sqlite":
+        return rows
+    texts = [position for position, given in enumerate(flat.inputs) if given.is_text]
+    return [row for row in rows if all(row[l] is None or isinstance(row[l], str) for l in texts)]
+
+
+def check(db, model, rows, types=None):
+    """The database gives the model's answers to ``rows`` of the inputs in use."""
+    flat = flatten(model)
+    rows = storable(db, flat, rows)
+    assert rows
+    kinds = types or [db.text if given.is_text else db.double for given in flat.inputs]
+    columns = [(given.label, kind) for given, kind in zip(flat.inputs, kinds, strict=True)]
+    db.fill([*columns, (ID, "integer")], [[*row, i] for i, row in enumerate(rows)])
+    found = db.rows(f"SELECT * FROM ({to_sql(model, db.dialect)}) AS found ORDER BY {quoted(ID)}")
+    classes = db.rows(f"SELECT {to_sql(model, db.dialect, form='expression')} FROM data ORDER BY {quoted(ID)}")
+    agree(model, flat, rows, found, [row[0] for row in classes])
+
+
+def agree(model, flat, rows, found, classes):
+    X = full_table(flat, rows)
+    width = len(flat.inputs)
+    assert [row[width] for row in found] == list(range(len(rows)))
+    prediction, score, probability, reason = zip(*(row[width + 1 :] for row in found), strict=True)
+    expected = labels(model, X)
+    assert list(prediction) == list(classes) == expected
+    assert {type(label) for label in prediction} <= {type(label) for label in expected} | {int}  # SQLite's booleans
+    size = magnitudes(flat, rows)
+    decision = model.decision_function(X)
+    decision = decision if decision.ndim == 1 else decision.max(axis=1)
+    bound = 1e-12 * model.scale * size.max(axis=1)
+    assert (np.abs(np.array(score) - decision) <= bound).all()
+    assert (np.abs(np.array(probability) - model.predict_proba(X).max(axis=1)) <= 1e-12 + 2.0 * bound).all()
+    named = np.array([int(text.split(":")[0].removeprefix("prototype ")) - 1 for text in reason])
+    z = model.scores(X)
+    assert (z.max(axis=1) - z[np.arange(len(rows)), named] <= 1e-12 * size.max(axis=1)).all()
+    assert all(text.startswith(f"prototype {j + 1}: constant ") for text, j in zip(reason, named, strict=True))
+
+
+def labels(model, X):
+    """Of one type as they are, of several as text."""
+    positions = replace(model, classes=tuple(range(len(model.classes))), class_dtype="<i8").predict(X)
+    mixed = len({type(label) for label in model.classes}) > 1 or any(
+        isinstance(label, int) and not -(2**63) <= label < 2**63 for label in model.classes
+    )
+    return [str(model.classes[place]) if mixed else model.classes[place] for place in positions]

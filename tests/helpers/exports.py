@@ -1,0 +1,157 @@
+"""What the tests of all exports share: models of every kind, and rows that hit every edge of them."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+from hypothesis import strategies as st
+from sklearn.datasets import load_breast_cancer, load_iris, load_wine
+
+from smallearn import SMaLLClassifier, SMaLLModel
+from smallearn.export._flat import FlatModel, Input, flatten
+from smallearn.model import Prototype, Range, Term
+from tests.helpers.models import CARD, NO, THREE, YES, labels_of, models
+
+
+def trained(load, **parameters) -> tuple[SMaLLModel, np.ndarray]:
+    """A model trained on a set that comes with scikit-learn, and all its rows."""
+    found = load()
+    names = [str(name) for name in found.feature_names]
+    model = SMaLLClassifier(random_state=0, **parameters).fit(found.data, found.target).model_
+    return model.with_feature_names(names), found.data
+
+
+MIXED = SMaLLModel(
+    ("ill", "well"),
+    "<U4",
+    5,
+    (
+        Prototype(
+            0,
+            -1.5,
+            (
+                Term(0, 0.75, "age", mean=50.0),
+                Term(0, 2.0, "age", "missing"),
+                Term(1, -3.25, "blood pressure", "at_most", 0.1),
+                Term(2, 4.0, "ward", "equals", "A"),
+                Term(4, 1.0, "count", "equals", 3),
+            ),
+        ),
+        Prototype(
+            0,
+            0.25,
+            (
+                Term(1, 1.5, "blood pressure", "above", 140.0),
+                Term(2, -1.0, "ward", "equals", 'it\'s "B" \\ */ -- \n</script>'),
+                Term(2, -0.5, "ward", "missing"),
+                Term(4, -2.0, "count", "equals", True),
+                Term(3, -0.125, "dose", mean=0.0),
+            ),
+        ),
+    ),
+    scale=0.5,
+    ranges=(Range(0, 18.0, 97.0), Range(1, 60.0, 200.0), Range(3, -1.0, 1.0), Range(4, 0.0, 9.0)),
+)
+"""Every kind of term, missing values, two classes of which the first owns the prototypes."""
+MODELS = {
+    "yes": YES,
+    "no": NO,
+    "three": THREE,
+    "card": CARD,
+    "mixed": MIXED,
+    "constant": replace(YES, prototypes=(Prototype(1, 0.0, ()),)),
+}
+
+
+def trained_models() -> dict[str, tuple[SMaLLModel, np.ndarray]]:
+    """Models of real data with all their rows: two classes, three, and literals."""
+    return {
+        "breast cancer": trained(load_breast_cancer, n_prototypes=2, n_nonzero=3),
+        "breast cancer literals": trained(load_breast_cancer, n_prototypes=2, n_nonzero=3, literals="both"),
+        "iris": trained(load_iris, n_prototypes=1, n_nonzero=2),
+        "wine": trained(load_wine, n_prototypes=2, n_nonzero=2, literals="thresholds"),
+    }
+
+
+# --- rows ------------------------------------------------------------------------------------------------------------
+
+
+def edges(flat: FlatModel, position: int) -> list:
+    """The values of an input at which something may go wrong; None is a missing value."""
+    given: Input = flat.inputs[position]
+    mine = [term for term in flat.terms if term.input == position]
+    missing = [None] if given.may_be_missing else []
+    if given.is_text:
+        return [*given.categories, "", "other", "a" * 300, *missing]
+    values = [0.0, -0.0, 1.0, -1.0, 0.5, 1e-3, 1e6, 5e-324]
+    for term in mine:
+        if term.value is not None and not isinstance(term.value, str):
+            values += [term.value, math.nextafter(term.value, -math.inf), math.nextafter(term.value, math.inf)]
+    if given.low is not None and given.high is not None:
+        values += [given.low, given.high, 0.5 * given.low + 0.5 * given.high]
+    return [*(value for value in values if math.isfinite(value)), *missing]
+
+
+def edge_rows(flat: FlatModel, count: int, seed: int = 0) -> list[list]:
+    """Rows of the inputs in use, in their order: each edge of each input at least once, the rest drawn from them."""
+    rng = np.random.default_rng(seed)
+    choices = [edges(flat, position) for position in range(len(flat.inputs))]
+    rows = [[options[rng.integers(len(options))] for options in choices] for _ in range(count)]
+    for position, options in enumerate(choices):
+        for value in options:
+            row = [options[rng.integers(len(options))] for options in choices]
+            row[position] = value
+            rows.append(row)
+    return rows
+
+
+def full_table(flat: FlatModel, rows: list[list]) -> np.ndarray:
+    """The same rows with all features, as `SMaLLModel` takes them; features that are not in use hold 0."""
+    table = np.zeros((len(rows), flat.n_features), dtype=object)
+    for position, given in enumerate(flat.inputs):
+        for i, row in enumerate(rows):
+            table[i, given.feature] = row[position]
+    return table
+
+
+def used_rows(flat: FlatModel, X: np.ndarray) -> list[list]:
+    """Of rows with all features, the inputs in use."""
+    return X[:, [given.feature for given in flat.inputs]].tolist()
+
+
+def magnitudes(flat: FlatModel, rows: list[list]) -> np.ndarray:
+    """``|b| + Σ |weight · b|`` of each prototype, rows × prototypes: what rounding is relative to."""
+    sums = np.tile(np.abs(flat.intercepts), (len(rows), 1)).astype(float)
+    for term in flat.terms:
+        for i, row in enumerate(rows):
+            value = row[term.input]
+            if term.kind == "raw":
+                sums[i, term.prototype] += abs(term.weight * (term.mean if value is None else value))
+            else:
+                sums[i, term.prototype] += abs(term.weight)
+    return sums
+
+
+moderate = st.floats(-1e6, 1e6).map(lambda w: 0.0 if abs(w) < 1e-6 else w)
+
+
+@st.composite
+def exportable(draw, classes=None):
+    """Any valid model with weights, cut points and means of ordinary size, and a handful of its edge rows."""
+    kind = draw(st.sampled_from(sorted(labels_of))) if classes is None else classes
+    model = draw(models(weights=moderate, classes=labels_of[kind]))
+    prototypes = []
+    for prototype in model.prototypes:
+        tamed = [_tamed(term) for term in prototype.terms]
+        different = {(term.feature, term.kind, term.value): term for term in tamed}
+        prototypes.append(replace(prototype, terms=tuple(different.values())))
+    model = replace(model, prototypes=tuple(prototypes), ranges=(), scale=min(max(model.scale, 1e-3), 1e3))
+    flat = flatten(model)
+    return model, edge_rows(flat, 5, draw(st.integers(0, 2**31)))
+
+
+def _tamed(term: Term) -> Term:
+    """Cut points and means of a size that no product overflows."""
+    value = math.fmod(term.value, 1e9) if isinstance(term.value, float) else term.value
+    value = value % 2**60 if isinstance(value, int) and not isinstance(value, bool) else value
+    return replace(term, value=value, mean=None if term.mean is None else math.fmod(term.mean, 1e6))

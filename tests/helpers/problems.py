@@ -1,0 +1,75 @@
+"""Small problems for the tests: random ones, and the one of the reference table."""
+
+import numpy as np
+from scipy import sparse
+from sklearn.cluster import KMeans
+from sklearn.datasets import load_breast_cancer
+
+from smallearn._learn.data.blocks import Assignment, DenseRows, Labels
+from smallearn._learn.solve.objective import Objective, Penalty
+
+# Optimum of the relaxed objective for (k, λ) on the breast cancer data: see `breast_cancer`.
+REFERENCE = {
+    (3, 0.1): 0.4393754,
+    (3, 0.01): 0.2169341,
+    (3, 0.001): 0.1087107,
+    (10, 0.1): 0.3230136,
+    (10, 0.01): 0.1534827,
+    (10, 0.001): 0.0824216,
+    (30, 0.1): 0.2738951,
+    (30, 0.01): 0.1329903,
+    (30, 0.001): 0.0730435,
+}
+
+
+def breast_cancer_groups():
+    """The data, and two groups of the benign rows by k-means in standardised space (-1 for malignant rows)."""
+    X, y = load_breast_cancer(return_X_y=True)
+    standard = (X - X.mean(axis=0)) / X.std(axis=0)
+    own = np.full(len(y), -1)
+    own[y == 1] = KMeans(2, n_init=5, random_state=0).fit_predict(standard[y == 1])
+    return X, y, own
+
+
+def breast_cancer(k, alpha):
+    """Two prototypes for the benign class and an intercept that is always in."""
+    X, y, own = breast_cancer_groups()
+    m, n = X.shape
+    labels = Labels(y.astype(np.int64), np.full(m, 1.0 / m), float(m), 0)
+    rows = DenseRows(X, X.mean(axis=0), 1.0 / X.std(axis=0), True, labels)
+    return Objective(rows, Assignment(own, np.ones(2, dtype=np.int64)), Penalty.count(alpha, k, n, 1))
+
+
+def random_labels(rng, m, n_classes):
+    """Classes, weights, owners and an assignment at random: two classes with a frozen zero, or more without."""
+    code = np.concatenate([np.arange(n_classes), rng.integers(0, n_classes, m - n_classes)])
+    weight = rng.uniform(0.5, 2.0, m)
+    if n_classes == 2:
+        zero_owner = int(rng.integers(0, 2))
+        owner = np.full(int(rng.integers(1, 4)), 1 - zero_owner)
+        own = np.where(code == zero_owner, -1, rng.integers(0, len(owner), m))
+    else:
+        zero_owner = -1
+        counts = rng.integers(1, 3, n_classes)
+        owner = np.repeat(np.arange(n_classes), counts)
+        first = np.concatenate([[0], np.cumsum(counts)[:-1]])
+        own = first[code] + (rng.integers(0, 2, m) % counts[code])
+    return Labels(code, weight / weight.sum(), float(weight.sum()), zero_owner), Assignment(own, owner)
+
+
+def random_problem(seed, m=12, n=5, n_classes=2, k=2, alpha=0.05):
+    """A dense objective with an intercept, its standardised matrix (constant column last) and a random W."""
+    rng = np.random.default_rng(seed)
+    labels, assignment = random_labels(rng, m, n_classes)
+    X = rng.normal(size=(m, n)) * rng.uniform(0.1, 10.0, n) + rng.normal(size=n)
+    mean, inverse = X.mean(axis=0), 1.0 / X.std(axis=0)
+    objective = Objective(DenseRows(X, mean, inverse, True, labels), assignment, Penalty.count(alpha, k, n, 1))
+    standard = np.column_stack([(X - mean) * inverse, np.ones(m)])
+    return objective, standard, rng.normal(size=objective.shape)
+
+
+def sparse_matrix(m, n, density, seed):
+    """A CSR array with about that share of uniform entries."""
+    rng = np.random.default_rng(seed)
+    count = int(m * n * density)
+    return sparse.csr_array((rng.random(count), (rng.integers(0, m, count), rng.integers(0, n, count))), shape=(m, n))

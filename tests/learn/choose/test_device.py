@@ -1,0 +1,159 @@
+"""The inverse: the most accurate model that fits a chip."""
+
+import subprocess
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.model_selection import train_test_split
+
+from smallearn import SMaLLClassifierCV
+from smallearn._learn.choose import device as on_device
+from smallearn.devices import cost
+from smallearn.export import quantise, to_c
+from tests.helpers.tools import need
+
+QUICK = {"alphas": (0.01,), "cv": 3, "random_state": 0, "verbose": -1}
+X, y = load_breast_cancer(return_X_y=True)
+X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.3, random_state=0, stratify=y)
+
+
+def on_chip(clf, X):
+    """What the chip answers, as labels."""
+    if clf.number_ == "float32":
+        return clf.predict(X)
+    whole = quantise(clf.model_, clf.number_)
+    return clf.classes_[whole.predict(whole.codes(X))]
+
+
+@pytest.fixture(scope="module")
+def small():
+    need("avr-gcc")
+    selector = SMaLLClassifierCV(8, device="atmega328p", max_flash=200, random_state=0, verbose=-1)
+    return selector.fit(X_train, y_train)
+
+
+def test_a_model_for_200_bytes_takes_no_more_and_is_94_percent_right(small, tmp_path):
+    assert np.mean(on_chip(small, X_test) == y_test) >= 0.94
+    assert small.device_cost_.measured
+    assert small.device_cost_.flash <= 200
+    # The same by the compiler's own tool: a program that calls predict, and one that does not.
+    text = to_c(small.model_, small.number_, layout=small.device_cost_.layout)
+    kind = {"float32": "float", "int16": "int16_t", "int8": "int8_t"}[small.number_]
+    sizes = []
+    for called in ("model_predict(x)", "x[0] > 0"):
+        source = tmp_path / "main.c"
+        program = f"{text}\nvolatile {kind} in[MODEL_INPUTS]; volatile uint8_t out;\n"
+        program += f"static uint8_t __attribute__((noinline)) answer(const {kind} *x) {{ return {called}; }}\n"
+        source.write_text(program + f"int main(void) {{ out = answer((const {kind} *)in); return 0; }}\n")
+        elf = tmp_path / "main.elf"
+        subprocess.run(
+            [need("avr-gcc"), "-Os", "-mmcu=atmega328p", "-ffunction-sections", "-Wl,--gc-sections", source, "-o", elf],
+            check=True,
+            capture_output=True,
+        )
+        told = subprocess.run([need("avr-size"), elf], check=True, capture_output=True, text=True).stdout
+        code, data = told.splitlines()[1].split()[:2]
+        sizes.append(int(code) + int(data))
+    assert 0 < sizes[0] - sizes[1] <= 200
+
+
+def test_the_cost_that_is_told_is_that_of_the_model(small):
+    found = small.device_cost_
+    again = cost(small.model_, "atmega328p", small.number_, X_train, layout=found.layout)
+    assert (again.flash, again.ram) == (found.flash, found.ram)
+    assert again.cycles <= found.cycles  # the worst was among the rows that were looked at
+    assert small.n_terms_ == len(small.model_.terms) <= 8
+
+
+def test_more_room_is_never_used_for_a_worse_model(small):
+    tight = clone(small).set_params(max_flash=70, max_cycles=60, **QUICK).fit(X_train, y_train)
+    assert tight.device_cost_.flash <= 70
+    assert tight.device_cost_.cycles <= 60
+    assert tight.best_score_ <= small.best_score_ + 0.02
+    assert np.mean(on_chip(tight, X_test) == y_test) > 0.88
+
+
+@pytest.mark.parametrize("device", ["cortex-m0", "cortex-m4"])
+def test_limits_hold_on_the_other_chips_and_for_more_classes(device):
+    need("arm-none-eabi-gcc")
+    X, y = load_iris(return_X_y=True)
+    clf = SMaLLClassifierCV(4, device=device, max_flash=160, max_cycles=90, max_ram=64, **QUICK).fit(X, y)
+    found = clf.device_cost_
+    assert found.flash <= 160
+    assert found.instructions <= 90
+    assert found.ram <= 64
+    assert np.mean(on_chip(clf, X) == y) > 0.9
+
+
+def test_lists_and_tables_are_taken_as_without_a_chip():
+    need("avr-gcc")
+    pandas = pytest.importorskip("pandas")
+    chosen = {**QUICK, "device": "atmega328p", "max_flash": 60, "n_prototypes": 1, "literals": "raw"}
+    few = X_train[:, :5]
+    one = SMaLLClassifierCV(2, **chosen).fit(few, y_train)
+    other = SMaLLClassifierCV(2, **chosen).fit(few.tolist(), y_train.tolist())
+    table = pandas.DataFrame(few, columns=list("abcde"))
+    named = SMaLLClassifierCV(2, **chosen).fit(table, y_train)
+    assert one.device_cost_ == other.device_cost_ == named.device_cost_
+
+
+def test_a_limit_is_kept_by_whichever_layout_keeps_it():
+    need("avr-gcc")
+    model = SMaLLClassifierCV(12, literals="raw", n_prototypes=2, **QUICK).fit(X_train, y_train).model_
+    costs = {layout: cost(model, "atmega328p", "int8", X_train, layout=layout) for layout in ("code", "table")}
+    limits = on_device.Limits("atmega328p", None, None, float(costs["code"].cycles), None)
+    assert costs["code"].cycles < costs["table"].cycles
+    tried = on_device.deploy(model, limits, X_train, y_train, np.ones(len(y_train)))
+    assert [one.cost.layout for one in tried if one.number == "int8" and not one.broken] == ["code"]
+
+
+def test_a_limit_on_time_is_one_on_cycles():
+    need("avr-gcc")
+    clf = SMaLLClassifierCV(6, device="atmega328p", max_time_us=4, **QUICK).fit(X_train, y_train)
+    assert clf.device_cost_.time_us <= 4.0
+    assert clf.device_cost_.cycles <= 64
+
+
+def test_what_cannot_be_kept_is_named_with_what_the_smallest_model_costs():
+    need("avr-gcc")
+    with pytest.raises(ValueError, match=r"No model keeps max_flash=4 on atmega328p: the smallest, of 1 term, .*bytes"):
+        SMaLLClassifierCV(3, device="atmega328p", max_flash=4, max_cycles=500, **QUICK).fit(X_train, y_train)
+    with pytest.raises(ValueError, match="No model keeps max_flash=4, max_cycles=1 on"):
+        SMaLLClassifierCV(3, device="atmega328p", max_flash=4, max_cycles=1, **QUICK).fit(X_train, y_train)
+
+
+def test_a_model_asks_for_missing_values_only_if_there_were_some():
+    need("avr-gcc")
+    chosen = {**QUICK, "device": "atmega328p", "literals": "both"}
+    whole = SMaLLClassifierCV(3, **chosen).fit(X_train, y_train)
+    assert all(term.mean is None for term in whole.model_.terms)
+    gappy = X_train.copy()
+    gappy[::9] = np.nan
+    asking = SMaLLClassifierCV(3, **chosen).fit(gappy, y_train)
+    assert all(term.mean is not None for term in asking.model_.terms if term.kind == "raw")
+    assert asking.predict(np.full((1, X.shape[1]), np.nan)).shape == (1,)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"device": "z80"}, "device='z80' is not one of 'atmega328p', 'cortex-m0', 'cortex-m4', or None"),
+        ({"max_flash": 200}, "max_flash=200 is a limit on a chip, and device=None: name the chip"),
+        ({"device": "cortex-m0", "max_ram": 0}, "max_ram=0 is not a positive number or None"),
+        ({"device": "cortex-m0", "max_cycles": "few"}, "max_cycles='few' is not a positive number"),
+        ({"device": "cortex-m0", "max_time_us": np.nan}, "max_time_us=nan is not a positive number"),
+        ({"device": "cortex-m0", "refit": False}, "device is given and refit=False"),
+    ],
+)
+def test_limits_that_make_no_sense_are_refused(parameters, message):
+    with pytest.raises(ValueError, match=message):
+        SMaLLClassifierCV(3, **parameters).fit(X[:50], y[:50])
+
+
+def test_a_chip_has_limits_of_its_own():
+    limits = on_device.Limits("atmega328p", None, 100.0, None, None)
+    assert limits.of("max_flash") == 32 * 1024
+    assert limits.of("max_ram") == 100.0
+    assert limits.of("max_cycles") == np.inf

@@ -1,0 +1,110 @@
+"""k-means on rows that are only ever scored and summed: deterministic, blind to row order, exact about weights."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.cluster import KMeans
+from sklearn.datasets import make_blobs
+
+from smallearn._learn.data.blocks import Assignment, DenseRows, Labels, SparseRows
+from smallearn._learn.solve import assignment
+from tests.helpers import problems
+
+
+def rows_of(X, code, kind=DenseRows):
+    m, n = X.shape
+    labels = Labels(np.asarray(code), np.full(m, 1.0 / m), float(m), -1)
+    data = sparse.csr_array(X) if kind is SparseRows else X
+    return kind(data, np.zeros(n), np.ones(n), True, labels)
+
+
+def groups(own):
+    """The partition, whatever the numbering."""
+    return {frozenset(np.flatnonzero(own == j).tolist()) for j in np.unique(own[own >= 0])}
+
+
+@pytest.fixture(scope="module")
+def blobs():
+    X, blob = make_blobs(120, centers=4, n_features=3, cluster_std=0.5, random_state=3)
+    return X, blob, blob // 2  # classes 0 and 1 are two blobs each
+
+
+@pytest.mark.parametrize("kind", [DenseRows, SparseRows])
+def test_clear_clusters_are_found_within_each_class_at_once(blobs, kind):
+    X, blob, code = blobs
+    found = assignment.by_kmeans(rows_of(X, code, kind), {0: 2, 1: 2}, np.ones(120), np.random.RandomState(0))
+    assert groups(found.own) == groups(blob)
+    assert found.owner.tolist() == [0, 0, 1, 1]
+    assert np.array_equal(found.owner[found.own], code)
+
+
+def test_its_inertia_is_close_to_that_of_scikit_learn():
+    X, y, _ = problems.breast_cancer_groups()
+    standard = (X - X.mean(axis=0)) / X.std(axis=0)
+
+    def inertia(own, count):
+        chosen = [standard[own == j] for j in range(count)]
+        return sum(np.sum((part - part.mean(axis=0)) ** 2) for part in chosen)
+
+    for count in (2, 3, 5):
+        found = assignment.by_kmeans(rows_of(standard, y), {1: count}, np.ones(len(y)), np.random.RandomState(0))
+        reference = KMeans(count, n_init=10, random_state=0).fit(standard[y == 1])
+        assert inertia(found.own, count) <= 1.05 * reference.inertia_
+
+
+def test_the_same_seed_gives_the_same_groups_in_any_row_order(blobs):
+    X, _, code = blobs
+    order = np.random.default_rng(0).permutation(120)
+    for seed in range(5):
+        draw = [np.random.RandomState(seed) for _ in range(2)]
+        plain = assignment.by_kmeans(rows_of(X, code), {0: 3, 1: 3}, np.ones(120), draw[0])
+        mixed = assignment.by_kmeans(rows_of(X[order], code[order]), {0: 3, 1: 3}, np.ones(120), draw[1])
+        assert np.array_equal(plain.own[order], mixed.own)
+
+
+def test_weight_two_equals_the_row_twice(blobs):
+    X, _, code = blobs
+    weight = np.random.default_rng(1).integers(1, 4, 120)
+    for seed in range(5):
+        draw = [np.random.RandomState(seed) for _ in range(2)]
+        weighted = assignment.by_kmeans(rows_of(X, code), {0: 3, 1: 2}, weight.astype(float), draw[0])
+        twice = rows_of(np.repeat(X, weight, axis=0), np.repeat(code, weight))
+        repeated = assignment.by_kmeans(twice, {0: 3, 1: 2}, np.ones(weight.sum()), draw[1])
+        assert np.array_equal(np.repeat(weighted.own, weight), repeated.own)
+
+
+def test_rows_that_coincide_make_fewer_clusters():
+    X = np.array([[0.0], [0.0], [1.0], [5.0], [5.0]])
+    code = np.array([0, 0, 0, 1, 1])
+    found = assignment.by_kmeans(rows_of(X, code), {0: 3, 1: 2}, np.ones(5), np.random.RandomState(0))
+    assert found.owner.tolist() == [0, 0, 1]
+    assert groups(found.own) == {frozenset({0, 1}), frozenset({2}), frozenset({3, 4})}
+
+
+def test_rows_of_a_class_without_prototypes_belong_to_none(blobs):
+    X, _, code = blobs
+    found = assignment.by_kmeans(rows_of(X, code), {1: 2}, np.ones(120), np.random.RandomState(0))
+    assert np.all(found.own[code == 0] == -1)
+    assert set(found.own[code == 1]) == {0, 1}
+
+
+def test_a_given_assignment_counts_within_the_class():
+    found = assignment.given(np.array([0, 1, 0, 1, 9]), np.array([0, 0, 1, 1, 2]), [0, 1], 2)
+    assert found.own.tolist() == [0, 1, 2, 3, -1]
+    assert found.owner.tolist() == [0, 0, 1, 1]
+    with pytest.raises(ValueError, match=r"indices from 0 to 2 .* 0\.\.1"):
+        assignment.given(np.array([0, 2]), np.array([0, 0]), [0], 2)
+
+
+def test_rows_move_to_a_better_prototype_of_their_own_class_only():
+    Z = np.array([[1.0, 2.0, 9.0], [3.0, 3.0, 9.0], [5.0, 1.0, 0.0], [7.0, 7.0, 7.0]])
+    start = Assignment(np.array([0, 1, 2, -1]), np.array([0, 0, 1]))
+    moved = assignment.best_scoring(Z, np.array([0, 0, 1, 2]), start)
+    assert moved.tolist() == [1, 1, 2, -1]  # a better score, a tie (stays), a class of one, a row without
+
+
+def test_prototypes_without_rows_are_dropped_and_the_others_renumbered():
+    filled, alive = assignment.drop_empty(Assignment(np.array([3, 1, -1, 3]), np.array([0, 0, 1, 1])))
+    assert alive.tolist() == [False, True, False, True]
+    assert filled.own.tolist() == [1, 0, -1, 1]
+    assert filled.owner.tolist() == [0, 1]

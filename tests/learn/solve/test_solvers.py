@@ -1,0 +1,130 @@
+"""Both solvers reach the reference table, agree with each other, and say honestly how far they got."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from smallearn._learn.solve.solvers import accelerated, mirror_prox
+from tests.helpers import problems
+from tests.helpers.problems import REFERENCE
+
+cells = pytest.mark.parametrize(("k", "alpha"), REFERENCE)
+
+
+@cells
+def test_accelerated_reproduces_the_reference_to_six_digits(k, alpha):
+    relaxed = accelerated.solve(problems.breast_cancer(k, alpha), None, 1e-8, 1000)
+    assert relaxed.converged
+    assert relaxed.primal == pytest.approx(REFERENCE[k, alpha], abs=6e-8)
+    assert relaxed.dual == pytest.approx(REFERENCE[k, alpha], abs=6e-8)
+
+
+@cells
+def test_mirror_prox_in_the_entropy_geometry_reaches_the_reference(k, alpha):
+    relaxed = mirror_prox.solve(problems.breast_cancer(k, alpha), None, 1e-4, 10_000, mirror_prox.Options())
+    assert relaxed.converged
+    assert relaxed.primal == pytest.approx(REFERENCE[k, alpha], abs=1e-4)
+    assert relaxed.dual == pytest.approx(REFERENCE[k, alpha], abs=1e-4)
+
+
+@pytest.mark.parametrize("k", [3, 10, 30])
+def test_mirror_prox_in_the_euclidean_geometry_reaches_the_reference_with_its_last_iterate(k):
+    options = mirror_prox.Options("euclidean", (0.1, 0.0001), average=False)
+    relaxed = mirror_prox.solve(problems.breast_cancer(k, 0.1), None, 1e-5, 6000, options)
+    assert relaxed.primal == pytest.approx(REFERENCE[k, 0.1], abs=1e-4)
+    assert relaxed.dual == pytest.approx(REFERENCE[k, 0.1], abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("options", "steps", "gap"),
+    [
+        (mirror_prox.Options("euclidean", (0.1, 0.001), average=False), 500, 5e-5),
+        (mirror_prox.Options("euclidean", (0.1, 0.001), average=False), 1000, 1e-5),
+        (mirror_prox.Options("euclidean", (0.1, 0.001), average=True), 2000, 1.65e-3),
+        (mirror_prox.Options("entropy", (0.1, 0.1), average=False), 500, 1e-5),
+        (mirror_prox.Options("entropy", (0.1, 0.1), average=True), 500, 1.25e-4),
+    ],
+)
+def test_mirror_prox_with_fixed_steps_is_as_far_as_expected(options, steps, gap):
+    relaxed = mirror_prox.solve(problems.breast_cancer(3, 0.1), None, 0.0, steps, options)
+    assert 0.0 <= relaxed.primal - relaxed.dual <= gap
+    assert relaxed.n_iter == steps
+
+
+@pytest.mark.parametrize("average", [False, True])
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("seed", range(4))
+def test_fixed_steps_in_one_kernel_are_the_same_steps(monkeypatch, seed, n_classes, average):
+    objective, _, W = problems.random_problem(seed, m=30, n_classes=n_classes)
+    options = mirror_prox.Options("euclidean", (0.01, 0.001), average)
+    for start, tol, steps in ((None, 0.0, 230), (W, 0.1, 600)):
+        fused = mirror_prox.solve(objective, start, tol, steps, options)
+        with monkeypatch.context() as patch:
+            patch.setattr(mirror_prox, "SMALL", 0)
+            plain = mirror_prox.solve(objective, start, tol, steps, options)
+        assert (fused.n_iter, fused.converged) == (plain.n_iter, plain.converged)
+        np.testing.assert_allclose(fused.W, plain.W, atol=1e-10)
+        np.testing.assert_allclose(fused.mask, plain.mask, atol=1e-10)
+        assert (fused.primal, fused.dual) == pytest.approx((plain.primal, plain.dual), rel=1e-10)
+
+
+@given(st.integers(0, 2**32 - 1), st.sampled_from([2, 3]), st.integers(1, 5), st.sampled_from([0.01, 0.1, 1.0]))
+def test_every_way_down_leads_to_the_same_optimum(seed, n_classes, k, alpha):
+    objective, _, W = problems.random_problem(seed, m=20, n_classes=n_classes, k=k, alpha=alpha)
+    zero = np.zeros(objective.shape)
+    with_columns = accelerated.solve(objective, None, 1e-7, 10_000)
+    warm = accelerated.solve(objective, W, 1e-7, 10_000)
+    by_models, _, _ = accelerated._by_models(objective, zero, 1e-7, 10_000)
+    by_passes, _, _ = accelerated._by_passes(objective, zero, 1e-7, 10_000)
+    assert with_columns.converged
+    assert warm.converged
+    for value in (warm.primal, objective.primal(by_models), objective.primal(by_passes)):
+        assert value == pytest.approx(with_columns.primal, rel=3e-7)
+
+
+@given(st.integers(0, 2**32 - 1), st.sampled_from([2, 3]), st.sampled_from(["entropy", "euclidean"]))
+def test_mirror_prox_is_an_independent_witness(seed, n_classes, geometry):
+    objective, _, _ = problems.random_problem(seed, n_classes=n_classes, alpha=0.5)
+    fast = accelerated.solve(objective, None, 1e-9, 10_000)
+    slow = mirror_prox.solve(objective, None, 1e-3, 1500, mirror_prox.Options(geometry, average=False))
+    assert slow.dual <= fast.primal * (1.0 + 1e-9)
+    assert fast.dual <= slow.primal * (1.0 + 1e-9)
+    assert slow.gap < 1e-2
+
+
+def test_a_start_at_the_optimum_is_recognised_at_once():
+    objective = problems.breast_cancer(3, 0.01)
+    first = accelerated.solve(objective, None, 1e-6, 1000)
+    again = accelerated.solve(objective, first.W, 1e-5, 1000)
+    assert again.n_iter == 1
+    np.testing.assert_array_equal(again.W, first.W)
+    again = mirror_prox.solve(objective, first.W, 1e-4, 1000, mirror_prox.Options(average=False))
+    assert again.n_iter <= mirror_prox.CHECK_EVERY
+
+
+def test_a_start_is_left_as_it_was():
+    objective = problems.breast_cancer(3, 0.01)
+    start = np.ones(objective.shape)
+    accelerated.solve(objective, start, 1e-4, 1000)
+    assert np.all(start == 1.0)
+
+
+def test_the_gap_reached_is_reported_when_iterations_run_out():
+    objective = problems.breast_cancer(3, 0.01)
+    for relaxed in (
+        accelerated.solve(objective, None, 1e-8, 3),
+        mirror_prox.solve(objective, None, 1e-8, 10, mirror_prox.Options()),
+    ):
+        assert not relaxed.converged
+        assert relaxed.n_iter <= 10
+        assert relaxed.dual < REFERENCE[3, 0.01] < relaxed.primal
+
+
+def test_the_mask_spends_the_budget_and_fits_the_weights():
+    objective = problems.breast_cancer(3, 0.01)
+    relaxed = accelerated.solve(objective, None, 1e-10, 1000)
+    np.testing.assert_allclose(relaxed.mask[:, :30].sum(axis=1), 3.0)
+    assert np.all(relaxed.mask[:, 30] == 1.0)
+    # At the saddle point W = -G ε / λ.
+    np.testing.assert_allclose(relaxed.W, -relaxed.gradient * relaxed.mask / 0.01, atol=1e-4)

@@ -1,0 +1,293 @@
+"""The page about a model in a browser: it computes what the model computes, and anyone can use it."""
+
+import json
+
+import pytest
+
+from smallearn._text import show
+from tests.helpers.browser import ARGUMENTS, EXAMPLES, Example, answers, as_entered, example, panel_rows, typical
+from tests.helpers.tools import need, need_module
+
+N_ROWS = 60
+every = pytest.mark.parametrize("name", EXAMPLES)
+few = pytest.mark.parametrize("name", ["breast cancer", "messy", "hostile"])
+
+# Enters rows one after another as events of the fields, and tells what is shown after each.
+ENTER = """(rows) => rows.map((row) => {
+  row.forEach((value, i) => {
+    const control = document.getElementById(`input-${i}`), box = document.getElementById(`input-${i}-missing`);
+    if (box && box.checked !== (value === null)) box.click();
+    if (value === null) return;
+    if (control.tagName === "SELECT") control.selectedIndex = value;
+    else control.value = value;
+    control.dispatchEvent(new Event("input", { bubbles: true }));
+  });
+  return shown();
+  function shown() {
+    const lines = [...document.querySelectorAll("#contributions tbody tr")];
+    return {
+      ...document.getElementById("decision").dataset,
+      words: document.getElementById("decision").textContent,
+      why: document.getElementById("why").textContent,
+      lines: lines.map((line) => [...line.cells].slice(0, 2).map((cell) => cell.textContent)),
+      total: document.getElementById("total").textContent,
+    };
+  }
+})"""
+
+
+@pytest.fixture(scope="module")
+def browser():
+    program = need("chromium")
+    sync_api = need_module("playwright.sync_api")
+    with sync_api.sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=program, args=ARGUMENTS, headless=True)
+        yield started
+        started.close()
+
+
+class Visit:
+    """A page that was opened, with everything that it asked for and complained of."""
+
+    def __init__(self, context, path):
+        self.asked, self.complaints = [], []
+        context.route("**/*", self._ask)
+        self.page = context.new_page()
+        self.page.on("console", lambda message: self.complaints.append(message.text))
+        self.page.on("pageerror", lambda problem: self.complaints.append(str(problem)))
+        self.page.on("dialog", lambda dialog: self.complaints.append(dialog.message))
+        self.page.on("request", lambda request: self.asked.append(request.url))
+        self.address = path.as_uri()
+        self.page.goto(self.address)
+
+    def _ask(self, route):
+        self.asked.append(route.request.url)
+        route.continue_()
+
+    def enter(self, rows):
+        return self.page.evaluate(ENTER, rows)
+
+    def shown(self):
+        return self.enter([[]])[0]
+
+    def check_quiet(self):
+        """Nothing was asked for but the file, nothing went wrong."""
+        assert {address for address in self.asked if not address.startswith("data:,")} == {self.address}
+        assert self.complaints == []
+
+
+@pytest.fixture
+def visit(browser, tmp_path):
+    """Opens a page; what is left open is closed, and whatever the test did, nothing was asked for from elsewhere."""
+    contexts, visits = [], []
+
+    def open_page(text, *, quiet=True, **options):
+        path = tmp_path / "report.html"
+        path.write_text(text, encoding="utf-8")
+        context = browser.new_context(**options)
+        contexts.append(context)
+        found = Visit(context, path)
+        if quiet:
+            visits.append(found)
+        return found
+
+    yield open_page
+    for opened in visits:
+        opened.check_quiet()
+    for context in contexts:
+        context.close()
+
+
+def number(text):
+    return float(text.replace("−", "-"))
+
+
+def check_answer(given: Example, found: dict, expected):
+    """What is shown is what the model says: scores bit for bit, words rounded."""
+    assert (int(found["label"]), int(found["prototype"])) == (expected.label, expected.prototype)
+    assert json.loads(found["scores"], parse_int=float) == expected.scores
+    assert float(found["score"]) == expected.scores[expected.prototype]
+    assert float(found["probability"]) == pytest.approx(expected.probability, abs=1e-12)
+    assert found["words"].startswith(show(given.model.classes[expected.label], quote=False) + " (")
+    assert found["why"]
+    parts = [given.model.prototypes[expected.prototype].intercept, *expected.parts]
+    assert [number(text) for _, text in found["lines"]] == pytest.approx(parts, rel=6e-4)
+    assert number(found["total"]) == pytest.approx(expected.scores[expected.prototype], rel=6e-4)
+
+
+# --- the panel says what the model says ------------------------------------------------------------------------------
+
+
+@every
+def test_the_panel_computes_what_the_model_computes(visit, name):
+    given = example(name)
+    assert len(given.page.encode()) < 1_000_000
+    opened = visit(given.page)
+    rows = panel_rows(given, N_ROWS)
+    found = opened.enter([as_entered(given, row) for row in rows])
+    for one, expected in zip(found, answers(given, rows), strict=True):
+        check_answer(given, one, expected)
+    assert opened.page.evaluate("window.broken") is None
+
+
+@every
+def test_the_panel_begins_with_a_typical_case_and_returns_to_it(visit, name):
+    given = example(name)
+    opened = visit(given.page)
+    (expected,) = answers(given, [typical(given)])
+    before = opened.shown()
+    check_answer(given, before, expected)
+    opened.enter([as_entered(given, row) for row in panel_rows(given, 5, seed=1)])
+    opened.page.click("#reset")
+    assert opened.shown() == before
+
+
+@pytest.mark.parametrize("name", ["messy", "mixed", "hostile"])
+def test_a_user_who_types_chooses_and_ticks_gets_the_same(visit, name):
+    given = example(name)
+    page = (opened := visit(given.page)).page
+    for row in panel_rows(given, 3, seed=2):
+        for field, entry in zip(given.fields, as_entered(given, row), strict=True):
+            if field.may_be_missing:
+                page.set_checked(f"#{field.id}-missing", entry is None)
+            if entry is None:
+                assert page.is_disabled(f"#{field.id}")
+            elif field.is_text:
+                page.select_option(f"#{field.id}", index=entry)
+            else:
+                page.fill(f"#{field.id}", entry)
+        check_answer(given, opened.shown(), answers(given, [row])[0])
+
+
+def test_an_emptied_or_enormous_number_gives_no_answer_and_says_why(visit):
+    given = example("breast cancer")
+    page = (opened := visit(given.page)).page
+    first = given.fields[0]
+    before = opened.shown()
+    for entry, message in (("", f"{first.label}: a number is needed."), ("1e308", "too large")):
+        page.fill(f"#{first.id}", entry)
+        found = opened.shown()
+        assert (found["words"], found["lines"], found["total"]) == ("No answer", [], "")
+        assert message in found["why"]
+        assert not {"label", "scores", "score", "prototype", "probability"} & set(found)
+        assert page.get_attribute(f"#{first.id}", "aria-invalid") == ("true" if entry == "" else "false")
+    page.click("#reset")
+    assert opened.shown() == before
+
+
+def test_more_classes_are_told_how_far_ahead_the_winner_is(visit):
+    given = example("iris")
+    opened = visit(given.page)
+    rows = panel_rows(given, 5)
+    owners = [prototype.owner for prototype in given.model.prototypes]
+    for row, expected in zip(rows, answers(given, rows), strict=True):
+        (found,) = opened.enter([as_entered(given, row)])
+        others = [z for z, owner in zip(expected.scores, owners, strict=True) if owner != owners[expected.prototype]]
+        lead = number(found["why"].rsplit(", ", 1)[1].removesuffix(" less."))
+        assert lead == pytest.approx(expected.scores[expected.prototype] - max(others), rel=6e-4)
+
+
+# --- anyone can use it -----------------------------------------------------------------------------------------------
+
+
+@few
+def test_the_keyboard_reaches_every_field_and_shows_where_it_is(visit, name):
+    given = example(name)
+    page = visit(given.page).page
+    reached = []
+    for _ in range(150):
+        page.keyboard.press("Tab")
+        here = page.evaluate(
+            """() => {
+              const it = document.activeElement, look = getComputedStyle(it);
+              return [it.tagName, it.id, look.outlineStyle, parseFloat(look.outlineWidth)];
+            }"""
+        )
+        if here[0] == "BODY":
+            break
+        assert here[2] != "none", here
+        assert here[3] >= 2, here
+        reached.append(here[1])
+    wanted = [one.get_attribute("id") for one in page.locator("#panel").locator("input, select, button").all()]
+    assert len(wanted) >= len(given.fields)
+    assert [one for one in reached if one in wanted] == wanted
+
+
+def test_arrow_keys_move_a_slider_and_the_decision_follows(visit):
+    given = example("breast cancer")
+    page = (opened := visit(given.page)).page
+    field = given.fields[0]
+    before = float(page.input_value(f"#{field.id}"))
+    page.focus(f"#{field.id}-slider")
+    for _ in range(3):
+        page.keyboard.press("ArrowRight")
+    after = page.input_value(f"#{field.id}")
+    assert after == page.input_value(f"#{field.id}-slider")
+    assert float(after) == pytest.approx(before + 3 * field.step, abs=1.01 * field.step)
+    row = [float(after), *typical(given)[1:]]
+    check_answer(given, opened.shown(), answers(given, [row])[0])
+    page.keyboard.press("Home")
+    assert float(page.input_value(f"#{field.id}")) == pytest.approx(field.low)
+
+
+@few
+@pytest.mark.parametrize("width", [320, 390, 1200])
+def test_nothing_sticks_out_of_the_window(visit, name, width):
+    page = visit(example(name).page, viewport={"width": width, "height": 800}).page
+    for size in ("100%", "200%"):
+        page.evaluate("(size) => { document.documentElement.style.fontSize = size; }", size)
+        assert page.evaluate("[document.documentElement.scrollWidth, innerWidth]") == [width, width], size
+
+
+@pytest.mark.parametrize(
+    ("name", "scheme", "width"),
+    [
+        *(("messy", scheme, width) for scheme in ("light", "dark") for width in (390, 1200)),
+        ("breast cancer", "light", 1200),
+        ("hostile", "dark", 390),
+    ],
+)
+def test_axe_finds_nothing_to_complain_of(visit, name, scheme, width):
+    axe = need_module("axe_playwright_python.sync_playwright").Axe()
+    options = {"viewport": {"width": width, "height": 800}, "color_scheme": scheme, "bypass_csp": True}
+    found = axe.run(visit(example(name).page, **options).page)
+    assert found.response["violations"] == [], found.generate_report()
+
+
+def test_colours_follow_the_system(visit):
+    paper = "getComputedStyle(document.body).backgroundColor"
+    page = example("messy").page
+    light, dark = (visit(page, color_scheme=scheme).page.evaluate(paper) for scheme in ("light", "dark"))
+    assert light == "rgb(255, 255, 255)"
+    assert sum(int(part) for part in dark.strip("rgb()").split(",")) < 150
+
+
+def sections(page):
+    return {one.get_attribute("aria-labelledby"): one.is_visible() for one in page.locator("section").all()}
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_on_paper_there_is_everything_but_the_panel(visit, scheme):
+    page = visit(example("messy").page, color_scheme=scheme).page
+    page.emulate_media(media="print")
+    visible = sections(page)
+    assert [name for name, seen in visible.items() if not seen] == ["try"]
+    assert len(visible) >= 6
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    assert page.pdf().startswith(b"%PDF-")
+
+
+def test_without_javascript_all_but_the_panel_can_be_read(visit):
+    page = visit(example("messy").page, java_script_enabled=False).page
+    assert all(sections(page).values())
+    assert page.locator("noscript").inner_text().startswith("This panel needs JavaScript.")
+    assert page.locator("noscript").is_visible()
+    assert not page.locator("#panel").is_visible()
+
+
+def test_links_lead_to_their_sections(visit):
+    page = visit(example("breast cancer").page).page
+    for link in page.locator("nav a").all():
+        link.click()
+        target = page.locator(link.get_attribute("href"))
+        assert 0 <= target.evaluate("it => it.getBoundingClientRect().top") < page.viewport_size["height"]

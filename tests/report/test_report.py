@@ -1,0 +1,360 @@
+"""The page about a model, read as text: what it says, and that nothing in a name breaks it."""
+
+import subprocess
+import sys
+from dataclasses import replace
+from html.parser import HTMLParser
+from itertools import pairwise
+from types import SimpleNamespace
+from unittest.mock import patch
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from sklearn.datasets import load_breast_cancer
+
+from smallearn import SMaLLClassifierCV
+from smallearn.evaluation import Comparison, Familiar, evaluate
+from smallearn.model import Prototype, Range, Selection, SMaLLModel, Term
+from smallearn.report import _page as report
+from smallearn.report import report_html
+from smallearn.report._panel import fields_of, script_of
+from tests.helpers.browser import HOSTILE, NASTY, example, messy
+from tests.helpers.models import CARD, THREE, YES, models
+
+VOID = {"meta", "link", "input", "br", "img"}
+# Everything that the template and matplotlib write; text within an SVG is drawn, so that it has no <text>.
+ELEMENTS = {
+    *("html", "head", "meta", "link", "title", "style", "body", "a", "header", "h1", "p", "dl", "div", "dt", "dd"),
+    *("details", "summary"),
+    *("small", "nav", "ul", "li", "main", "section", "h2", "h3", "table", "caption", "thead", "tbody", "tfoot", "tr"),
+    *("th", "td", "ol", "noscript", "form", "fieldset", "legend", "label", "input", "select", "option", "button"),
+    *("output", "span", "figure", "figcaption", "pre", "footer", "script", "svg", "defs", "g", "path", "use", "image"),
+    *("clippath", "rect", "pattern"),
+}
+
+
+class Reader(HTMLParser):
+    """Checks that tags are balanced, and keeps elements and texts."""
+
+    def __init__(self, text):
+        super().__init__(convert_charrefs=True)
+        self.open, self.elements, self.texts, self.tables, self.comments = [], [], [], [], []
+        self.feed(text)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag, attributes):
+        names = [name for name, _ in attributes]
+        assert len(set(names)) == len(names), (tag, attributes)
+        assert not any(name.startswith("on") for name in names), (tag, attributes)
+        self.elements.append((tag, dict(attributes)))
+        if tag == "table":
+            self.tables.append([])
+        elif tag == "tr":
+            self.tables[-1].append([])
+        elif tag in ("th", "td"):
+            self.tables[-1][-1].append("")
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attributes):
+        self.handle_starttag(tag, attributes)
+        if tag not in VOID:
+            self.open.pop()
+
+    def handle_endtag(self, tag):
+        assert self.open, f"</{tag}> closes nothing"
+        assert self.open.pop() == tag
+
+    def handle_comment(self, data):
+        self.comments.append(data)
+
+    def handle_data(self, data):
+        if self.open and self.open[-1] not in ("style", "script", "svg"):
+            self.texts.append(data)
+        if {"th", "td"} & set(self.open):
+            self.tables[-1][-1][-1] += data
+
+    @property
+    def words(self):
+        return " ".join("".join(self.texts).split())
+
+    def table(self, *head):
+        """The lines of the table that begins with these headings."""
+        (found,) = (table for table in self.tables if table[0][: len(head)] == list(head))
+        return found[1:]
+
+
+def check_form(text):
+    """Well-formed, every name once, every reference to something that is there, nothing from elsewhere."""
+    found = Reader(text)
+    assert text.startswith("<!doctype html>")
+    names = [attributes["id"] for _, attributes in found.elements if "id" in attributes]
+    assert len(set(names)) == len(names)
+    for tag, attributes in found.elements:
+        assert tag in ELEMENTS, tag
+        for key in ("for", "aria-labelledby", "aria-describedby"):
+            assert set(attributes.get(key, "").split()) <= set(names), (tag, attributes)
+        for key in ("href", "xlink:href", "src"):
+            address = attributes.get(key, "data:")
+            assert address.startswith("data:") or address.removeprefix("#") in names, (tag, attributes)
+        if tag == "input":
+            assert "aria-label" in attributes or any(
+                one.get("for") == attributes["id"] for of, one in found.elements if of == "label"
+            )
+    headings = [int(tag[1]) for tag, _ in found.elements if tag in ("h1", "h2", "h3")]
+    assert headings.count(1) == 1
+    assert all(below - above <= 1 for above, below in pairwise(headings))
+    assert len(text.encode()) < 1_000_000
+    return found
+
+
+@pytest.fixture(autouse=True, scope="module")
+def quick():
+    """Intervals from few draws, the same here and on the page."""
+    with patch("smallearn.evaluation.RESAMPLES", 50):
+        yield
+
+
+@pytest.fixture(scope="module")
+def chosen():
+    """A model that was chosen by cross-validation, the rows that it was trained on, and others."""
+    data = load_breast_cancer(as_frame=True)
+    X, y = data.data.iloc[::2, 20:26], data.target.iloc[::2].map({0: "malignant", 1: "benign"})
+    others, truth = data.data.iloc[1::4, 20:26], data.target.iloc[1::4].map({0: "malignant", 1: "benign"})
+    clf = SMaLLClassifierCV(max_terms=3, min_terms=1, literals=("raw",), alphas=(0.01,), cv=3, random_state=0)
+    model = clf.fit(X, y).model_.trained_on(X, y, target="diagnosis", source="train.csv")
+    return SimpleNamespace(model=model, X=X, y=y, others=others, truth=truth)
+
+
+# --- what it says ----------------------------------------------------------------------------------------------------
+
+
+def test_on_other_rows_it_has_their_scores_with_intervals_and_no_warning(chosen):
+    found = check_form(report_html(chosen.model, chosen.others, chosen.truth, source="new.csv", chips=()))
+    judged = evaluate(chosen.model, chosen.others, chosen.truth)
+    assert [line[:2] for line in found.table("score")] == [[name, value] for name, value, _ in judged.figures()]
+    lines = found.table("true class")
+    counts = [[int(n) for n in line[1:-1]] for line in lines]
+    assert counts == judged.confusion.tolist()
+    assert [line[0] for line in lines] == ["benign", "malignant"]
+    assert f"On the {len(chosen.truth)} rows of new.csv, {judged.accuracy:.1%} are right." in found.words
+    assert "This is not the table that it was trained on." in found.words
+    assert "flatter" not in found.words
+    wrong = int(np.sum(judged.confusion) - np.trace(judged.confusion))
+    assert f"{wrong} of the {len(chosen.truth)} rows" in found.words
+    assert len(found.table("row of the data")) == len(judged.mistakes)
+
+
+def test_on_the_training_rows_the_cross_validated_score_leads_and_a_warning_is_there(chosen):
+    found = check_form(report_html(chosen.model, chosen.X, chosen.y, chips=()))
+    kept = chosen.model.selection
+    assert "The rows on this page are those that the model was trained on. Scores on them flatter it." in found.words
+    assert f"accuracy, cross-validated {kept.score:.1%} ± {kept.spread:.1%}" in found.words.replace(
+        "validated", "validated "
+    )
+    assert "accuracy on these rows" not in found.words
+    assert "accuracy in training" not in found.words
+    assert found.words.index(f"{kept.score:.1%}") < found.words.index("On the rows that it was trained on")
+    assert ["trained on", "train.csv"] in found.table("fact")
+    assert "What each further term buys" in found.words
+
+
+def test_without_a_cross_validated_score_the_warning_stays(chosen):
+    older = replace(chosen.model, selection=None)
+    found = check_form(report_html(older, chosen.X, chosen.y, chips=()))
+    assert "Scores on them flatter it." in found.words
+    assert "accuracy in training" in found.words
+    assert "cross-validated score is the one to go by" not in found.words
+    assert "What each further term buys" not in found.words
+
+
+def test_an_older_model_knows_nothing_of_its_training(chosen):
+    older = replace(chosen.model, selection=None, data=None, training=None)
+    found = check_form(report_html(older, chosen.X, chosen.y, chips=()))
+    assert "flatter" not in found.words
+    assert "This is not the table" not in found.words
+    assert any(line[0] == "rows on this page" and line[1].endswith("unknown") for line in found.table("fact"))
+
+
+def test_without_classes_there_are_no_scores(chosen):
+    found = check_form(report_html(chosen.model, chosen.X, chips=()))
+    for absent in ("How good it is", "Where it errs", "Which features matter"):
+        assert absent not in found.words
+    assert "What if?" in found.words
+    assert "One case explained" in found.words
+
+
+@pytest.mark.parametrize("model", [YES, THREE, CARD, HOSTILE], ids=["yes", "three", "card", "hostile"])
+def test_a_model_alone_has_a_page(model):
+    found = check_form(report_html(model, chips=()))
+    assert "What the model is" in found.words
+
+
+def test_no_rows_at_all_are_as_good_as_none(chosen):
+    assert "What if?" in check_form(report_html(chosen.model, chosen.X.iloc[:0], chips=())).words
+
+
+def test_a_model_without_terms_says_its_one_answer():
+    constant = replace(YES, prototypes=(Prototype(1, 1.0, ()),))
+    found = check_form(report_html(constant, chips=()))
+    assert "It has no terms and reads nothing: the answer is always yes." in found.words
+    assert "What if?" not in found.words
+
+
+def test_familiar_models_stand_beside_it(chosen):
+    compared = Comparison((Familiar("decision tree", 0.9, 0.01, "7 splits"),), False)
+    found = check_form(report_html(chosen.model, chosen.X, chosen.y, compared=compared, chips=()))
+    own, tree = found.table("model", "accuracy")
+    assert own[0] == "this model"
+    assert own[1].startswith(f"{chosen.model.selection.score:.1%}")
+    assert tree == ["decision tree", "90.0% ± 1.0%", "7 splits"]
+    assert "The small model has its cross-validated score." in found.words
+    assert "Against familiar models" not in report_html(chosen.model, chosen.X, chosen.y, chips=())
+
+
+def test_points_and_their_probabilities_are_listed():
+    found = check_form(report_html(CARD, chips=()))
+    assert [line[0] for line in found.table("points", "probability of yes")] == [
+        f"{total:+d}".replace("-", "−") for total, _ in CARD.totals()
+    ]
+
+
+def test_chips_units_title_and_steps(chosen):
+    called = []
+    units = {chosen.model.features[0].label: "<mm>"}
+    text = report_html(chosen.model, title="A <title>", units=units, step=lambda: called.append(1))
+    found = check_form(text)
+    assert len(called) == report.STEPS
+    assert found.words.count("A <title>") == 2
+    assert f"{chosen.model.features[0].label} (<mm>)" in found.words
+    assert {line[0] for line in found.table("chip", "numbers")} == set(report.CHIPS.values())
+
+
+def test_conditions_that_are_not_quite_the_model_say_so():
+    found = example("breast cancer").page
+    assert ("Nearly, as conditions" in found) != ("<h3>As conditions</h3>" in found)
+    assert ("Agrees with the model on" in found) == ("Nearly, as conditions" in found)
+
+
+# --- names -----------------------------------------------------------------------------------------------------------
+
+
+def test_nothing_in_a_name_becomes_part_of_the_page():
+    found = check_form(example("hostile").page)
+    assert found.comments == []
+    assert sum(tag == "script" for tag, _ in found.elements) == 1
+    plain = check_form(report_html(replace(HOSTILE.with_feature_names([f"n{i}" for i in range(11)])), chips=()))
+    shape = [(tag, set(attributes)) for tag, attributes in found.elements if tag not in ("use", "path", "g", "defs")]
+    assert shape == [(tag, set(a)) for tag, a in plain.elements if tag not in ("use", "path", "g", "defs")]
+    for name in NASTY[:4]:
+        assert name[:40] in "".join(found.texts)
+    assert f"{HOSTILE.classes[0]}" in found.words
+
+
+def test_the_script_is_ascii_and_has_no_end_within_it():
+    script = script_of(HOSTILE, fields_of(HOSTILE, None, {}), {})
+    panel = (report.files("smallearn.report") / "panel.js").read_text(encoding="utf-8")
+    assert script.replace(panel, "").isascii()
+    assert "</" not in script.replace(panel, "")
+    assert "<!--" not in script
+
+
+def test_hostile_rows_have_a_page_too():
+    X, y = messy()
+    model = example("messy").model
+    X = X.rename(columns={"age": "age"})
+    X.loc[:20, "colour"] = "</option></select><script>"
+    found = check_form(report_html(model, X, y, chips=(), source="</td><script>", title="</title>"))
+    assert sum(tag == "script" for tag, _ in found.elements) == 1
+
+
+# --- fields of the panel ---------------------------------------------------------------------------------------------
+
+
+def _is_beyond(value):
+    return isinstance(value, int | float) and abs(value) > 2.0**1023
+
+
+@given(models())
+@settings(max_examples=60)
+def test_any_valid_model_has_fields(model):
+    assume(not any(term.kind == "equals" and _is_beyond(term.value) for term in model.terms))  # no export takes these
+    for field in fields_of(model, None, {}):
+        assert field.label.strip()
+        if field.is_text:
+            assert field.start in [value for _, value in field.options]
+        else:
+            assert field.low < field.high
+            assert field.low <= field.start <= field.high
+            assert 0.0 < field.step < field.high - field.low
+
+
+def test_without_a_known_range_a_slider_spans_what_the_model_asks():
+    age, colour, member = fields_of(CARD, None, {})
+    assert age.low < 40.0 < age.high
+    assert member.low <= 0.0 < 1.0 <= member.high
+    assert [value for _, value in colour.options[:-1]] == ["red", "blue"]
+
+
+def test_categories_that_are_numbers_stay_numbers():
+    terms = (Term(0, 1.0, "code", "equals", "A"), Term(0, 2.0, "code", "equals", 3))
+    model = SMaLLModel(("no", "yes"), "<U3", 1, (Prototype(1, -0.5, terms),))
+    rows = np.array([["A"], [3], [3], [True], [None]], dtype=object)
+    (field,) = fields_of(model, rows, {})
+    assert [(words, value) for words, value in field.options[:-1]] == [("3", 3.0), ("1", 1.0), ("A", "A")]
+    assert field.start == 3.0
+
+
+def test_an_option_for_any_other_text_is_none_of_the_others():
+    model = SMaLLModel(("no", "yes"), "<U3", 1, (Prototype(1, -0.5, (Term(0, 1.0, "x", "equals", "(any other)"),)),))
+    (field,) = fields_of(model, None, {})
+    assert len({value for _, value in field.options}) == 2
+
+
+# --- size, and what must be installed --------------------------------------------------------------------------------
+
+
+def test_a_large_model_of_many_rows_stays_below_a_megabyte():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2000, 24))
+    prototypes = tuple(
+        Prototype(1, -6.0, tuple(Term(i, float(w), f"feature number {i}") for i, w in enumerate(rng.normal(size=24))))
+        for _ in range(8)
+    )
+    model = SMaLLModel(("no", "yes"), "<U3", 24, prototypes, ranges=tuple(Range(i, -4.0, 4.0) for i in range(24)))
+    y = np.where(rng.random(2000) < 0.1, "no", model.predict(X))
+    matters, conditions = "smallearn.report._views._importance", "smallearn.report._rule._conditions"
+    with (
+        patch(matters, lambda *_: None),
+        patch(conditions, lambda *_, **__: []),
+    ):  # short, but long to compute
+        found = check_form(report_html(model, X, y, chips=()))
+    assert any(tag == "image" for tag, _ in found.elements)
+
+
+@pytest.mark.parametrize(("module", "extra"), [("jinja2", "report"), ("matplotlib", "plot")])
+def test_what_is_missing_is_named_with_its_extra(module, extra):
+    code = f"""
+import sys
+sys.modules[{module!r}] = None
+from smallearn.model import Prototype, SMaLLModel, Term
+from smallearn.report import report_html
+try:
+    report_html(SMaLLModel(("a", "b"), "<U1", 1, (Prototype(1, 0.0, (Term(0, 1.0, "x"),)),)), chips=())
+except ImportError as problem:
+    print(problem)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert f"pip install 'smallearn[{extra}]'" in done.stdout
+    assert module in done.stdout
+
+
+def test_a_score_that_is_no_share_is_not_told_in_percent():
+    X, y = np.array([[1.0], [0.0]]), ["yes", "no"]
+    model = SMaLLModel(("no", "yes"), "<U3", 1, (Prototype(1, -1.0, (Term(0, 2.0, "x"),)),)).trained_on(X, y)
+    chosen = replace(model, selection=Selection("neg_log_loss", (-0.3, -0.4), 5, ()))
+    page = report_html(chosen, X, y, chips=())
+    assert "−0.350 ± 0.050" in page
+    assert "35.0%" not in page
