@@ -21,8 +21,7 @@ from smallearn._learn.solve.descent import Solution
 from smallearn._learn.solve.points import Points, find_points
 from smallearn._text import show
 from smallearn._version import __version__
-from smallearn.model import Prototype, Range, SMaLLModel, Term, Training
-from smallearn.model import _html as notebook
+from smallearn.model import Prototype, Range, SMaLLModel, Term, Training, _html
 from smallearn.model._model import class_dtype
 
 FITTED = (
@@ -242,7 +241,7 @@ class SMaLLBase(ClassifierMixin, BaseEstimator):
 
     def _with_rule(self, diagram: str) -> str:
         """scikit-learn's diagram, beside the rule once there is one."""
-        return notebook.beside(self.model_._repr_html_(), diagram) if "model_" in self.__dict__ else diagram
+        return _html.beside(self.model_._repr_html_(), diagram) if "model_" in self.__dict__ else diagram
 
     # --- predictions -----------------------------------------------------------------------------------------------
 

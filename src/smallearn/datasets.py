@@ -14,6 +14,8 @@ from sklearn.utils import Bunch
 
 __all__ = ["friedman", "half_space_union", "random_dnf", "tic_tac_toe"]
 
+__all__ = ["friedman", "half_space_union", "random_dnf", "tic_tac_toe"]
+
 _LINES = ((0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8), (0, 4, 8), (2, 4, 6))
 _SQUARES = [f"{row}-{column}" for row in ("top", "middle", "bottom") for column in ("left", "middle", "right")]
 _MARKS = "xob"  # b for blank, as in the UCI file

@@ -20,8 +20,7 @@ from smallearn._learn.parameters import (
     check_positive_class,
     count_threads,
 )
-from smallearn._learn.solve import assignment, starts
-from smallearn._learn.solve import descent
+from smallearn._learn.solve import assignment, descent, starts
 from smallearn._learn.solve.budgets import Budget
 from smallearn._learn.solve.solvers import accelerated, mirror_prox
 

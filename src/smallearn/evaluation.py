@@ -25,9 +25,11 @@ from sklearn.utils.validation import column_or_1d
 from smallearn._text import count, listed, show, show_category
 from smallearn.model import SMaLLModel
 from smallearn.model._columns import Column
-from smallearn.model._model import winners
 from smallearn.model._parts import standard_error
-from smallearn.model._rows import Rows
+from smallearn.model._rows import read_rows
+from smallearn.model._rule import scores, winners
+
+__all__ = ["Comparison", "Evaluation", "Familiar", "Group", "Interval", "Mistake", "evaluate", "familiar", "wilson"]
 
 LEVEL = 0.95
 RESAMPLES, MANY_ROWS = 1000, 5000  # of the bootstrap; beyond so many rows a fifth of them will do
@@ -186,8 +188,8 @@ def _mistakes(model: SMaLLModel, code: np.ndarray, predicted: np.ndarray, chance
 
 def _groups(model: SMaLLModel, X: Any, wrong: np.ndarray) -> list[Group]:
     """Groups of rows, by what decided and by each feature in use, in which mistakes are most frequent."""
-    rows = Rows(model, X)
-    winner = winners(rows.scores(model.prototypes), model.owners)
+    rows = read_rows(model, X)
+    winner = winners(scores(model.prototypes, rows.factor, rows.n_rows), model.owners)
     found: list[tuple[list[str], np.ndarray]] = []
     if len(model.prototypes) > 1:
         found.append(([f"decided by prototype {j + 1}" for j in range(len(model.prototypes))], winner))

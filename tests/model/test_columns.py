@@ -12,7 +12,7 @@ from scipy import sparse
 
 from smallearn import SMaLLModel
 from smallearn.model import Prototype, Term
-from smallearn.model._model import CHUNK_ROWS
+from smallearn.model._columns import CHUNK_ROWS
 from tests.helpers.models import BEST, NO, ROWS, THREE, YES
 
 # --- kinds of X ------------------------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from typing import Any
 from smallearn._text import count, show, show_category
 from smallearn.explain._digits import rounded
 from smallearn.model import Prototype, SMaLLModel, Term
-from smallearn.model._rows import Rows, checked_units
+from smallearn.model._rows import checked_units, read_rows
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ def describe(model: SMaLLModel, X: Any = None, *, units: Mapping[str, str] | Non
     n_rows = None if X is None else (X.shape[0] if hasattr(X, "shape") else len(X)) or None
     shown = model if n_rows is None else rounded(model, X)
     digits = 4 if n_rows is None else None
-    gaps = set() if n_rows is None else set(filter(Rows(shown, X).fills_gaps, shown.terms))
+    gaps = set() if n_rows is None else set(filter(read_rows(shown, X).fills_gaps, shown.terms))
     cards = tuple(_card(prototype, shown.is_score_card, digits, units, gaps) for prototype in shown.prototypes)
     sentences = tuple(
         _sentence(shown, prototype, card) for prototype, card in zip(shown.prototypes, cards, strict=True)

@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 
 from smallearn.model import Prototype, SMaLLModel, Term
-from smallearn.model._rows import Rows
+from smallearn.model._columns import Rows
+from smallearn.model._rows import read_rows
+from smallearn.model._rule import decide, scores
 
 MOST_DIGITS = 17  # that tell one float64 from the next
 MOST_POINTS = 100  # of a literal, when the weights become whole numbers
@@ -23,14 +25,14 @@ def rounded(model: SMaLLModel, X: Any) -> SMaLLModel:
     few significant digits as will do: any of them rounded to fewer would change a decision. Probabilities are not
     kept: they move with the weights.
     """
-    rows = Rows(model, X)
+    rows = read_rows(model, X)
     if rows.n_rows == 0:
         raise ValueError("There are no rows on which decisions could be kept.")
-    before = rows.decisions(model.prototypes)
+    before = _decisions(model, rows)
 
     def unchanged(candidate: SMaLLModel) -> bool:
         try:
-            return bool(np.array_equal(rows.decisions(candidate.prototypes), before))
+            return bool(np.array_equal(_decisions(candidate, rows), before))
         except ValueError:  # a number that was rounded up overflows
             return False
 
@@ -39,6 +41,10 @@ def rounded(model: SMaLLModel, X: Any) -> SMaLLModel:
     while shown != short:  # what is shown is to be as short as it can be, not only what it was rounded from
         shown, short = short, _in_digits(_Numbers(short, rows, weights=card is None), unchanged)
     return short
+
+
+def _decisions(model: SMaLLModel, rows: Rows) -> np.ndarray:
+    return decide(scores(model.prototypes, rows.factor, rows.n_rows), model.owners, len(model.classes))
 
 
 def _in_points(model: SMaLLModel, unchanged: Callable[[SMaLLModel], bool]) -> SMaLLModel | None:

@@ -1,7 +1,8 @@
 """Which prototypes, terms and features matter, on given rows."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -9,8 +10,9 @@ from scipy import stats
 
 from smallearn._text import count, show
 from smallearn.model import SMaLLModel, Term
-from smallearn.model._model import decide, winners
-from smallearn.model._rows import Place, Rows, codes
+from smallearn.model._columns import Rows
+from smallearn.model._rows import codes, read_rows
+from smallearn.model._rule import decide, scores, winners
 
 REPEATS = 10
 
@@ -80,30 +82,44 @@ class Importance:
 def importance(model: SMaLLModel, X: Any, y: Any, *, n_repeats: int = REPEATS, random_state: Any = 0) -> Importance:
     """How often each prototype wins, and what accuracy loses without each term and each feature, on rows ``X`` of
     classes ``y``. Permutation importance is scikit-learn's, on the columns in use."""
-    rows = Rows(model, X)
+    rows = read_rows(model, X)
     code = codes(model, y, rows.n_rows)
     if rows.n_rows == 0:
         raise ValueError("There are no rows on which something could matter.")
-    accuracy = float(np.mean(rows.decisions(model.prototypes) == code))
-    every = {(j, t): term for j, one in enumerate(model.prototypes) for t, term in enumerate(one.terms)}
-    average = {place: rows.factor(term).mean() for place, term in every.items()}
+    accuracy = float(np.mean(_decisions(model, rows) == code))
+    every = [(j, term) for j, one in enumerate(model.prototypes) for term in one.terms]
+    average = {place: rows.factor(place[1]).mean() for place in every}
 
     def loss(places: Iterable[Place]) -> float:
-        without = rows.decisions(model.prototypes, {place: average[place] for place in places})
+        without = _decisions(model, rows, {place: average[place] for place in places})
         return accuracy - float(np.mean(without == code))
 
-    terms = tuple(TermLoss(place[0] + 1, term, loss([place])) for place, term in every.items())
+    terms = tuple(TermLoss(j + 1, term, loss([(j, term)])) for j, term in every)
     permuted = _permuted(model, rows, code, n_repeats, random_state)
     features = tuple(
-        FeatureLoss(one.label, loss([p for p, term in every.items() if term.feature == one.feature]), *shuffled)
+        FeatureLoss(one.label, loss([place for place in every if place[1].feature == one.feature]), *shuffled)
         for one, shuffled in zip(model.features, permuted, strict=True)
     )
     return Importance(rows.n_rows, accuracy, tuple(_shares(model, rows, code)), terms, features, _agreement(features))
 
 
+Place = tuple[int, Term]  # a prototype, by position, and a term of it
+
+
+def _decisions(model: SMaLLModel, rows: Rows, instead: Mapping[Place, Any] | None = None) -> np.ndarray:
+    """The position of each row's class, with other factors ``instead`` of the terms' own."""
+    other = {} if instead is None else instead
+
+    def factor(j: int, term: Term) -> Any:
+        return other[j, term] if (j, term) in other else rows.factor(term)
+
+    z = [scores([prototype], partial(factor, j), rows.n_rows) for j, prototype in enumerate(model.prototypes)]
+    return decide(np.hstack(z), model.owners, len(model.classes))
+
+
 def _shares(model: SMaLLModel, rows: Rows, code: np.ndarray) -> Iterator[PrototypeShare]:
     owners = model.owners
-    z = rows.scores(model.prototypes)
+    z = scores(model.prototypes, rows.factor, rows.n_rows)
     winner, right = winners(z, owners), decide(z, owners, len(model.classes)) == code
     for j, owner in enumerate(owners):
         mine = winner == j
@@ -119,11 +135,11 @@ def _permuted(model: SMaLLModel, rows: Rows, code: np.ndarray, n_repeats: int, r
     if not model.features:
         return []
     column = {term.feature: i for i, term in enumerate(model.features)}
-    places = [(j, t, term) for j, one in enumerate(model.prototypes) for t, term in enumerate(one.terms)]
+    places = [(j, term) for j, one in enumerate(model.prototypes) for term in one.terms]
 
     def score(_: Any, shuffled: np.ndarray, labels: np.ndarray) -> float:
-        instead = {(j, t): rows.factor(term)[shuffled[:, column[term.feature]]] for j, t, term in places}
-        return float(np.mean(rows.decisions(model.prototypes, instead) == labels))
+        instead = {(j, term): rows.factor(term)[shuffled[:, column[term.feature]]] for j, term in places}
+        return float(np.mean(_decisions(model, rows, instead) == labels))
 
     table = np.tile(np.arange(rows.n_rows)[:, None], len(model.features))
     found = permutation_importance(

@@ -5,7 +5,7 @@ the same rule for many rows and for one. Needs numpy alone: tables are known by 
 """
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from numbers import Number
 from typing import Any, NoReturn
@@ -148,6 +148,11 @@ def factor_of_one(term: Term, value: Any) -> float:
     return float(number <= term.value if term.kind == "at_most" else number > term.value)  # type: ignore[operator]
 
 
+def factor_in(columns: Mapping[int, Column], term: Term) -> np.ndarray:
+    """What the term's weight is multiplied by, row by row, given the columns by feature."""
+    return columns[term.feature].factor(term)
+
+
 def _same(value: Any, category: Category | None) -> bool:
     """Text equals text and a number a number: ``"1"`` is not 1, but 1, 1.0 and True are one category."""
     if isinstance(value, str) or isinstance(category, str):
@@ -160,7 +165,14 @@ def _same(value: Any, category: Category | None) -> bool:
 
 
 def gather(X: Any, features: Sequence[Term], n_features: int) -> Iterator[tuple[int, dict[int, Column]]]:
-    """Chunk after chunk: its number of rows, and the column of each of ``features``, one term for each in use."""
+    """Chunk after chunk: its number of rows, and the column of each of ``features``, one term for each in use.
+
+    ``X`` is an array, a sparse matrix or a table, or the `Rows` that were read from one before: these are one chunk.
+    """
+    if isinstance(X, Rows):
+        if X.n_rows:
+            yield X.n_rows, {term.feature: X.column(term) for term in features}
+        return
     if not hasattr(X, "shape"):
         X = np.asarray(X)
     if len(X.shape) != 2:
@@ -204,3 +216,49 @@ def _position_reader(X: Any, features: Sequence[Term], n_features: int) -> Reade
         return np.ascontiguousarray((chosen.toarray() if hasattr(chosen, "toarray") else chosen).T)
 
     return read
+
+
+class Rows:
+    """The columns of some features of a table, read once. A model takes it wherever it takes X.
+
+    Parameters
+    ----------
+    X : array, sparse matrix or table
+    features : sequence of Term
+        One term for each feature to read.
+    n_features : int
+        How many features the model was trained on.
+    """
+
+    def __init__(self, X: Any, features: Sequence[Term], n_features: int):
+        chunks = list(gather(X, features, n_features))
+        self.n_rows = sum(n_rows for n_rows, _ in chunks)
+        self.shape = (self.n_rows, n_features)
+        self.columns = {
+            term.feature: _joined([columns[term.feature] for _, columns in chunks], term.label) for term in features
+        }
+        self._factors: dict[tuple, np.ndarray] = {}
+
+    def column(self, term: Term) -> Column:
+        """The column of the term's feature."""
+        if term.feature not in self.columns:
+            raise ValueError(
+                f"These rows were read without feature {show(term.label)}; read them from the table again."
+            )
+        return self.columns[term.feature]
+
+    def factor(self, term: Term) -> np.ndarray:
+        """What the term's weight is multiplied by, row by row; kept for the next time."""
+        key = (term.feature, term.kind, type(term.value), term.value, term.mean)
+        if key not in self._factors:
+            self._factors[key] = np.asarray(self.column(term).factor(term), dtype=float)
+        return self._factors[key]
+
+    def fills_gaps(self, term: Term) -> bool:
+        """Whether some rows have no value where the term puts its mean."""
+        return term.mean is not None and bool(self.column(term).missing.any())
+
+
+def _joined(chunks: Sequence[Column], label: str) -> Column:
+    values = np.concatenate([chunk.values for chunk in chunks]) if chunks else np.empty(0)
+    return Column(values, label)

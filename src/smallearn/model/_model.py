@@ -1,37 +1,23 @@
 """The trained model: frozen, in raw units, only the terms it uses. Needs numpy alone.
 
-The rule is one everywhere: a prototype's score is ``z = intercept + Σ weight · b``, ``b`` a feature or a literal of one
-(see `Term`), a class's score the greatest of its prototypes', and the prediction the class of the greatest score. With
-two classes one of them owns all the prototypes and the other scores 0. Ties go to the first of ``classes``.
+`_rule` has the rule by which it decides, `_columns` the value of a term on a row.
 """
 
 import math
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from smallearn._text import count, listed, percent, rounded_down, show
-from smallearn.model import _html as notebook
-from smallearn.model import _json as model_json
-from smallearn.model._columns import CHUNK_ROWS, TEXT, factor_of_one, gather
+from smallearn.model import _html, _json
+from smallearn.model._columns import TEXT, factor_in, factor_of_one, gather
 from smallearn.model._fingerprint import fingerprint
 from smallearn.model._parts import DataFacts, Prototype, Range, Selection, Term, Training
-
-__all__ = [
-    "CHUNK_ROWS",
-    "Prototype",
-    "Range",
-    "SMaLLModel",
-    "Term",
-    "Training",
-    "class_dtype",
-    "decide",
-    "load_model",
-    "winners",
-]
+from smallearn.model._rule import class_scores, decide, finite, score, scores
 
 FEW = 32  # classes, for each of which the labels are compared as a whole
 MOST_TOTALS = 25  # that a score card lists with their probabilities: more is no longer read
@@ -128,13 +114,7 @@ class SMaLLModel:
         """The score of every prototype in points, rows × prototypes: summed term by term, in the order of the terms."""
         blocks = []
         for n_rows, columns in gather(X, self.features, self.n_features):
-            z = np.empty((n_rows, len(self.prototypes)))
-            with np.errstate(over="ignore", invalid="ignore"):
-                for j, prototype in enumerate(self.prototypes):
-                    z[:, j] = prototype.intercept
-                    for term in prototype.terms:
-                        z[:, j] += term.weight * columns[term.feature].factor(term)
-            blocks.append(finite(z))
+            blocks.append(scores(self.prototypes, partial(factor_in, columns), n_rows))
         return np.concatenate(blocks) if blocks else np.empty((0, len(self.prototypes)))
 
     def decision_function(self, X: Any) -> np.ndarray:
@@ -173,9 +153,7 @@ class SMaLLModel:
             if not by_name and len(row) != self.n_features:
                 raise ValueError(f"The row has {len(row)} values; the model was trained on {self.n_features} features.")
             for prototype in self.prototypes:
-                z = prototype.intercept
-                for term in prototype.terms:
-                    z += term.weight * factor_of_one(term, row[term.label if by_name else term.feature])
+                z = score(prototype, lambda term: factor_of_one(term, row[term.label if by_name else term.feature]))
                 if not -math.inf < z < math.inf:
                     values = {term.label: row[term.label if by_name else term.feature] for term in self.features}
                     raise ValueError(f"The row has a value that is too large or not a finite number: {values}.")
@@ -241,7 +219,7 @@ class SMaLLModel:
 
     def _repr_html_(self) -> str:
         """What a notebook shows."""
-        return notebook.rule_html(self)
+        return _html.rule_html(self)
 
     @property
     def rule(self) -> str:
@@ -309,55 +287,29 @@ class SMaLLModel:
 
     def to_json(self) -> str:
         """The model as JSON text, every number exact; `from_json` gives an equal model back."""
-        return model_json.write(vars(self))
+        return _json.write(vars(self))
 
     @classmethod
     def from_json(cls, text: str) -> "SMaLLModel":
         """Read what `to_json` wrote. Anything else is an error that says where and why."""
-        return cls(**model_json.read(text))
+        return cls(**_json.read(text))
 
     def save(self, path: str | os.PathLike) -> None:
         """Write the JSON to ``path``, whole or not at all: a crash leaves the old file or the new one."""
-        model_json.save(self.to_json(), path)
-
-
-def class_scores(z: np.ndarray, owners: Sequence[int] | np.ndarray, n_classes: int) -> np.ndarray:
-    """The score of each class, rows × classes: the greatest of its prototypes', 0 for a class that owns none."""
-    owner = np.asarray(owners)
-    found = np.zeros((len(z), n_classes))
-    for label in np.unique(owner):
-        found[:, label] = z[:, owner == label].max(axis=1)
-    return found
-
-
-def decide(z: np.ndarray, owners: Sequence[int], n_classes: int) -> np.ndarray:
-    """The number of the class of the greatest score, rows × prototypes being given; a tie goes to the first."""
-    return class_scores(z, owners, n_classes).argmax(axis=1)
-
-
-def winners(z: np.ndarray, owners: Sequence[int]) -> np.ndarray:
-    """The number of the prototype with the greatest score; of equals, one of the first class."""
-    order = np.argsort(owners, kind="stable")
-    return order[z[:, order].argmax(axis=1)]
+        _json.save(self.to_json(), path)
 
 
 def class_dtype(classes: np.ndarray) -> str:
     """The type under which a model keeps these labels: their own, or plain objects."""
-    return classes.dtype.str if model_json.CLASS_DTYPE.fullmatch(classes.dtype.str) else "|O"
+    return classes.dtype.str if _json.CLASS_DTYPE.fullmatch(classes.dtype.str) else "|O"
 
 
 def load_model(path: str | os.PathLike) -> SMaLLModel:
     """Read a model that `SMaLLModel.save` wrote. The file is data, never code, and is checked before use."""
     try:
-        return SMaLLModel.from_json(model_json.load(path))
+        return SMaLLModel.from_json(_json.load(path))
     except ValueError as problem:
         raise ValueError(f"{os.fspath(path)}: {problem}") from None
-
-
-def finite(z: np.ndarray) -> np.ndarray:
-    if not np.isfinite(z).all():
-        raise ValueError("The scores overflow: X has values far beyond those that the model was trained on.")
-    return z
 
 
 def _weight_of(term: Term) -> tuple[str, str]:

@@ -1,14 +1,14 @@
-"""Rows as a model reads them: one case, however it is given, and many, with scores that can be asked for again."""
+"""What users hand over beside a model, as the model reads it: one row, many rows, units, labels."""
 
-from collections.abc import Mapping, Sequence
+import os
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from smallearn._text import listed, show
-from smallearn.model._columns import TEXT, Column, gather
-from smallearn.model._model import SMaLLModel, decide, finite
-from smallearn.model._parts import Prototype, Term
+from smallearn.model._columns import TEXT, Rows
+from smallearn.model._model import SMaLLModel
 
 
 def values_of(model: SMaLLModel, row: Any) -> dict[int, Any]:
@@ -37,6 +37,41 @@ def values_of(model: SMaLLModel, row: Any) -> dict[int, Any]:
     if len(row) != model.n_features:
         raise ValueError(f"The case has {len(row)} values; the model was trained on {model.n_features} features.")
     return {term.feature: row[term.feature] for term in features}
+
+
+def as_model(given: Any) -> SMaLLModel:
+    """The model that a user has in hand: a `SMaLLModel`, or a fitted estimator that holds one.
+
+    Parameters
+    ----------
+    given : SMaLLModel or fitted estimator
+        An estimator is known by its ``model_``; a search over parameters by its ``best_estimator_``.
+
+    Returns
+    -------
+    SMaLLModel
+
+    Raises
+    ------
+    ValueError
+        If the estimator is not fitted.
+    TypeError
+        If it is anything else.
+    """
+    found = getattr(given, "best_estimator_", given)
+    found = getattr(found, "model_", found)
+    if isinstance(found, SMaLLModel):
+        return found
+    kind = type(given).__name__
+    if isinstance(given, str | os.PathLike):
+        raise TypeError(f"{show(os.fspath(given))} is a path, not a model; read it first: smallearn.load_model(path).")
+    if hasattr(given, "steps"):
+        raise TypeError(
+            f"A {kind} is not a model. Pass its last step, pipeline[-1], with rows as the earlier steps return them."
+        )
+    if kind.startswith("SMaLL"):
+        raise ValueError(f"This {kind} is not fitted yet and has no model; call fit first.")
+    raise TypeError(f"A {kind} is not a model; it takes a SMaLLModel or a fitted SMaLLClassifier or SMaLLClassifierCV.")
 
 
 def as_row(model: SMaLLModel, values: dict[int, Any]) -> dict[str, Any]:
@@ -69,45 +104,6 @@ def codes(model: SMaLLModel, y: Any, n_rows: int) -> np.ndarray:
     return code
 
 
-Place = tuple[int, int]  # a prototype and a term of it, by position
-
-
-class Rows:
-    """The columns in use of all rows, for models that differ from one only in their numbers."""
-
-    def __init__(self, model: SMaLLModel, X: Any):
-        self.n_classes = len(model.classes)
-        chunks = list(gather(X, model.features, model.n_features))
-        self.n_rows = sum(n_rows for n_rows, _ in chunks)
-        self.columns = {
-            term.feature: Column(np.concatenate([columns[term.feature].values for _, columns in chunks]), term.label)
-            for term in model.features
-            if chunks
-        }
-        self._factors: dict[tuple, np.ndarray] = {}
-
-    def factor(self, term: Term) -> np.ndarray:
-        """What the term's weight is multiplied by, row by row."""
-        key = (term.feature, term.kind, type(term.value), term.value, term.mean)
-        if key not in self._factors:
-            self._factors[key] = np.asarray(self.columns[term.feature].factor(term), dtype=float)
-        return self._factors[key]
-
-    def fills_gaps(self, term: Term) -> bool:
-        """Whether some rows have no value where the term puts its mean."""
-        return term.mean is not None and bool(self.columns[term.feature].missing.any())
-
-    def scores(self, prototypes: Sequence[Prototype], instead: Mapping[Place, Any] | None = None) -> np.ndarray:
-        """Those of `SMaLLModel.scores`, bit for bit, but for factors to be used instead of a term's own."""
-        z = np.empty((self.n_rows, len(prototypes)))
-        with np.errstate(over="ignore", invalid="ignore"):
-            for j, prototype in enumerate(prototypes):
-                z[:, j] = prototype.intercept
-                for t, term in enumerate(prototype.terms):
-                    given = None if instead is None else instead.get((j, t))
-                    z[:, j] += term.weight * (self.factor(term) if given is None else given)
-        return finite(z)
-
-    def decisions(self, prototypes: Sequence[Prototype], instead: Mapping[Place, Any] | None = None) -> np.ndarray:
-        """The number of each row's class, as `SMaLLModel.predict` has it."""
-        return decide(self.scores(prototypes, instead), [one.owner for one in prototypes], self.n_classes)
+def read_rows(model: SMaLLModel, X: Any) -> Rows:
+    """The columns that the model uses, read once; rows that were read already are taken as they are."""
+    return X if isinstance(X, Rows) else Rows(X, model.features, model.n_features)

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from smallearn.model import Prototype, SMaLLModel, Term
-from smallearn.model._model import class_scores
 from smallearn.model._rows import codes
+from smallearn.model._rule import class_scores
 from smallearn.plot._canvas import (
     axes_for,
     fitting,

@@ -15,7 +15,7 @@ from smallearn.export._flat import Input, flatten
 from smallearn.export._scripts.javascript import to_javascript
 from smallearn.model import SMaLLModel, Term
 from smallearn.model._columns import Column
-from smallearn.model._rows import Rows
+from smallearn.model._rows import read_rows
 
 MOST_CATEGORIES = 50
 OTHER = "(any other)"
@@ -43,7 +43,7 @@ class Field:
 def fields_of(model: SMaLLModel, X: Any, units: dict[str, str]) -> list[Field]:
     """A field for each feature in use, in the order in which the exported function wants them."""
     flat = flatten(model)
-    columns = {} if X is None else Rows(model, X).columns
+    columns = {} if X is None else read_rows(model, X).columns
     fields = []
     for number, given in enumerate(flat.inputs):
         name, column, unit = f"input-{number}", columns.get(given.feature), units.get(given.label)

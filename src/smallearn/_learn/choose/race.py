@@ -22,7 +22,7 @@ from smallearn._learn.solve.budgets import Budget
 from smallearn._learn.solve.scoring import blend, log_loss, right
 from smallearn._learn.solve.support_search import Search, State
 from smallearn._run.progress import Bar
-from smallearn.model._model import class_scores
+from smallearn.model._rule import class_scores
 
 SURVIVORS = (8, 4)  # families that are left after a quick look at the first folds, and after asking these in earnest
 FIRST_ROWS = 150  # held out in the first folds, at least

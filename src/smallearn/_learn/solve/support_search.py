@@ -16,7 +16,7 @@ from smallearn._learn.data.blocks import Assignment, Rows
 from smallearn._learn.solve import assignment as assignments
 from smallearn._learn.solve.objective import Penalty
 from smallearn._learn.solve.scoring import blend
-from smallearn.model._model import class_scores
+from smallearn.model._rule import class_scores
 
 PRECISE = 1e-5  # the relative decrement at which Newton stops; the model that is kept is refitted further
 ROUGH = 1e-3  # … and where the state is only to be looked at

@@ -10,7 +10,7 @@ from smallearn._text import count, listed
 from smallearn.cli.arguments import add_command, add_data, add_model, add_path, add_talk
 from smallearn.cli.common import CommandError, check_output, read_model, tell
 from smallearn.model import SMaLLModel
-from smallearn.model._model import decide, winners
+from smallearn.model._rule import decide, winners
 
 EXAMPLES = """\
 smallearn predict model.json data.csv -o scored.csv

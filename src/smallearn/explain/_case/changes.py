@@ -18,8 +18,8 @@ from smallearn.explain._case.domains import OTHER, Domain, Known, Region, domain
 from smallearn.explain._case.program import Program, goals_of
 from smallearn.model import SMaLLModel
 from smallearn.model._columns import factor_of_one, is_missing
-from smallearn.model._model import decide
 from smallearn.model._rows import as_row
+from smallearn.model._rule import decide
 
 MOST_CHOICES = 100_000  # of regions, that are tried one and all
 ROUNDING = 0.02  # how much further than needed a change may go for the sake of a short number

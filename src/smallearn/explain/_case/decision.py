@@ -11,8 +11,8 @@ from smallearn.explain._case.changes import Flip, of_unit, plain, smallest_flip
 from smallearn.explain._case.domains import Known, known_from
 from smallearn.model import SMaLLModel, Term
 from smallearn.model._columns import factor_of_one, is_missing
-from smallearn.model._model import winners
 from smallearn.model._rows import as_row, checked_units, values_of
+from smallearn.model._rule import winners
 
 
 @dataclass(frozen=True)

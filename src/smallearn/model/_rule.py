@@ -1,0 +1,64 @@
+"""The rule of every model, written once.
+
+A prototype's score is its constant plus the sum of its terms, ``z = intercept + Σ weight · b``, in the order of the
+terms. A class's score is the greatest of its prototypes' scores, and the class with the greatest score is predicted.
+With two classes, one of them owns all prototypes and the other scores 0. Ties go to the first class.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from smallearn.model._parts import Prototype, Term
+
+Factor = Callable[[Term], Any]  # what a term's weight is multiplied by: a number, or an array with one for each row
+
+
+def contributions(prototype: Prototype, factor: Factor) -> Iterator[Any]:
+    """What each term adds to the score, in the order of the terms."""
+    return (term.weight * factor(term) for term in prototype.terms)
+
+
+def score(prototype: Prototype, factor: Factor) -> Any:
+    """``intercept + Σ weight · b``: a number, or an array if the factors are arrays."""
+    total: Any = prototype.intercept
+    for added in contributions(prototype, factor):
+        total = total + added
+    return total
+
+
+def scores(prototypes: Sequence[Prototype], factor: Factor, n_rows: int) -> np.ndarray:
+    """The score of every prototype on every row, rows × prototypes."""
+    z = np.empty((n_rows, len(prototypes)))
+    with np.errstate(over="ignore", invalid="ignore"):
+        for j, prototype in enumerate(prototypes):
+            z[:, j] = score(prototype, factor)
+    return finite(z)
+
+
+def class_scores(z: np.ndarray, owners: Sequence[int] | np.ndarray, n_classes: int) -> np.ndarray:
+    """The score of each class, rows × classes: the greatest of its prototypes' scores, 0 for a class without any."""
+    owner = np.asarray(owners)
+    found = np.zeros((len(z), n_classes))
+    for label in np.unique(owner):
+        found[:, label] = z[:, owner == label].max(axis=1)
+    return found
+
+
+def decide(z: np.ndarray, owners: Sequence[int], n_classes: int) -> np.ndarray:
+    """The position of the predicted class, from the scores of the prototypes (rows × prototypes)."""
+    return class_scores(z, owners, n_classes).argmax(axis=1)  # argmax gives a tie to the first
+
+
+def winners(z: np.ndarray, owners: Sequence[int]) -> np.ndarray:
+    """The position of the prototype with the greatest score; of equal ones, one of the first class."""
+    order = np.argsort(owners, kind="stable")
+    return order[z[:, order].argmax(axis=1)]
+
+
+def finite(z: np.ndarray) -> np.ndarray:
+    """The scores, unless one of them overflowed."""
+    if not np.isfinite(z).all():
+        raise ValueError("The scores overflow: X has values far beyond those that the model was trained on.")
+    return z
