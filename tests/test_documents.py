@@ -107,5 +107,5 @@ def test_no_document_has_a_placeholder_left():
 def test_every_slip_of_the_paper_has_a_line_and_a_test():
     slips = (ROOT / "docs" / "paper.md").read_text(encoding="utf-8").partition("## Slips")[2]
     lines = re.findall(r"^\| (\d+) \|", slips, flags=re.MULTILINE)
-    tests = re.findall(r"def test_(\d+)_", (ROOT / "tests" / "test_paper_slips.py").read_text(encoding="utf-8"))
+    tests = re.findall(r"def test_(\d+)_", (ROOT / "tests" / "paper" / "test_slips.py").read_text(encoding="utf-8"))
     assert lines == tests == [str(number) for number in range(1, 13)]
