@@ -13,6 +13,8 @@ from scipy import sparse
 from smallearn import SMaLLModel
 from smallearn.model import Prototype, Term
 from smallearn.model._columns import CHUNK_ROWS
+from smallearn.model._rows import read_rows
+from smallearn.model._rule import leads
 from tests.helpers.models import BEST, NO, ROWS, THREE, YES
 
 # --- kinds of X ------------------------------------------------------------------------------------------------------
@@ -337,3 +339,20 @@ def test_one_row_of_three_classes_is_refused_whichever_prototype_meets_the_bad_v
     row[place] = bad
     with pytest.raises(ValueError, match="not a finite number"):
         THREE.predict_one(row)
+
+
+# --- rows that are read once -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("model", [YES, THREE], ids=["two classes", "three classes"])
+def test_rows_that_were_read_before_give_the_same_scores_and_compute_them_once(model):
+    X = np.random.default_rng(0).normal(size=(5000, model.n_features))
+    rows = read_rows(model, X)
+    assert np.array_equal(model.scores(rows), model.scores(X))
+    assert model.scores(rows) is model.scores(rows)
+    assert np.array_equal(model.predict_proba(rows), model.predict_proba(X))
+    assert read_rows(model, rows) is rows
+
+
+def test_the_lead_of_a_class_is_over_the_best_of_the_others():
+    assert leads(np.array([[3.0, 1.0, 2.0], [0.0, 0.0, -1.0]])).tolist() == [[1.0, -2.0, -1.0], [0.0, 0.0, -1.0]]

@@ -18,9 +18,10 @@ from scipy import sparse
 from smallearn import SMaLLClassifier, SMaLLClassifierCV, plot
 from smallearn.devices import cost
 from smallearn.model import Prototype, Range, Selection, Step, Term
+from smallearn.model._rule import leads
 from smallearn.plot._calibration import wilson
 from smallearn.plot._colours import style_of
-from smallearn.plot._rows import additions, leads
+from smallearn.plot._rows import additions
 from tests.helpers.models import CARD, NO, RANGED, ROWS, THREE, YES, models, small
 
 mpl.use("agg")

@@ -13,7 +13,8 @@ from typing import Any, NoReturn
 import numpy as np
 
 from smallearn._text import listed, show
-from smallearn.model._parts import Category, Term
+from smallearn.model._parts import Category, Prototype, Term
+from smallearn.model._rule import scores
 
 CHUNK_ROWS = 4096  # so that the columns gathered for one chunk stay in the cache
 TEXT = (str, bytes, bytearray)
@@ -238,6 +239,7 @@ class Rows:
             term.feature: _joined([columns[term.feature] for _, columns in chunks], term.label) for term in features
         }
         self._factors: dict[tuple, np.ndarray] = {}
+        self._scores: dict[tuple[Prototype, ...], np.ndarray] = {}
 
     def column(self, term: Term) -> Column:
         """The column of the term's feature."""
@@ -253,6 +255,13 @@ class Rows:
         if key not in self._factors:
             self._factors[key] = np.asarray(self.column(term).factor(term), dtype=float)
         return self._factors[key]
+
+    def scores(self, prototypes: tuple[Prototype, ...]) -> np.ndarray:
+        """The score of every prototype on every row, rows × prototypes: computed once, not to be written to."""
+        if prototypes not in self._scores:
+            self._scores[prototypes] = scores(prototypes, self.factor, self.n_rows)
+            self._scores[prototypes].flags.writeable = False
+        return self._scores[prototypes]
 
     def fills_gaps(self, term: Term) -> bool:
         """Whether some rows have no value where the term puts its mean."""

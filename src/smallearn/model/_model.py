@@ -14,7 +14,7 @@ import numpy as np
 
 from smallearn._text import count, listed, percent, rounded_down, show
 from smallearn.model import _html, _json
-from smallearn.model._columns import TEXT, factor_in, factor_of_one, gather
+from smallearn.model._columns import TEXT, Rows, factor_in, factor_of_one, gather
 from smallearn.model._fingerprint import fingerprint
 from smallearn.model._parts import DataFacts, Prototype, Range, Selection, Term, Training
 from smallearn.model._rule import class_scores, decide, finite, score, scores
@@ -112,6 +112,8 @@ class SMaLLModel:
 
     def scores(self, X: Any) -> np.ndarray:
         """The score of every prototype in points, rows × prototypes: summed term by term, in the order of the terms."""
+        if isinstance(X, Rows):
+            return X.scores(self.prototypes)
         blocks = []
         for n_rows, columns in gather(X, self.features, self.n_features):
             blocks.append(scores(self.prototypes, partial(factor_in, columns), n_rows))

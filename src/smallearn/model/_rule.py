@@ -46,6 +46,11 @@ def class_scores(z: np.ndarray, owners: Sequence[int] | np.ndarray, n_classes: i
     return found
 
 
+def leads(best: np.ndarray) -> np.ndarray:
+    """How far the score of each class is above the best score of the other classes, both rows × classes."""
+    return best - np.stack([np.delete(best, label, axis=1).max(axis=1) for label in range(best.shape[1])], axis=1)
+
+
 def decide(z: np.ndarray, owners: Sequence[int], n_classes: int) -> np.ndarray:
     """The position of the predicted class, from the scores of the prototypes (rows × prototypes)."""
     return class_scores(z, owners, n_classes).argmax(axis=1)  # argmax gives a tie to the first

@@ -29,11 +29,6 @@ def additions(model: SMaLLModel, X: Any) -> list[np.ndarray]:
     return [np.concatenate(block) for block in blocks]
 
 
-def leads(best: np.ndarray) -> np.ndarray:
-    """By how much each class is ahead of the best of the others, rows × classes: above 0 for the one that wins."""
-    return best - np.stack([np.delete(best, label, axis=1).max(axis=1) for label in range(best.shape[1])], axis=1)
-
-
 def column(X: Any, term: Term, n_features: int) -> np.ndarray:
     """The values of one feature."""
     return np.concatenate([columns[term.feature].values for _, columns in gather(X, [term], n_features)])

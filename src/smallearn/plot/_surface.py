@@ -8,9 +8,10 @@ import numpy as np
 from smallearn._text import show, show_category
 from smallearn.model import SMaLLModel
 from smallearn.model._rows import codes
+from smallearn.model._rule import leads
 from smallearn.plot._canvas import axes_for, inches, label_axes, legend_above, model_of, name_of
 from smallearn.plot._colours import INK, NOBODY, Style, lighter, style_of
-from smallearn.plot._rows import column, compact, leads, n_rows_of
+from smallearn.plot._rows import column, compact, n_rows_of
 from smallearn.plot._sides import GRID, Side, grid_rows, side_of, two_terms, typical
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import numpy as np
 
 from smallearn.model import Prototype, SMaLLModel, Term
 from smallearn.model._rows import codes
-from smallearn.model._rule import class_scores
+from smallearn.model._rule import class_scores, leads
 from smallearn.plot._canvas import (
     axes_for,
     fitting,
@@ -23,7 +23,7 @@ from smallearn.plot._canvas import (
     tidy,
 )
 from smallearn.plot._colours import GREY, INK, NOBODY, SKY, Style, style_of
-from smallearn.plot._rows import additions, leads, n_rows_of
+from smallearn.plot._rows import additions, n_rows_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
