@@ -4,11 +4,12 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help demo test lint format bench bench-quality bench-concepts bench-devices screenshots clean
+.PHONY: help demo test test-all lint format bench bench-quality bench-concepts bench-devices screenshots clean
 
 help:
 	@echo "make demo    the whole journey on the breast cancer data: fit, evaluate, explain, export, report"
-	@echo "make test    run the tests"
+	@echo "make test    run the tests that need nothing but Python (a few minutes)"
+	@echo "make test-all   those, then the tests that need compilers, databases and a browser (.ci/packages), with coverage"
 	@echo "make lint    ruff, mypy, import-linter"
 	@echo "make bench   time it against its rivals"
 	@echo "make bench-quality DATA=folder   compare accuracy at 3 to 16 terms with its rivals"
@@ -21,8 +22,16 @@ help:
 demo: $(VENV)/.cli
 	$(BIN)/smallearn demo
 
+# The tests of make test; the others are marked (see pyproject.toml).
+QUICK := not tools and not browser and not slow
+
 test: $(VENV)/.test
-	$(BIN)/python -m pytest --cov --cov-report=term
+	$(BIN)/python -m pytest -m "$(QUICK)"
+
+# What is required of coverage is required of both runs together.
+test-all: $(VENV)/.test
+	$(BIN)/python -m pytest -m "$(QUICK)" --cov --cov-report= --cov-fail-under=0
+	$(BIN)/python -m pytest -m "not ($(QUICK))" --cov --cov-append --cov-report=term
 
 lint: $(VENV)/.lint
 	$(BIN)/ruff check .

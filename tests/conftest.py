@@ -5,6 +5,8 @@ import os
 import pytest
 from hypothesis import settings
 
+from tests.helpers import tools
+
 # Read by scipy when it is first imported; without it one of scikit-learn's checks would be skipped.
 os.environ["SCIPY_ARRAY_API"] = "1"
 
@@ -16,6 +18,13 @@ for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 # The first example of a test may wait for a kernel to compile; and the same commit should always give the same answer.
 settings.register_profile("smallearn", deadline=None, derandomize=True)
 settings.load_profile("smallearn")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item):
+    """Let `tools.need` see the marks of the test that is about to run."""
+    tools.marks.clear()
+    tools.marks.update(mark.name for mark in item.iter_markers())
 
 
 @pytest.fixture(scope="session")

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import matplotlib.pyplot as plt
+import pytest
 
 from tests.helpers.tools import need
 
@@ -26,6 +27,7 @@ def test_the_python_in_the_page_on_models_runs(capsys):
     assert len(re.findall(r"^\d [0-9.]+% ±", capsys.readouterr().out, flags=re.MULTILINE)) == 4
 
 
+@pytest.mark.tools
 def test_the_python_in_the_page_on_exports_runs(capsys):
     need("avr-gcc")
     names: dict = {}

@@ -73,6 +73,7 @@ def test_decimal_commas_and_question_marks_are_numbers_and_gaps(table, tmp_path,
     assert "Column 'Größe, cm' is text, for 'unknown' in line" in capsys.readouterr().err
 
 
+@pytest.mark.tools
 def test_fit_for_a_chip_names_the_command_that_exports_what_fits(table, tmp_path, capsys):
     need("avr-gcc")
     path, output = tmp_path / "data.csv", tmp_path / "model.json"
@@ -88,6 +89,7 @@ def test_fit_for_a_chip_names_the_command_that_exports_what_fits(table, tmp_path
     assert json.loads(capsys.readouterr().out)[0]["flash"] <= 100
 
 
+@pytest.mark.tools
 def test_fit_tells_what_a_chip_cannot_hold_and_writes_nothing(table, tmp_path, capsys):
     need("avr-gcc")
     path, output = tmp_path / "data.csv", tmp_path / "model.json"
@@ -320,6 +322,7 @@ def test_a_file_that_is_no_model_is_told(tmp_path, capsys):
     assert "there is no file" in capsys.readouterr().err
 
 
+@pytest.mark.tools
 def test_cost_prints_every_format_or_the_one_asked_for(saved, capsys):
     need("avr-gcc")
     assert cli.main(["cost", str(saved), "--chip", "atmega328p"]) == 0

@@ -227,6 +227,7 @@ ask smallearn export model.json --to
 """
 
 
+@pytest.mark.tools
 def test_bash_completes_commands_options_and_files(tmp_path, capsys):
     with pytest.raises(SystemExit) as left:
         cli.main(["--print-completion", "bash"])

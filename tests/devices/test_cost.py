@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from smallearn import SMaLLModel
-from smallearn.devices import CHIPS, ToolchainError, available, cost
+from smallearn.devices import CHIPS, ToolchainError, cost
 from smallearn.devices._cost import NUMBERS
 from smallearn.devices._estimate import estimate
 from smallearn.devices._measure import measure
@@ -20,7 +20,7 @@ from smallearn.export._fixed.quantise import IntegerModel, decide
 from smallearn.export._flat import flatten
 from smallearn.model import Prototype, Range, Term
 from tests.helpers.exports import MODELS, edge_rows, full_table, trained_models
-from tests.helpers.tools import missing
+from tests.helpers.tools import MARKED_CHIPS, need_chip
 
 RAW = SMaLLModel(
     ("no", "yes"),
@@ -35,16 +35,10 @@ CUTS = replace(
 WIDE = {"a": (-4.0, 4.0), "c": (0.0, 9.0)}
 
 
-def needs(chip):
-    lacking = available(chip)
-    if lacking is not None:
-        missing(lacking)
-
-
-@pytest.fixture(params=CHIPS)
+@pytest.fixture(params=MARKED_CHIPS)
 def chip(request):
     """Every chip whose tools are there."""
-    needs(request.param)
+    need_chip(request.param)
     return request.param
 
 
@@ -119,8 +113,9 @@ def test_a_cost_is_what_was_measured(chip):
         assert found.count / CHIPS[chip].clock * 1e6 < found.time_us < 3 * found.count / CHIPS[chip].clock * 1e6
 
 
+@pytest.mark.tools
 def test_the_worst_case_is_over_the_rows_given():
-    needs("atmega328p")
+    need_chip("atmega328p")
     # The first prototype decides alone if its score is above 0: 2a - c > 1.
     early, late = np.array([[4.0, 0.0, 0.0]]), np.array([[0.0, 0.0, 9.0]])
     few, many, both = (cost(RAW, "atmega328p", "int8", rows) for rows in (early, late, np.vstack([early, late])))
@@ -136,8 +131,9 @@ def test_a_model_without_terms_costs_next_to_nothing(chip):
         assert cost(constant, chip, number).flash <= 8
 
 
+@pytest.mark.tools
 def test_more_terms_and_wider_numbers_cost_more_on_an_eight_bit_chip():
-    needs("atmega328p")
+    need_chip("atmega328p")
     one = replace(RAW, prototypes=RAW.prototypes[1:], ranges=RAW.ranges[:1])
     for smaller, larger in (
         ((one, "int8"), (RAW, "int8")),
@@ -150,8 +146,9 @@ def test_more_terms_and_wider_numbers_cost_more_on_an_eight_bit_chip():
         assert less.cycles < more.cycles
 
 
+@pytest.mark.tools
 def test_the_best_layout_is_the_smaller_one():
-    needs("cortex-m0")
+    need_chip("cortex-m0")
     terms = tuple(Term(l, 1.0 + 0.1 * l) for l in range(24))
     ranges = tuple(Range(l, 0.0, 1.0) for l in range(24))
     large = SMaLLModel((0, 1), "<i8", 24, (Prototype(1, -1.0, terms),), ranges=ranges)
@@ -169,14 +166,15 @@ def test_declared_ranges_and_counts_are_compiled_in(chip):
     assert cost(CUTS, chip, "int8", counts=counts).flash > 0  # inputs of 16 bits beside weights of 8
 
 
+@pytest.mark.tools
 def test_a_cost_can_be_read():
-    needs("atmega328p")
+    need_chip("atmega328p")
     found = cost(RAW)
     assert str(found).startswith("ATmega328P (Arduino Uno) at 16 MHz, int8: ")
     assert f" {found.flash} bytes of flash, {found.ram} of RAM, " in str(found)
     assert f"at most {found.cycles} cycles" in str(found)
     assert "about" not in str(found)
-    needs("cortex-m0")
+    need_chip("cortex-m0")
     assert "instructions" in str(cost(RAW, "cortex-m0"))
 
 
@@ -285,9 +283,15 @@ def test_an_estimate_grows_with_every_term():
             assert all(one.mean <= one.count and one.time_us > 0.0 for one in costs)
 
 
-def test_there_is_no_estimate_for_a_chip_of_ones_own():
-    other = replace(CHIPS["atmega328p"], name="atmega168", flags=("-mmcu=atmega168",))
+ANOTHER_CHIP = replace(CHIPS["atmega328p"], name="atmega168", flags=("-mmcu=atmega168",))
+
+
+def test_there_is_no_estimate_for_another_chip():
     with pytest.raises(ValueError, match="no estimate for atmega168, only for atmega328p, cortex-m0, cortex-m4"):
-        cost(RAW, other, method="estimate")
-    needs("atmega328p")
-    assert cost(RAW, other).flash == pytest.approx(cost(RAW).flash, abs=8)
+        cost(RAW, ANOTHER_CHIP, method="estimate")
+
+
+@pytest.mark.tools
+def test_the_cost_on_another_chip_is_measured():
+    need_chip("atmega328p")
+    assert cost(RAW, ANOTHER_CHIP).flash == pytest.approx(cost(RAW).flash, abs=8)

@@ -12,18 +12,16 @@ from smallearn.devices import _arm as arm_simulator
 from smallearn.devices import _avr as avr
 from smallearn.devices._measure import DTYPES, measure
 from smallearn.devices._toolchain import Program, ToolchainError, build
-from tests.helpers.tools import missing
+from tests.helpers.tools import MARKED_CHIPS, need_chip
 
 ROW = np.array([[1, 2, 3]])
 NOTHING = "(void)x; return 0;"
 
 
-@pytest.fixture(params=CHIPS)
+@pytest.fixture(params=MARKED_CHIPS)
 def chip(request):
     """Every chip whose tools are there."""
-    lacking = available(request.param)
-    if lacking is not None:
-        missing(lacking)
+    need_chip(request.param)
     return CHIPS[request.param]
 
 
@@ -47,9 +45,9 @@ def test_instructions_are_counted_one_by_one(chip):
     assert found.flash == 8
 
 
+@pytest.mark.tools
 def test_the_time_on_arm_has_a_cycle_for_each_word_and_two_for_each_jump():
-    if available("cortex-m0"):
-        missing(available("cortex-m0"))
+    need_chip("cortex-m0")
     loads = program('__asm__ volatile("ldr r1, [%0]\\n\\tldr r1, [%0]\\n\\tb 1f\\n1:" :: "r"(x) : "r1"); return 0;')
     found, without = measure(loads, "cortex-m0", ROW), measure(program(NOTHING), "cortex-m0", ROW)
     assert found.counts[0] - without.counts[0] == 3
@@ -89,10 +87,9 @@ def test_conditional_instructions_do_what_they_should(chip):
     assert found.answers == tuple(trees[0] + 2 * trees[1] + 4 * trees[2])
 
 
+@pytest.mark.tools
 def test_blocks_hold_as_many_instructions_and_words_as_unicorn_executes_one_by_one():
-    lacking = available("cortex-m0")  # which has no conditional instructions, so that unicorn can be asked for each
-    if lacking is not None:
-        missing(lacking)
+    need_chip("cortex-m0")  # which has no conditional instructions, so that unicorn can be asked for each
     chip, rows = CHIPS["cortex-m0"], np.array([[1.5, -2.0, 3.0], [0.0, 7.0, 1e9]], dtype=np.float32)
     image = build(program("return x[0] * x[1] - x[2] / x[1] > 0.0f;", number="float32"), chip)
     core = arm_simulator._Core(image, chip)
@@ -163,18 +160,18 @@ def test_the_stack_is_measured_at_its_deepest(chip):
     assert unused.ram < 64
 
 
+@pytest.mark.tools
 def test_helpers_of_the_compiler_count_as_the_functions():
     for name, least in (("atmega328p", 200), ("cortex-m0", 400)):
-        if available(name):
-            missing(available(name))
+        need_chip(name)
         found = measure(program("return x[0] * x[1] + x[2] > 1.5f;", number="float32"), name, ROW)
         assert found.flash > least
         assert found.answers == (1,)
 
 
+@pytest.mark.tools
 def test_the_floating_point_unit_of_a_cortex_m4_is_used():
-    if available("cortex-m4"):
-        missing(available("cortex-m4"))
+    need_chip("cortex-m4")
     found = measure(program("return x[0] * x[1] + x[2] > 1.5f;", number="float32"), "cortex-m4", ROW)
     assert found.counts[0] < 20
     assert found.flash < 60
@@ -242,9 +239,9 @@ def test_a_missing_python_package_is_named_with_its_extra(chip, monkeypatch):
     assert "smallearn[devices]" in available(chip)
 
 
+@pytest.mark.tools
 def test_the_host_of_simavr_is_compiled_once_and_kept(monkeypatch, tmp_path):
-    if available("atmega328p"):
-        missing(available("atmega328p"))
+    need_chip("atmega328p")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     avr.host.cache_clear()
     made = avr.host()
@@ -260,9 +257,9 @@ def test_the_host_of_simavr_is_compiled_once_and_kept(monkeypatch, tmp_path):
     avr.host.cache_clear()
 
 
+@pytest.mark.tools
 def test_simavr_without_its_headers_is_named_with_its_package(monkeypatch, tmp_path):
-    if available("atmega328p"):
-        missing(available("atmega328p"))
+    need_chip("atmega328p")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     fake = tmp_path / "gcc"
     fake.write_text("#!/bin/sh\necho 'sim_avr.h: No such file' >&2\nexit 1\n")

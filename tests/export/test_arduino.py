@@ -71,6 +71,7 @@ CASES = {
 }
 
 
+@pytest.mark.tools
 @pytest.mark.parametrize(("model", "options"), CASES.values(), ids=CASES)
 def test_the_example_sketch_compiles_and_links(tmp_path, core, model, options):
     symbols = link_example(to_arduino(model, tmp_path / "test", **options), core)

@@ -13,6 +13,7 @@ from smallearn.export._flat import flatten
 from tests.helpers.c_programs import FORMS, NARROW, Library, device_rows, rows_of, with_ranges
 from tests.helpers.exports import MODELS, exportable, full_table, magnitudes, trained_models
 
+pytestmark = pytest.mark.tools  # every test compiles with gcc
 FLOATS = ("float32", "float64")
 NUMBERS = (*FLOATS, *BITS)
 compiled = settings(max_examples=6, phases=[Phase.generate])  # to shrink an example would take many more compilations

@@ -40,6 +40,7 @@ def hostile_model():
     return SMaLLModel(tuple(HOSTILE), "|O", width + 1, tuple(prototypes), ranges=ranges)
 
 
+@pytest.mark.tools
 def test_names_of_users_cannot_inject_anything_into_c(tmp_path):
     model = hostile_model()
     texts = []
@@ -57,6 +58,7 @@ def test_names_of_users_cannot_inject_anything_into_c(tmp_path):
     run([need("g++"), *STRICT[1:], "-x", "c++", "-c", str(source), "-o", str(tmp_path / "all.o")])
 
 
+@pytest.mark.tools
 def test_numbers_are_not_broken_across_lines(tmp_path):
     weights = np.random.default_rng(0).normal(size=60) * 1e-6
     terms = tuple(Term(i, float(weight), f"x-{i}") for i, weight in enumerate(weights))
@@ -69,6 +71,7 @@ def test_numbers_are_not_broken_across_lines(tmp_path):
     run([str(tmp_path / "long")])
 
 
+@pytest.mark.tools
 @pytest.mark.parametrize("number", ["float32", "int16"])
 def test_a_pair_is_compiled_apart_and_called_from_c_and_from_cpp(tmp_path, number):
     model = with_ranges(MODELS["three"])
@@ -87,6 +90,7 @@ def test_a_pair_is_compiled_apart_and_called_from_c_and_from_cpp(tmp_path, numbe
         assert run([str(tmp_path / "use")]) == "0 1 1"
 
 
+@pytest.mark.tools
 def test_a_conformance_test_finds_wrong_answers(tmp_path):
     model = with_ranges(MODELS["yes"])
     text = to_c(model, "int8", conformance=[[1.0, 0.0, 0.0], [0.5, 0.0, 0.0], [0.75, 0.0, 1.0]])
@@ -103,6 +107,7 @@ def test_rows_that_rounding_decides_are_left_out_of_a_conformance_test_and_count
     assert "1 row and what the model answers. 1 more: so close to a boundary" in text
 
 
+@pytest.mark.tools
 @pytest.mark.parametrize(
     "compiler", [["avr-gcc", "-mmcu=atmega328p"], ["arm-none-eabi-gcc", "-mthumb", "-mcpu=cortex-m0"]]
 )
@@ -128,12 +133,14 @@ def test_chips_compile_every_number_without_a_library_and_keep_tables_out_of_ram
         assert any(name.startswith(".progmem") for name, _ in filter(None, sections))
 
 
+@pytest.mark.tools
 def test_doubles_are_refused_where_a_double_is_a_float(tmp_path):
     (tmp_path / "model.c").write_text(to_c(MODELS["yes"], "float64"))
     with pytest.raises(AssertionError, match="model_needs_64_bit_double"):
         run([need("avr-gcc"), "-mmcu=atmega328p", "-std=c99", "-c", "model.c"], cwd=tmp_path)
 
 
+@pytest.mark.tools
 def test_missing_values_are_refused_where_the_compiler_knows_no_nan(tmp_path):
     (tmp_path / "model.c").write_text(to_c(MODELS["mixed"]))
     with pytest.raises(AssertionError, match="no -ffast-math"):

@@ -68,6 +68,7 @@ def test_a_conformance_query_with_two_columns_of_a_name_is_refused(dialect):
         to_sql(model, dialect, conformance=np.zeros((1, 2)))
 
 
+@pytest.mark.tools
 def test_arguments_are_not_called_like_functions(tmp_path):
     model = model_of(Term(0, 1.0, "prototype 0"), Term(1, 1.0, "score"))
     (tmp_path / "model.c").write_text(to_c(model, name="x", arguments=True))

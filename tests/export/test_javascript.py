@@ -87,10 +87,12 @@ def _answer(result):
     return Answer(label, [*map(float, scores)], [*map(float, decision)], prototype, parts, probabilities)
 
 
+@pytest.mark.tools
 def test_every_row_of_real_data_and_every_edge_is_predicted_as_by_the_model(run):
     assert_all_agree(run, [*scripts.with_rows(trained_models()), *scripts.by_hand()])
 
 
+@pytest.mark.tools
 def test_any_model_is_predicted_as_by_the_model(run):
     @few
     @given(scripts.batches)
@@ -100,6 +102,7 @@ def test_any_model_is_predicted_as_by_the_model(run):
     check()
 
 
+@pytest.mark.tools
 def test_names_can_do_no_harm(run):
     model = scripts.hostile_model()
     assert_all_agree(run, [(model, scripts.hostile_rows())])
@@ -108,11 +111,13 @@ def test_names_can_do_no_harm(run):
     assert "<!" not in text
 
 
+@pytest.mark.tools
 def test_a_row_may_be_a_typed_array(run):
     (found,) = run([(to_javascript(YES), "m.scores(new Float64Array(x))", ROWS.tolist())])
     assert [result["value"] for result in found] == YES.scores(ROWS).tolist()
 
 
+@pytest.mark.tools
 @pytest.mark.parametrize("labels", scripts.LABELS.values(), ids=scripts.LABELS)
 def test_classes_are_returned_with_their_type(run, labels):
     expression = "[typeof m.predict(x), Object.is(m.predict(x), -0) ? '-0' : String(m.predict(x))]"
@@ -128,6 +133,7 @@ def test_classes_are_returned_with_their_type(run, labels):
             assert text == (json.dumps(label) if type(label) is bool else str(label))
 
 
+@pytest.mark.tools
 def test_undefined_and_nan_are_missing_as_null_is(run):
     rows = [[None] * 5, [None, 150.0, "A", 1.0, 3], [50, 0.1, None, None, True]]
     kinds = ["null", "undefined", "NaN"]
@@ -139,12 +145,14 @@ def test_undefined_and_nan_are_missing_as_null_is(run):
         assert [result["value"] for result in found] == expected
 
 
+@pytest.mark.tools
 def test_a_number_is_not_its_text_and_true_is_one(run):
     rows = [[50.0, 100.0, "A", 0.0, count] for count in (1, 1.0, True, "1", 3, "3", 3.0, False, 0)]
     (found,) = run([(to_javascript(MIXED), "m.scores(x)", rows)])
     assert [result["value"] for result in found] == MIXED.scores(np.array(rows, dtype=object)).tolist()
 
 
+@pytest.mark.tools
 def test_a_row_without_an_answer_is_an_error(run):
     names = ("predict", "scores", "decision", "probabilities", "reason")
     rows = [[None if value != value else value for value in row] for row in scripts.REFUSED.values()]
@@ -157,6 +165,7 @@ def test_a_row_without_an_answer_is_an_error(run):
         assert [result.get("error") for result in refused] == expected
 
 
+@pytest.mark.tools
 def test_what_is_no_row_is_refused(run):
     wrong = {
         "[1, 2]": "RangeError",
@@ -180,6 +189,7 @@ def test_what_is_no_row_is_refused(run):
     assert dict(zip(wrong, [result.get("error") for (result,) in bad], strict=True)) == wrong
 
 
+@pytest.mark.tools
 def test_infinity_is_refused_even_where_no_score_would_be_infinite(run):
     text = to_javascript(CARD)
     rows = ["[Infinity, 'red', 0, true]", "[1, -Infinity, 0, true]", "[1, 'red', 0, Infinity]"]
@@ -187,6 +197,7 @@ def test_infinity_is_refused_even_where_no_score_would_be_infinite(run):
         assert result == {"error": "RangeError"}
 
 
+@pytest.mark.tools
 def test_log_odds_that_overflow_are_refused_and_the_class_is_not(run):
     for model in (scripts.replace(YES, scale=1e300), scripts.replace(THREE, scale=1e300)):
         row = [1e10] * model.n_features
@@ -196,6 +207,7 @@ def test_log_odds_that_overflow_are_refused_and_the_class_is_not(run):
         assert decided == [{"error": "RangeError"}]
 
 
+@pytest.mark.tools
 def test_conformance_counts_the_rows_that_differ(run):
     text = to_javascript(YES, inputs="used", conformance=ROWS)
     wrong = text.replace("], 1],", "], 0],")

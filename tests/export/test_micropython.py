@@ -18,6 +18,7 @@ from tests.helpers.exports import full_table, trained_models
 from tests.helpers.scripts import Answer, all_features, assert_agrees, few
 from tests.helpers.tools import missing, need
 
+pytestmark = pytest.mark.tools
 MICROPYTHON = "@micropython/micropython-webassembly-pyscript@1.27.0"
 
 

@@ -152,11 +152,13 @@ def _numbers(text):
     return [struct.unpack(">d", bytes.fromhex(digits))[0] for digits in text.split(",") if digits]
 
 
+@pytest.mark.tools
 def test_every_row_of_real_data_and_every_edge_is_predicted_as_by_the_model(tmp_path):
     cases = [*scripts.with_rows(trained_models()), *scripts.by_hand()]
     assert_all_agree(tmp_path, [case for case in cases for _ in ("used", "all")])
 
 
+@pytest.mark.tools
 def test_any_model_is_predicted_as_by_the_model(tmp_path_factory):
     @few
     @given(scripts.batches)
@@ -166,6 +168,7 @@ def test_any_model_is_predicted_as_by_the_model(tmp_path_factory):
     check()
 
 
+@pytest.mark.tools
 def test_names_can_do_no_harm(tmp_path):
     model, rows = scripts.hostile_model(), scripts.hostile_rows()
     allowed = [row for row in rows if not any(map(_has_surrogate, row))]
@@ -177,6 +180,7 @@ def _has_surrogate(text):
     return any("\ud800" <= sign <= "\udfff" for sign in text)
 
 
+@pytest.mark.tools
 def test_a_category_that_no_text_of_rust_equals_holds_nowhere(tmp_path):
     names = ["\ufffd", "\ud800"]
     prototypes = tuple(scripts.Prototype(i, 0.0, (scripts.Term(0, 1.0, "a", "equals", names[i]),)) for i in (0, 1))
@@ -188,6 +192,7 @@ def test_a_category_that_no_text_of_rust_equals_holds_nowhere(tmp_path):
         to_rust(model, conformance=[["\ud800"]])
 
 
+@pytest.mark.tools
 def test_features_are_named_by_their_labels_and_reasons_too(tmp_path):
     text = to_rust(MIXED)
     (tmp_path / "model.rs").write_text(text)
@@ -214,6 +219,7 @@ fn main() {
     ]
 
 
+@pytest.mark.tools
 def test_a_row_without_an_answer_gives_none(tmp_path):
     """With numbers alone, and with a text among the features."""
     texts = {why: row for why, row in scripts.REFUSED.items() if "7" in row}
@@ -239,6 +245,7 @@ def test_a_row_without_an_answer_gives_none(tmp_path):
     assert len(found) == 2 + len(numbers) + len(scripts.REFUSED) + len(infinite)
 
 
+@pytest.mark.tools
 def test_log_odds_that_overflow_are_none_and_the_class_is_not(tmp_path):
     models = [scripts.replace(model, scale=1e300) for model in (YES, THREE)]
     rows = [[1e10] * model.n_features for model in models]
@@ -249,6 +256,7 @@ def test_log_odds_that_overflow_are_none_and_the_class_is_not(tmp_path):
         assert decision == "none"
 
 
+@pytest.mark.tools
 def test_the_modules_need_no_std_and_pass_as_tests(tmp_path):
     """One library without std, alloc and unsafe code, of models and classes of all kinds; its tests are run, too."""
     models = [*MODELS.values(), *(scripts.labelled(labels) for labels in scripts.LABELS.values())]
@@ -264,6 +272,7 @@ def test_the_modules_need_no_std_and_pass_as_tests(tmp_path):
     assert f"{len(models)} passed; 0 failed" in found.stdout
 
 
+@pytest.mark.tools
 def test_conformance_counts_the_rows_that_differ(tmp_path):
     text = to_rust(YES, inputs="all", conformance=ROWS)
     (tmp_path / "right.rs").write_text(text)

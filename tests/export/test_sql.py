@@ -13,7 +13,7 @@ from smallearn.export._flat import flatten
 from smallearn.export._sql.dialects import DIALECTS, _rounds_to_zero
 from smallearn.export._sql.writer import ANSWERS, to_sql
 from smallearn.model import Prototype, Term
-from tests.helpers.databases import ID, agree, check, opened, quoted, storable
+from tests.helpers.databases import ID, MARKED_DIALECTS, POSTGRESQL, agree, check, opened, quoted, storable
 from tests.helpers.exports import MIXED, MODELS, edge_rows, exportable, full_table, trained_models, used_rows
 from tests.helpers.models import CARD, NO, THREE, YES
 
@@ -26,7 +26,7 @@ def databases():
         yield found
 
 
-@pytest.fixture(params=DIALECTS)
+@pytest.fixture(params=MARKED_DIALECTS)
 def db(request, databases):
     return databases[request.param]
 
@@ -149,7 +149,7 @@ def test_whole_numbers_decimals_and_numbers_in_text_are_read_as_doubles(db):
         agree(CUTS, flatten(CUTS), rows, found, [row[0] for row in classes])
 
 
-@pytest.mark.parametrize("dialect", ["postgresql", "duckdb"])
+@pytest.mark.parametrize("dialect", [POSTGRESQL, "duckdb"])
 def test_single_precision_is_widened_and_not_the_cut_point_narrowed(databases, dialect):
     db = databases[dialect]
     cut = replace(YES, prototypes=(Prototype(1, -1.0, (Term(0, 2.0, "a", "at_most", 0.1),)),))
@@ -197,8 +197,8 @@ def wards(*values):
         ("sqlite", "text collate rtrim"),
         ("duckdb", "varchar collate nocase"),
         ("duckdb", "varchar collate noaccent"),
-        ("postgresql", "text collate any_case"),
-        ("postgresql", "varchar(20)"),
+        pytest.param("postgresql", "text collate any_case", marks=pytest.mark.tools),
+        pytest.param("postgresql", "varchar(20)", marks=pytest.mark.tools),
     ],
 )
 def test_text_is_compared_sign_by_sign_whatever_the_collation(databases, dialect, kind):
@@ -215,6 +215,7 @@ def test_text_is_compared_sign_by_sign_whatever_the_collation(databases, dialect
         assert found == ["yes" if text == category else "no" for text in texts]
 
 
+@pytest.mark.tools
 def test_enumerations_and_padded_text_are_text(databases):
     db = databases["postgresql"]
     db.run("DROP TYPE IF EXISTS mood CASCADE")
@@ -231,7 +232,7 @@ def test_a_number_is_not_the_text_that_looks_like_it(databases):
     assert [row[1] for row in db.rows(to_sql(both, "sqlite"))] == ["yes", "no", "no", "yes", "yes", "no"]
 
 
-@pytest.mark.parametrize("dialect", ["postgresql", "duckdb"])
+@pytest.mark.parametrize("dialect", [POSTGRESQL, "duckdb"])
 def test_a_column_of_text_holds_no_number(databases, dialect):
     db = databases[dialect]
     db.fill([("ward", db.text), (ID, "integer")], [["1", 0], ["2", 1], [None, 2]])

@@ -1,0 +1,1 @@
+"""What several test files share; the name of each module says what it helps with."""

@@ -2,12 +2,14 @@
 
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
 
 import numpy as np
+import pytest
 
 from smallearn.export._flat import flatten
+from smallearn.export._sql.dialects import DIALECTS
 from smallearn.export._sql.writer import to_sql
 from tests.helpers.exports import full_table, magnitudes
 from tests.helpers.postgres import server
@@ -53,20 +55,40 @@ def quoted(name):
     return '"' + name.replace('"', '""') + '"'
 
 
+# For pytest.fixture(params=…) and @pytest.mark.parametrize: PostgreSQL is a program, the others come with pip.
+POSTGRESQL = pytest.param("postgresql", marks=pytest.mark.tools)
+MARKED_DIALECTS = [POSTGRESQL if dialect == "postgresql" else dialect for dialect in DIALECTS]
+
+
+class Databases(dict):
+    """A connection to each database by dialect, opened when it is first asked for."""
+
+    def __init__(self, stack: ExitStack) -> None:
+        self.stack = stack
+
+    def __missing__(self, dialect: str) -> Database:
+        self[dialect] = {"sqlite": self._sqlite, "duckdb": self._duckdb, "postgresql": self._postgresql}[dialect]()
+        return self[dialect]
+
+    def _sqlite(self) -> Database:
+        connection = sqlite3.connect(":memory:", isolation_level=None)
+        return SQLiteDatabase("sqlite", self.stack.enter_context(closing(connection)))
+
+    def _duckdb(self) -> Database:
+        connection = need_module("duckdb").connect(config={"threads": 1})
+        return DuckDatabase("duckdb", self.stack.enter_context(closing(connection)))
+
+    def _postgresql(self) -> Database:
+        address = self.stack.enter_context(server())
+        connection = need_module("psycopg").connect(address, autocommit=True, prepare_threshold=None)
+        return Database("postgresql", self.stack.enter_context(connection))
+
+
 @contextmanager
-def opened() -> Iterator[dict[str, Database]]:
-    """A connection to each database, by dialect."""
-    psycopg, duckdb = need_module("psycopg"), need_module("duckdb")
-    with server() as address, psycopg.connect(address, autocommit=True, prepare_threshold=None) as connection:
-        lite = sqlite3.connect(":memory:", isolation_level=None)
-        duck = duckdb.connect(config={"threads": 1})
-        yield {
-            "sqlite": SQLiteDatabase("sqlite", lite),
-            "duckdb": DuckDatabase("duckdb", duck),
-            "postgresql": Database("postgresql", connection),
-        }
-        lite.close()
-        duck.close()
+def opened() -> Iterator[Databases]:
+    """Yield the databases, and close those that were opened."""
+    with ExitStack() as stack:
+        yield Databases(stack)
 
 
 # --- agreement -------------------------------------------------------------------------------------------------------

@@ -1,5 +1,9 @@
-"""Compilers, interpreters and databases that tests run exports with. One that is missing skips the test and says what
-to install; where SMALLEARN_REQUIRE_TOOLS is set, as in CI, it fails instead."""
+"""Compilers, interpreters, databases and the browser that tests run.
+
+A test that needs one is marked ``tools``, or ``browser`` for Chromium: `need` fails in a test without the mark, so that
+``make test`` never depends on a program. In a marked test, a missing program skips the test and says what to install;
+where SMALLEARN_REQUIRE_TOOLS is set, as in CI, the test fails instead.
+"""
 
 import glob
 import importlib
@@ -8,6 +12,10 @@ import shutil
 
 import pytest
 
+from smallearn.devices import CHIPS, available
+
+# For @pytest.mark.parametrize and pytest.fixture(params=…): every chip, with the mark.
+MARKED_CHIPS = [pytest.param(name, marks=pytest.mark.tools) for name in CHIPS]
 DEBIAN = {
     "gcc": "gcc",
     "g++": "g++",
@@ -22,26 +30,45 @@ DEBIAN = {
     "chromium": "chromium",
 }
 
+# The marks of the test that is running, kept up to date by conftest.py.
+marks: set[str] = set()
+
 
 def need(program: str) -> str:
-    """The path of a program."""
-    beside = glob.glob("/usr/lib/postgresql/*/bin")  # where Debian keeps the server's programs
-    found = shutil.which(program) or shutil.which(program, path=os.pathsep.join(beside))
-    if found is None:
+    """Return the path of a program."""
+    require_mark(program)
+    postgresql = glob.glob("/usr/lib/postgresql/*/bin")  # Debian keeps the server's programs off the PATH
+    path = shutil.which(program) or shutil.which(program, path=os.pathsep.join(postgresql))
+    if path is None:
         missing(f"{program} is not installed (Debian: {DEBIAN.get(program, program)})")
-    return found
+    return path
+
+
+def need_chip(name: str) -> None:
+    """Require the compiler and the simulator of a chip."""
+    require_mark(f"the compiler for {name}")
+    reason = available(name)
+    if reason is not None:
+        missing(reason)
+
+
+def require_mark(program: str) -> None:
+    """Fail unless the running test is marked as one that needs programs."""
+    mark = "browser" if program == "chromium" else "tools"
+    if mark not in marks:
+        pytest.fail(f"this test needs {program}: mark it with @pytest.mark.{mark}")
 
 
 def need_module(name: str):
-    """A module of an extra."""
+    """Import a module that the extra ``test`` installs."""
     try:
         return importlib.import_module(name)
-    except ImportError as problem:
-        missing(f"{name} cannot be imported ({problem}): pip install '.[test]'")
+    except ImportError as error:
+        missing(f"{name} cannot be imported ({error}): pip install '.[test]'")
 
 
-def missing(what: str) -> None:
-    """Skip, or fail where everything must be there."""
+def missing(reason: str) -> None:
+    """Skip the test, or fail it where everything must be installed."""
     if os.environ.get("SMALLEARN_REQUIRE_TOOLS"):
-        pytest.fail(what)
-    pytest.skip(what)
+        pytest.fail(reason)
+    pytest.skip(reason)

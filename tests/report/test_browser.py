@@ -8,6 +8,8 @@ from smallearn._text import show
 from tests.helpers.browser import ARGUMENTS, EXAMPLES, Example, answers, as_entered, example, panel_rows, typical
 from tests.helpers.tools import need, need_module
 
+pytestmark = pytest.mark.browser
+
 N_ROWS = 60
 every = pytest.mark.parametrize("name", EXAMPLES)
 few = pytest.mark.parametrize("name", ["breast cancer", "messy", "hostile"])

@@ -34,6 +34,7 @@ def small():
     return selector.fit(X_train, y_train)
 
 
+@pytest.mark.tools
 def test_a_model_for_200_bytes_takes_no_more_and_is_94_percent_right(small, tmp_path):
     assert np.mean(on_chip(small, X_test) == y_test) >= 0.94
     assert small.device_cost_.measured
@@ -59,6 +60,7 @@ def test_a_model_for_200_bytes_takes_no_more_and_is_94_percent_right(small, tmp_
     assert 0 < sizes[0] - sizes[1] <= 200
 
 
+@pytest.mark.tools
 def test_the_cost_that_is_told_is_that_of_the_model(small):
     found = small.device_cost_
     again = cost(small.model_, "atmega328p", small.number_, X_train, layout=found.layout)
@@ -67,6 +69,7 @@ def test_the_cost_that_is_told_is_that_of_the_model(small):
     assert small.n_terms_ == len(small.model_.terms) <= 8
 
 
+@pytest.mark.tools
 def test_more_room_is_never_used_for_a_worse_model(small):
     tight = clone(small).set_params(max_flash=70, max_cycles=60, **QUICK).fit(X_train, y_train)
     assert tight.device_cost_.flash <= 70
@@ -75,6 +78,7 @@ def test_more_room_is_never_used_for_a_worse_model(small):
     assert np.mean(on_chip(tight, X_test) == y_test) > 0.88
 
 
+@pytest.mark.tools
 @pytest.mark.parametrize("device", ["cortex-m0", "cortex-m4"])
 def test_limits_hold_on_the_other_chips_and_for_more_classes(device):
     need("arm-none-eabi-gcc")
@@ -87,6 +91,7 @@ def test_limits_hold_on_the_other_chips_and_for_more_classes(device):
     assert np.mean(on_chip(clf, X) == y) > 0.9
 
 
+@pytest.mark.tools
 def test_lists_and_tables_are_taken_as_without_a_chip():
     need("avr-gcc")
     pandas = pytest.importorskip("pandas")
@@ -99,6 +104,7 @@ def test_lists_and_tables_are_taken_as_without_a_chip():
     assert one.device_cost_ == other.device_cost_ == named.device_cost_
 
 
+@pytest.mark.tools
 def test_a_limit_is_kept_by_whichever_layout_keeps_it():
     need("avr-gcc")
     model = SMaLLClassifierCV(12, literals="raw", n_prototypes=2, **QUICK).fit(X_train, y_train).model_
@@ -109,6 +115,7 @@ def test_a_limit_is_kept_by_whichever_layout_keeps_it():
     assert [one.cost.layout for one in tried if one.number == "int8" and not one.broken] == ["code"]
 
 
+@pytest.mark.tools
 def test_a_limit_on_time_is_one_on_cycles():
     need("avr-gcc")
     clf = SMaLLClassifierCV(6, device="atmega328p", max_time_us=4, **QUICK).fit(X_train, y_train)
@@ -116,6 +123,7 @@ def test_a_limit_on_time_is_one_on_cycles():
     assert clf.device_cost_.cycles <= 64
 
 
+@pytest.mark.tools
 def test_what_cannot_be_kept_is_named_with_what_the_smallest_model_costs():
     need("avr-gcc")
     with pytest.raises(ValueError, match=r"No model keeps max_flash=4 on atmega328p: the smallest, of 1 term, .*bytes"):
@@ -124,6 +132,7 @@ def test_what_cannot_be_kept_is_named_with_what_the_smallest_model_costs():
         SMaLLClassifierCV(3, device="atmega328p", max_flash=4, max_cycles=1, **QUICK).fit(X_train, y_train)
 
 
+@pytest.mark.tools
 def test_a_model_asks_for_missing_values_only_if_there_were_some():
     need("avr-gcc")
     chosen = {**QUICK, "device": "atmega328p", "literals": "both"}
