@@ -146,8 +146,8 @@ class SMaLLBase(ClassifierMixin, BaseEstimator):
 
     def _score_card(self, problem: Problem, solution: Solution, weights, intercepts, alpha: float) -> Points:
         """Whole weights in the place of the refitted ones, on the same candidates."""
-        zero_owner = 1 - int(solution.assignment.owner[0]) if len(problem.classes) == 2 else -1
-        rows = problem.rows(zero_owner, False, 1)
+        owner = int(solution.assignment.owner[0]) if len(problem.classes) == 2 else None
+        rows = problem.rows(owner, False, 1)
         used = np.flatnonzero(np.any(weights != 0.0, axis=0))
         scale = np.where(problem.inverse[used] > 0.0, problem.inverse[used], 1.0)
         values = rows.columns(used) / scale + problem.mean[used]
@@ -160,7 +160,7 @@ class SMaLLBase(ClassifierMixin, BaseEstimator):
             solution.assignment.own,
             problem.code,
             solution.assignment.owner,
-            zero_owner,
+            rows.labels.zero_owner,
             rows.labels.weight,
             raw,
             int(self.max_points),
@@ -178,11 +178,11 @@ class SMaLLBase(ClassifierMixin, BaseEstimator):
 
     def _objective_of(self, problem: Problem, solution: Solution, card: Points, alpha: float) -> float:
         """The training objective of a score card, at the assignment that the bound speaks of."""
-        zero_owner = 1 - int(solution.assignment.owner[0]) if len(problem.classes) == 2 else -1
+        owner = int(solution.assignment.owner[0]) if len(problem.classes) == 2 else None
         weights = card.scale * card.points / card.units
         scale = np.where(problem.inverse > 0.0, problem.inverse, 1.0)
         W = np.column_stack([weights / scale, card.scale * card.intercepts + weights @ problem.mean])
-        loss = problem.rows(zero_owner, True, 1).sums(W, solution.assignment, gradient=False).loss
+        loss = problem.rows(owner, True, 1).sums(W, solution.assignment, gradient=False).loss
         return loss + 0.5 * alpha * float(np.sum(W * W))
 
     def _model(self, problem: Problem, solution: Solution, weights, intercepts, card, budget, alpha) -> SMaLLModel:

@@ -268,7 +268,7 @@ class SMaLLClassifier(SMaLLBase):
         always = tuple(features.some("always_in", self.always_in))
         return Budget(limit, self.budget, costs, always, signs)
 
-    def _plan(self, problem: Problem, budget: Budget, owner: int) -> descent.Plan:
+    def _plan(self, problem: Problem, budget: Budget, owner: int | None) -> descent.Plan:
         tol = 0.0 if self.tol is None else float(self.tol)
         if self.solver == "accelerated":
             solver = partial(accelerated.solve, tol=tol, max_iter=int(self.max_iter))
@@ -282,10 +282,10 @@ class SMaLLClassifier(SMaLLBase):
         return descent.Plan(penalty, solver, refit, rounds, verbose, problem.sample_weight, bool(self.local_search))
 
     def _best_orientation(self, problem: Problem, start: np.ndarray | None, budget: Budget) -> descent.Solution:
-        """Train with the class that is to own the prototypes (-1: all do), or with the better of the two."""
+        """Train with the class that owns the prototypes (None: every class does), or with the better of the two."""
         trained = []
         for owner in check_positive_class(self.positive_class, problem.classes.tolist()):
-            rows = problem.rows(1 - owner if owner >= 0 else -1, self.fit_intercept, count_threads(self.n_jobs))
+            rows = problem.rows(owner, self.fit_intercept, count_threads(self.n_jobs))
             plan = self._plan(problem, budget, owner)
             for first in self._first_assignments(problem, rows, owner, start, plan):
                 solution = descent.train(rows, first, plan)
@@ -296,9 +296,9 @@ class SMaLLClassifier(SMaLLBase):
             solution = descent.prove(rows, solution, plan, tol, self.time_limit)
         return solution
 
-    def _first_assignments(self, problem, rows, owner: int, start: np.ndarray | None, plan) -> list[Assignment]:
+    def _first_assignments(self, problem, rows, owner: int | None, start: np.ndarray | None, plan) -> list[Assignment]:
         counts = {}
-        for label in range(len(problem.classes)) if owner < 0 else [owner]:
+        for label in range(len(problem.classes)) if owner is None else [owner]:
             members = int(np.sum(problem.code == label))
             counts[label] = min(int(self.n_prototypes), members)
             if members < self.n_prototypes:

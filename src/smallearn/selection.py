@@ -342,7 +342,7 @@ standardize, class_weight
             "n_prototypes": candidate.family.n_prototypes,
             "alpha": candidate.alpha,
             "literals": candidate.family.literals,
-            "positive_class": None if owner < 0 else task.problem.classes.tolist()[owner],
+            "positive_class": None if owner is None else task.problem.classes.tolist()[owner],
         }
 
     def _settle(self, task: Task, table: Table, chosen: Candidate) -> tuple[Candidate, dict[Candidate, State]]:

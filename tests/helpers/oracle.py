@@ -5,12 +5,14 @@ import itertools
 import numpy as np
 from scipy import optimize
 
+from smallearn._learn.kernels import NO_PROTOTYPE
+
 
 def loss(z, own, code, owner, zero_owner):
     """``log(1 + Σ_{j: owner(j) ≠ class} exp(z_j - z_own))``, the frozen zero a prototype like the others."""
-    z_own = 0.0 if own < 0 else z[own]
+    z_own = 0.0 if own == NO_PROTOTYPE else z[own]
     rivals = [z[j] for j in range(len(z)) if owner[j] != code]
-    if zero_owner >= 0 and code != zero_owner:
+    if zero_owner is not None and code != zero_owner:
         rivals.append(0.0)
     return float(np.log1p(sum(np.exp(value - z_own) for value in rivals)))
 

@@ -6,6 +6,7 @@ from sklearn.cluster import KMeans
 from sklearn.datasets import load_breast_cancer
 
 from smallearn._learn.data.blocks import Assignment, DenseRows, Labels
+from smallearn._learn.kernels import NO_PROTOTYPE
 from smallearn._learn.solve.objective import Objective, Penalty
 
 # Optimum of the relaxed objective for (k, λ) on the breast cancer data: see `breast_cancer`.
@@ -23,10 +24,10 @@ REFERENCE = {
 
 
 def breast_cancer_groups():
-    """The data, and two groups of the benign rows by k-means in standardised space (-1 for malignant rows)."""
+    """The data, and two groups of the benign rows by k-means in standardised space; malignant rows have none."""
     X, y = load_breast_cancer(return_X_y=True)
     standard = (X - X.mean(axis=0)) / X.std(axis=0)
-    own = np.full(len(y), -1)
+    own = np.full(len(y), NO_PROTOTYPE)
     own[y == 1] = KMeans(2, n_init=5, random_state=0).fit_predict(standard[y == 1])
     return X, y, own
 
@@ -47,14 +48,19 @@ def random_labels(rng, m, n_classes):
     if n_classes == 2:
         zero_owner = int(rng.integers(0, 2))
         owner = np.full(int(rng.integers(1, 4)), 1 - zero_owner)
-        own = np.where(code == zero_owner, -1, rng.integers(0, len(owner), m))
+        own = np.where(code == zero_owner, NO_PROTOTYPE, rng.integers(0, len(owner), m))
     else:
-        zero_owner = -1
+        zero_owner = None
         counts = rng.integers(1, 3, n_classes)
         owner = np.repeat(np.arange(n_classes), counts)
         first = np.concatenate([[0], np.cumsum(counts)[:-1]])
         own = first[code] + (rng.integers(0, 2, m) % counts[code])
     return Labels(code, weight / weight.sum(), float(weight.sum()), zero_owner), Assignment(own, owner)
+
+
+def only_owner(labels):
+    """The one class that owns prototypes, or None if every class does."""
+    return None if labels.zero_owner is None else 1 - labels.zero_owner
 
 
 def random_problem(seed, m=12, n=5, n_classes=2, k=2, alpha=0.05):

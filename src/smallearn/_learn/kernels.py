@@ -4,8 +4,8 @@ Numba's disk cache does not see a change in another file, so all kernels live in
 order: the loss of a row, passes over the rows, then the per-prototype loops of the geometry.
 
 Letters: rows ``i`` of ``m``, columns ``l`` of ``d``, prototypes ``j`` of ``p``. ``owner[j]`` is the class of prototype
-``j``, ``code[i]`` the class of row ``i`` and ``own[i]`` its own prototype; ``zero_owner`` is the class that owns the
-prototype frozen at zero, or -1 where there is none. A row of that class has ``own[i] = -1``.
+``j``, ``code[i]`` the class of row ``i`` and ``own[i]`` its own prototype. ``has_zero`` says whether one class owns a
+prototype that is frozen at zero; the rows of that class have ``own[i] = NO_PROTOTYPE``.
 """
 
 import sys
@@ -14,6 +14,9 @@ from math import exp, log
 import numpy as np
 from numba import njit
 from numba.core import event
+
+NO_PROTOTYPE = -1  # own[i] of a row whose class owns the prototype frozen at zero
+PADDING = -1  # column[j, a] where prototype j has fewer than a + 1 entries
 
 # NaN and infinities keep their meaning; sums may be reordered, which is what lets the dot products use SIMD.
 _OPTIONS = {"nogil": True, "error_model": "numpy", "fastmath": {"reassoc", "contract", "nsz", "arcp"}}
@@ -51,17 +54,17 @@ event.register("numba:compile", _Notice())
 
 
 @compiled
-def softmax_residual(z, own, code, owner, zero_owner, s):
+def softmax_residual(z, own, code, owner, has_zero, s):
     """Return the loss and its conjugate at its gradient; fill ``s`` with that gradient.
 
     ``loss = log(Σ_j exp z_j) - z_own`` over the row's own prototype and those of other classes (the frozen zero among
     them), ``s_j = π_j - [j = own]`` and ``loss*(s) = Σ_j π_j log π_j``. Other entries of ``s`` are 0.
     """
-    top = 0.0 if zero_owner >= 0 else -np.inf
+    top = 0.0 if has_zero else -np.inf
     for j in range(z.shape[0]):
         if (j == own or owner[j] != code) and z[j] > top:
             top = z[j]
-    total = exp(-top) if zero_owner >= 0 else 0.0
+    total = exp(-top) if has_zero else 0.0
     mean = -top * total  # of z - top under exp(z - top), the frozen zero first
     for j in range(z.shape[0]):
         s[j] = 0.0
@@ -74,14 +77,14 @@ def softmax_residual(z, own, code, owner, zero_owner, s):
     log_total = log(total)
     loss = log_total + top
     conjugate = mean / total - log_total
-    if own >= 0:
+    if own != NO_PROTOTYPE:
         loss -= z[own]
         s[own] -= 1.0
     return loss, conjugate
 
 
 @compiled
-def conjugate_of(s, own, code, owner, zero_owner):
+def conjugate_of(s, own, code, owner, has_zero):
     """``Σ π log π`` with ``π`` read back from ``s``, any point of the dual set; ``0 log 0 = 0``."""
     value = 0.0
     rest = 1.0  # the probability of the frozen zero
@@ -91,7 +94,7 @@ def conjugate_of(s, own, code, owner, zero_owner):
             rest -= share
             if share > 0.0:
                 value += share * log(share)
-    if zero_owner >= 0 and rest > 0.0:
+    if has_zero and rest > 0.0:
         value += rest * log(rest)
     return value
 
@@ -100,7 +103,7 @@ def conjugate_of(s, own, code, owner, zero_owner):
 
 
 @compiled
-def dense_pass(X, mean, inverse, W, own, code, weight, owner, zero_owner, G):
+def dense_pass(X, mean, inverse, W, own, code, weight, owner, has_zero, G):
     """Add ``Σ_i weight_i s_ij x_i`` to ``G`` (none if it has no rows); return the weighted loss and conjugate.
 
     ``x = (X - mean) * inverse``, followed by a constant 1 if ``W`` has one column more than ``X``.
@@ -122,7 +125,7 @@ def dense_pass(X, mean, inverse, W, own, code, weight, owner, zero_owner, G):
                 for l in range(d):
                     dot += W[j, l] * x[l]
                 z[j] = dot
-        row_loss, row_conjugate = softmax_residual(z, own[i], code[i], owner, zero_owner, s)
+        row_loss, row_conjugate = softmax_residual(z, own[i], code[i], owner, has_zero, s)
         loss += weight[i] * row_loss
         conjugate += weight[i] * row_conjugate
         for j in range(G.shape[0]):
@@ -134,7 +137,7 @@ def dense_pass(X, mean, inverse, W, own, code, weight, owner, zero_owner, G):
 
 
 @compiled
-def sparse_pass(data, indices, indptr, W, offset, own, code, weight, owner, zero_owner, G, total):
+def sparse_pass(data, indices, indptr, W, offset, own, code, weight, owner, has_zero, G, total):
     """As ``dense_pass`` for CSR rows: ``z = X Wᵀ + offset``; adds ``Σ_i weight_i s_i`` to ``total`` for the caller,
     who centres ``G`` by a rank-one correction."""
     p = W.shape[0]
@@ -150,7 +153,7 @@ def sparse_pass(data, indices, indptr, W, offset, own, code, weight, owner, zero
                 for e in range(indptr[i], indptr[i + 1]):
                     dot += data[e] * W[j, indices[e]]
                 z[j] = dot
-        row_loss, row_conjugate = softmax_residual(z, own[i], code[i], owner, zero_owner, s)
+        row_loss, row_conjugate = softmax_residual(z, own[i], code[i], owner, has_zero, s)
         loss += weight[i] * row_loss
         conjugate += weight[i] * row_conjugate
         for j in range(G.shape[0]):
@@ -163,7 +166,7 @@ def sparse_pass(data, indices, indptr, W, offset, own, code, weight, owner, zero
 
 
 @compiled
-def literal_pass(X, mean, inverse, W, bins, first, table, offset, own, code, weight, owner, zero_owner, G, hist, total):
+def literal_pass(X, mean, inverse, W, bins, first, table, offset, own, code, weight, owner, has_zero, G, hist, total):
     """As ``dense_pass`` where most columns are literals, each true on an interval of the bins of one feature.
 
     ``bins[i, f]`` is the bin of row ``i`` in feature ``f``, whose bins begin at ``first[f]`` of ``table`` (p × bins:
@@ -190,7 +193,7 @@ def literal_pass(X, mean, inverse, W, bins, first, table, offset, own, code, wei
                 for f in range(bins.shape[1]):
                     dot += table[j, first[f] + bins[i, f]]
                 z[j] = dot
-        row_loss, row_conjugate = softmax_residual(z, own[i], code[i], owner, zero_owner, s)
+        row_loss, row_conjugate = softmax_residual(z, own[i], code[i], owner, has_zero, s)
         loss += weight[i] * row_loss
         conjugate += weight[i] * row_conjugate
         for j in range(G.shape[0]):
@@ -229,12 +232,12 @@ def screen_pass(X, mean, inverse, bins, first, S, bend, G, hist, H, bend_hist, t
 
 
 @compiled
-def curvature_pass(X, mean, inverse, theta, column, own, code, weight, owner, zero_owner, g, H):
+def curvature_pass(X, mean, inverse, theta, column, own, code, weight, owner, has_zero, g, H):
     """As ``dense_pass`` for chosen unknowns, with the Hessian: fills ``g`` (p × w) and ``H`` (p × w × p × w).
 
     Entry ``a`` of prototype ``j`` is the weight ``theta[j, a]`` of column ``column[j, a]``: the one after the last of
-    ``X`` is the constant, -1 is padding. The Hessian of a row is ``(diag(π) - π πᵀ)_jj' x_j x_j'ᵀ`` over the prototypes
-    that take part. ``g`` and ``H`` must come in as zeros.
+    ``X`` is the constant, `PADDING` is no entry. The Hessian of a row is ``(diag(π) - π πᵀ)_jj' x_j x_j'ᵀ`` over the
+    prototypes that take part. ``g`` and ``H`` must come in as zeros.
     """
     m, n = X.shape
     p, width = theta.shape
@@ -249,13 +252,13 @@ def curvature_pass(X, mean, inverse, theta, column, own, code, weight, owner, ze
             if j == own[i] or owner[j] != code[i]:
                 for a in range(width):
                     c = column[j, a]
-                    if c >= 0:
+                    if c != PADDING:
                         x[j, a] = (X[i, c] - mean[c]) * inverse[c] if c < n else 1.0
                 dot = 0.0
                 for a in range(width):
                     dot += theta[j, a] * x[j, a]
                 z[j] = dot
-        row_loss, row_conjugate = softmax_residual(z, own[i], code[i], owner, zero_owner, s)
+        row_loss, row_conjugate = softmax_residual(z, own[i], code[i], owner, has_zero, s)
         loss += weight[i] * row_loss
         conjugate += weight[i] * row_conjugate
         for j in range(p):
@@ -288,7 +291,7 @@ def curvature_pass(X, mean, inverse, theta, column, own, code, weight, owner, ze
 
 
 @compiled
-def entries_pass(B, at, begin, theta, own, code, weight, owner, zero_owner, g, H):
+def entries_pass(B, at, begin, theta, own, code, weight, owner, has_zero, g, H):
     """As ``curvature_pass`` for entries in one list: those of prototype ``j`` are ``begin[j] … begin[j + 1]``; entry
     ``e`` weighs column ``at[e]`` of ``B``. Fills ``g`` and the lower triangle of ``H``; returns the loss."""
     p = owner.shape[0]
@@ -310,7 +313,7 @@ def entries_pass(B, at, begin, theta, own, code, weight, owner, zero_owner, g, H
                     x[e] = B[i, at[e]]
                     dot += theta[e] * x[e]
                 z[j] = dot
-        row_loss, _ = softmax_residual(z, own[i], code[i], owner, zero_owner, s)
+        row_loss, _ = softmax_residual(z, own[i], code[i], owner, has_zero, s)
         loss += weight[i] * row_loss
         for j in range(p):
             if j != own[i] and owner[j] == code[i]:
@@ -364,7 +367,7 @@ def cholesky_solve(L, v):
 
 
 @compiled
-def newton_entries(B, at, begin, theta, own, code, weight, owner, zero_owner, alpha, tol, max_iter):
+def newton_entries(B, at, begin, theta, own, code, weight, owner, has_zero, alpha, tol, max_iter):
     """Minimise ``loss + λ/2 ‖θ‖²`` over the entries by Newton's method with backtracking, to a decrement of ``tol``
     times the value. Returns θ, the minimum and the inverse Hessian there."""
     size = theta.shape[0]
@@ -374,7 +377,7 @@ def newton_entries(B, at, begin, theta, own, code, weight, owner, zero_owner, al
     new_H = np.empty((size, size))
     step = np.empty(size)
     trial = np.empty(size)
-    value = entries_pass(B, at, begin, theta, own, code, weight, owner, zero_owner, g, H)
+    value = entries_pass(B, at, begin, theta, own, code, weight, owner, has_zero, g, H)
     for e in range(size):
         value += 0.5 * alpha * theta[e] * theta[e]
         g[e] += alpha * theta[e]
@@ -394,7 +397,7 @@ def newton_entries(B, at, begin, theta, own, code, weight, owner, zero_owner, al
         for _ in range(15):
             for e in range(size):
                 trial[e] = theta[e] - length * step[e]
-            new_value = entries_pass(B, at, begin, trial, own, code, weight, owner, zero_owner, new_g, new_H)
+            new_value = entries_pass(B, at, begin, trial, own, code, weight, owner, has_zero, new_g, new_H)
             for e in range(size):
                 new_value += 0.5 * alpha * trial[e] * trial[e]
             if new_value <= value - 0.1 * length * decrement:
@@ -704,23 +707,23 @@ def model_rows(W, g, H, pools, alpha, forcing, max_iter):
 
 
 @compiled
-def residual_rows(Z, own, code, owner, zero_owner, S):
+def residual_rows(Z, own, code, owner, has_zero, S):
     """``S_i = ∇loss_i(Z_i)``: the mirror map of the entropy geometry."""
     for i in range(Z.shape[0]):
-        softmax_residual(Z[i], own[i], code[i], owner, zero_owner, S[i])
+        softmax_residual(Z[i], own[i], code[i], owner, has_zero, S[i])
 
 
 @compiled
-def conjugate_rows(S, own, code, owner, zero_owner, weight):
+def conjugate_rows(S, own, code, owner, has_zero, weight):
     """``Σ_i weight_i loss_i*(S_i)``."""
     value = 0.0
     for i in range(S.shape[0]):
-        value += weight[i] * conjugate_of(S[i], own[i], code[i], owner, zero_owner)
+        value += weight[i] * conjugate_of(S[i], own[i], code[i], owner, has_zero)
     return value
 
 
 @compiled
-def conjugate_slope(s, own, code, owner, zero_owner, floor, out):
+def conjugate_slope(s, own, code, owner, has_zero, floor, out):
     """``out = ∇loss*(s)``, taken in the free coordinates of the dual set, its logarithm clipped at ``floor``.
 
     These are the probabilities ``π`` of the rivals, with ``∇ = log(π_j / π_own)``; the own entry of ``out`` is then 0.
@@ -731,7 +734,7 @@ def conjugate_slope(s, own, code, owner, zero_owner, floor, out):
         out[j] = 0.0
         if owner[j] != code:
             rest -= s[j]
-    if zero_owner >= 0 and own >= 0:
+    if has_zero and own != NO_PROTOTYPE:
         out[own] = log(max(1.0 + s[own], floor) / max(-s[own], floor))
         return
     for j in range(s.shape[0]):
@@ -740,17 +743,17 @@ def conjugate_slope(s, own, code, owner, zero_owner, floor, out):
 
 
 @compiled
-def dual_step(s, slope, step, own, code, owner, zero_owner, pi, u, out):
+def dual_step(s, slope, step, own, code, owner, has_zero, pi, u, out):
     """``out``: the projection of ``s + step · slope`` onto the dual set, in its free coordinates (see above).
 
     The set is ``π ≥ 0, Σ π ≤ 1``; the entry of the own prototype follows as ``-Σ π``. ``pi`` and ``u`` are scratch.
     """
     for j in range(s.shape[0]):
         out[j] = 0.0
-    if zero_owner >= 0 and own >= 0:
+    if has_zero and own != NO_PROTOTYPE:
         out[own] = min(max(s[own] + step * slope[own], -1.0), 0.0)
         return
-    against = slope[own] if own >= 0 else 0.0
+    against = slope[own] if own != NO_PROTOTYPE else 0.0
     total = 0.0
     for j in range(s.shape[0]):
         pi[j] = 0.0
@@ -765,28 +768,28 @@ def dual_step(s, slope, step, own, code, owner, zero_owner, pi, u, out):
     for j in range(s.shape[0]):
         if owner[j] != code:
             out[j] = min(max(pi[j] - threshold, 0.0), 1.0)
-            if own >= 0:
+            if own != NO_PROTOTYPE:
                 out[own] -= out[j]
 
 
 @compiled
-def conjugate_slope_rows(S, own, code, owner, zero_owner, floor, out):
+def conjugate_slope_rows(S, own, code, owner, has_zero, floor, out):
     """``out_i = ∇loss_i*(S_i)``."""
     for i in range(S.shape[0]):
-        conjugate_slope(S[i], own[i], code[i], owner, zero_owner, floor, out[i])
+        conjugate_slope(S[i], own[i], code[i], owner, has_zero, floor, out[i])
 
 
 @compiled
-def dual_step_rows(S, slope, step, own, code, owner, zero_owner, out):
+def dual_step_rows(S, slope, step, own, code, owner, has_zero, out):
     """``out_i``: the projection of ``S_i + step · slope_i`` onto the dual set."""
     pi = np.empty(S.shape[1])
     u = np.empty(S.shape[1])
     for i in range(S.shape[0]):
-        dual_step(S[i], slope[i], step, own[i], code[i], owner, zero_owner, pi, u, out[i])
+        dual_step(S[i], slope[i], step, own[i], code[i], owner, has_zero, pi, u, out[i])
 
 
 @compiled
-def dual_pass(X, W, S, at, step, own, code, weight, owner, zero_owner, floor, out, G):
+def dual_pass(X, W, S, at, step, own, code, weight, owner, has_zero, floor, out, G):
     """``out_i``: from ``S_i`` a step along ``W x_i - ∇loss_i*(at_i)``; ``G = Σ_i weight_i out_i x_i``.
 
     `conjugate_slope` and `dual_step` written out: handing them rows of arrays would take longer than what they do.
@@ -798,10 +801,10 @@ def dual_pass(X, W, S, at, step, own, code, weight, owner, zero_owner, floor, ou
     for i in range(X.shape[0]):
         mine = own[i]
         own_score = 0.0
-        if mine >= 0:
+        if mine != NO_PROTOTYPE:
             for l in range(d):
                 own_score += W[mine, l] * X[i, l]
-        if zero_owner >= 0 and mine >= 0:
+        if has_zero and mine != NO_PROTOTYPE:
             s = at[i, mine]
             slope = own_score - log(max(1.0 + s, floor) / max(-s, floor))
             for j in range(p):
@@ -833,7 +836,7 @@ def dual_pass(X, W, S, at, step, own, code, weight, owner, zero_owner, floor, ou
                 if owner[j] != code[i]:
                     out[i, j] = min(max(pi[j] - threshold, 0.0), 1.0)
                     total += out[i, j]
-            if mine >= 0:
+            if mine != NO_PROTOTYPE:
                 out[i, mine] = -total
         for j in range(p):
             share = weight[i] * out[i, j]
@@ -860,7 +863,7 @@ def euclidean_steps(
     code,
     weight,
     owner,
-    zero_owner,
+    has_zero,
     ridge,
     budget,
     free,
@@ -892,10 +895,10 @@ def euclidean_steps(
     for number in range(done + 1, done + count + 1):
         mask_step(mask, G, rise, budget, free, ahead_mask)
         W = -G * mask / ridge
-        dual_pass(X, W, S, S, step, own, code, weight, owner, zero_owner, floor, ahead, ahead_G)
+        dual_pass(X, W, S, S, step, own, code, weight, owner, has_zero, floor, ahead, ahead_G)
         mask_step(mask, ahead_G, rise, budget, free, following_mask)
         W = -ahead_G * ahead_mask / ridge
-        dual_pass(X, W, S, ahead, step, own, code, weight, owner, zero_owner, floor, following, G)
+        dual_pass(X, W, S, ahead, step, own, code, weight, owner, has_zero, floor, following, G)
         mask[:] = following_mask
         S[:] = following
         mean_mask += (ahead_mask - mean_mask) / number

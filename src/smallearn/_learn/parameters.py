@@ -239,15 +239,15 @@ def check_cut_points(
     return found
 
 
-def check_positive_class(positive_class: Any, classes: list) -> list[int]:
-    """The classes to try as owners of the prototypes, by number; -1 stands for all of them."""
+def check_positive_class(positive_class: Any, classes: list) -> list[int] | list[None]:
+    """The classes to try as owners of the prototypes, by number; None: every class owns prototypes."""
     if len(classes) > 2:
         if positive_class is not None:
             raise ValueError(
                 f"positive_class={positive_class!r}, but y has {len(classes)} classes, all of which own prototypes; "
                 "leave it None."
             )
-        return [-1]
+        return [None]
     if positive_class is None:
         return [1]
     if isinstance(positive_class, str) and positive_class == "auto":

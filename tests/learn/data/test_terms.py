@@ -10,6 +10,7 @@ from smallearn._learn.data.blocks import DenseRows, Labels
 from smallearn._learn.data.literal_rows import LiteralRows, literal_moments
 from smallearn._learn.data.literals import dense_candidates, only_raw, quantile_cuts, sparse_candidates
 from smallearn._learn.data.problem import build_problem
+from smallearn._learn.kernels import PADDING
 from tests.helpers import oracle, problems
 
 NAN = np.nan
@@ -68,7 +69,7 @@ def literal_rows(draw):
         cuts = 3
     problem = build_problem(X, labels.code, weight, None, True, kind, cuts, categories)
     constant = draw(st.booleans())
-    rows = problem.rows(labels.zero_owner, constant, 1)
+    rows = problem.rows(problems.only_owner(labels), constant, 1)
     assert isinstance(rows, LiteralRows)
     B = by_hand(X, problem.candidates, categories, weight)
     mean = np.average(B, axis=0, weights=weight)
@@ -255,8 +256,8 @@ def test_sums_and_curvature_over_literals_agree_with_the_matrix_written_out(give
     assert rows.sums(W, assignment, gradient=False).loss == pytest.approx(found.loss, rel=1e-12)
     chosen = np.sort(rng.choice(d, min(d, 3), replace=False))
     column = np.tile(chosen, (p, 1))
-    column[0, -1] = -1
-    theta = np.where(column >= 0, rng.normal(size=column.shape), 0.0)
+    column[0, -1] = PADDING
+    theta = np.where(column != PADDING, rng.normal(size=column.shape), 0.0)
     bent, straight = rows.curvature(theta, column, assignment), plain.curvature(theta, column, assignment)
     agree(bent.loss, straight.loss)
     agree(bent.gradient, straight.gradient)
@@ -272,7 +273,7 @@ def test_screen_and_columns_of_plain_rows_agree_with_the_matrix(convert, constan
     X = np.where(rng.random((50, 6)) < 0.5, rng.normal(size=(50, 6)), 0.0)
     labels, _ = problems.random_labels(rng, 50, 2)
     problem = build_problem(convert(X), labels.code, np.ones(50), None, True)
-    rows = problem.rows(labels.zero_owner, constant, 1)
+    rows = problem.rows(problems.only_owner(labels), constant, 1)
     Z = (X - X.mean(axis=0)) / X.std(axis=0)
     Z = np.column_stack([Z, np.ones(50)]) if constant else Z
     S, bend = rng.normal(size=(50, 2)), rng.random((50, 2))
@@ -290,7 +291,7 @@ def test_the_blocks_of_many_rows_add_up_to_the_same_sums_for_any_number_of_threa
     labels, assignment = problems.random_labels(rng, 90, 3)
     problem = build_problem(X, labels.code, np.ones(90), None, True, "both", 5)
     W = rng.normal(size=(len(assignment.owner), len(problem.candidates) + 1))
-    one, two = (problem.rows(labels.zero_owner, True, jobs).sums(W, assignment) for jobs in (1, 2))
+    one, two = (problem.rows(problems.only_owner(labels), True, jobs).sums(W, assignment) for jobs in (1, 2))
     assert one.loss == two.loss
     np.testing.assert_array_equal(one.gradient, two.gradient)
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from smallearn import SMaLLClassifier
 from smallearn._learn.data.blocks import Assignment
+from smallearn._learn.kernels import NO_PROTOTYPE
 from smallearn._learn.solve import rounding
 from smallearn._learn.solve.certify import Proof, certify
 from smallearn._learn.solve.objective import Objective, Penalty
@@ -28,7 +29,7 @@ def hard_problem(seed, p, n, penalty, m=40):
     code = (X[:, :3].sum(axis=1) + rng.normal(size=m) > 0.0).astype(np.int64)
     code[:2] = [0, 1]
     labels = replace(objective.rows.labels, code=code, zero_owner=0)
-    own = np.where(code == 1, rng.integers(0, p, m), -1)
+    own = np.where(code == 1, rng.integers(0, p, m), NO_PROTOTYPE)
     rows = type(objective.rows)(X, np.zeros(n), np.ones(n), True, labels)
     return Objective(rows, Assignment(own, np.ones(p, dtype=np.int64)), penalty)
 
@@ -108,7 +109,7 @@ def test_with_several_classes():
 def test_the_breast_cancer_data_are_settled_in_few_relaxations():
     """λ = 0.01, one prototype: brute force over the 4,060 supports of three gives the same."""
     two = problems.breast_cancer(3, 0.01)
-    own = np.where(two.assignment.own >= 0, 0, -1)
+    own = np.where(two.assignment.own != NO_PROTOTYPE, 0, NO_PROTOTYPE)
     objective = replace(two, assignment=Assignment(own, np.ones(1, dtype=np.int64)))
     proof = certify(objective, weakest(objective), 1e-6)
     assert proof.complete

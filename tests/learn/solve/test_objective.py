@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from smallearn._learn.data.blocks import DenseRows, SparseRows
+from smallearn._learn.kernels import NO_PROTOTYPE
 from smallearn._learn.solve.objective import Objective, Penalty
 from smallearn._learn.solve.solvers import accelerated
 from tests.helpers import oracle, problems
@@ -101,9 +102,9 @@ def test_slope_of_the_conjugate_inverts_the_gradient_of_the_loss(seed, n_classes
     S = objective.residual(Z)
     slope = objective.conjugate_slope(S)
     rivals = objective.assignment.owner[None, :] != objective.rows.labels.code[:, None]
-    z_own = np.where(own >= 0, Z[np.arange(len(own)), own], 0.0)
-    if objective.rows.labels.zero_owner >= 0:
-        rows = np.flatnonzero(own >= 0)
+    z_own = np.where(own != NO_PROTOTYPE, Z[np.arange(len(own)), own], 0.0)
+    if objective.rows.labels.has_zero:
+        rows = np.flatnonzero(own != NO_PROTOTYPE)
         np.testing.assert_allclose(slope[rows, own[rows]], Z[rows, own[rows]], atol=1e-9)
         rivals[rows] = False
     np.testing.assert_allclose(slope[rivals], (Z - z_own[:, None])[rivals], atol=1e-9)

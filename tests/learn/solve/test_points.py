@@ -11,18 +11,19 @@ from scipy.optimize import minimize_scalar
 from sklearn.datasets import load_breast_cancer
 from sklearn.linear_model import LogisticRegression
 
+from smallearn._learn.kernels import NO_PROTOTYPE
 from smallearn._learn.solve.points import _rows, _Search, find_points
 from smallearn.model import Prototype, SMaLLModel, Term
 
 
 def slow_loss(z, own, code, owner, row_weight):
-    """The mean loss from its formula; own = -1 is the prototype frozen at zero."""
+    """The mean loss from its formula; own = NO_PROTOTYPE is the prototype frozen at zero."""
     total = 0.0
-    has_zero = np.any(own < 0)
+    has_zero = np.any(own == NO_PROTOTYPE)
     for i in range(len(code)):
-        z_own = 0.0 if own[i] < 0 else z[i, own[i]]
+        z_own = 0.0 if own[i] == NO_PROTOTYPE else z[i, own[i]]
         rivals = [z[i, j] for j in range(len(owner)) if owner[j] != code[i]]
-        if has_zero and own[i] >= 0:
+        if has_zero and own[i] != NO_PROTOTYPE:
             rivals.append(0.0)
         total += row_weight[i] * math.log1p(sum(math.exp(min(rival - z_own, 700.0)) for rival in rivals))
     return total
@@ -39,7 +40,7 @@ def two_classes(B, y, **options):
         B,
         fit.coef_,
         fit.intercept_,
-        np.where(y == 1, 0, -1),
+        np.where(y == 1, 0, NO_PROTOTYPE),
         y,
         np.array([1]),
         0,
@@ -58,10 +59,10 @@ def problems(draw):
         code = rng.integers(0, 2, m)
         code[0] = 0
     else:
-        owner, zero_owner = np.array([0, 0, 1, 2]), -1
+        owner, zero_owner = np.array([0, 0, 1, 2]), None
         code = rng.integers(0, 3, m)
     members = [np.flatnonzero(owner == label) for label in range(3)]
-    own = np.array([rng.choice(members[label]) if len(members[label]) else -1 for label in code])
+    own = np.array([rng.choice(members[label]) if len(members[label]) else NO_PROTOTYPE for label in code])
     weights = rng.normal(size=(len(owner), t)) * (rng.random((len(owner), t)) < 0.8)
     weights = np.where(raw, weights / (B.std(axis=0) + 1e-9), weights)
     row_weight = rng.random(m) + 0.1
@@ -158,7 +159,7 @@ def test_separable_rows_have_a_finite_scale_and_a_penalty_lowers_it():
 
 def test_a_model_without_terms_is_a_constant():
     y = np.array([0, 1, 1, 1])
-    arguments = (np.where(y == 1, 0, -1), y, np.array([1]), 0, np.full(4, 0.25), np.zeros(1, dtype=bool), 5)
+    arguments = (np.where(y == 1, 0, NO_PROTOTYPE), y, np.array([1]), 0, np.full(4, 0.25), np.zeros(1, dtype=bool), 5)
     found = find_points(np.ones((4, 1)), np.zeros((1, 1)), np.array([math.log(3.0)]), *arguments)
     assert not found.points.any()
     assert found.scale * found.intercepts[0] == pytest.approx(math.log(3.0), rel=1e-3)
@@ -189,7 +190,7 @@ def test_points_make_a_model_that_is_a_score_card():
     assert np.logaddexp(0.0, log_odds).mean() == pytest.approx(found.loss)
 
 
-@pytest.mark.parametrize("zero_owner", [0, -1])
+@pytest.mark.parametrize("zero_owner", [0, None])
 @pytest.mark.parametrize("alpha", [0.0, 0.3])
 def test_the_model_of_the_objective_has_its_slopes_and_curvatures(zero_owner, alpha):
     rng = np.random.default_rng(0)
@@ -197,7 +198,7 @@ def test_the_model_of_the_objective_has_its_slopes_and_curvatures(zero_owner, al
     B = rng.normal(size=(m, t))
     owner = np.array([1, 1]) if zero_owner == 0 else np.array([0, 1, 1, 2])
     code = rng.integers(0, 2 if zero_owner == 0 else 3, m)
-    own = np.array([np.flatnonzero(owner == label)[0] if label in owner else -1 for label in code])
+    own = np.array([np.flatnonzero(owner == label)[0] if label in owner else NO_PROTOTYPE for label in code])
     support = rng.random((len(owner), t)) < 0.7
     rows = _rows(B, own, code, owner, zero_owner, np.full(m, 1 / m), merge=False)
     points = rng.integers(-3, 4, (len(owner), t)) * support

@@ -8,6 +8,7 @@ from scipy import sparse
 
 from smallearn._learn.data.blocks import Assignment
 from smallearn._learn.data.problem import build_problem
+from smallearn._learn.kernels import NO_PROTOTYPE
 from smallearn._learn.solve import starts
 from smallearn._learn.solve.objective import Penalty
 from smallearn._learn.solve.support_search import Search
@@ -19,8 +20,8 @@ def setting(X, y, counts, weight=None, literals="raw", convert=np.asarray):
     """The problem, its rows and a penalty with room for three terms a prototype."""
     weight = np.ones(len(y)) if weight is None else np.asarray(weight, dtype=float)
     problem = build_problem(convert(X), y, weight, None, True, literals, 4)
-    zero_owner = 1 - next(iter(counts)) if len(problem.classes) == 2 else -1
-    rows = problem.rows(zero_owner, True, 1)
+    owner = next(iter(counts)) if len(problem.classes) == 2 else None
+    rows = problem.rows(owner, True, 1)
     return problem, rows, Penalty.count(0.01, 3, len(problem.candidates), 1)
 
 
@@ -34,7 +35,7 @@ def check_start(start, code, counts):
     """Rows of the classes that own prototypes have one of theirs, the others none; none is without rows."""
     assert isinstance(start, Assignment)
     member = np.isin(code, list(counts))
-    assert np.all(start.own[~member] == -1)
+    assert np.all(start.own[~member] == NO_PROTOTYPE)
     assert np.array_equal(start.owner[start.own[member]], code[member])
     assert np.all(np.bincount(start.own[member], minlength=len(start.owner)) > 0)
     for label, count in counts.items():
@@ -97,7 +98,7 @@ def test_a_split_cuts_the_class_along_the_feature_in_groups_of_equal_weight():
     start = starts._split(rows, problem, {1: 2}, 1)
     assert start.own[(x >= 20) & (x < 40)].tolist() == [0] * 20
     assert start.own[x >= 40].tolist() == [1] * 20
-    assert start.own[x < 20].tolist() == [-1] * 20
+    assert start.own[x < 20].tolist() == [NO_PROTOTYPE] * 20
 
 
 def test_splits_find_the_feature_that_parts_the_cases_where_its_ends_are_one_class():

@@ -8,6 +8,7 @@ import pytest
 
 from smallearn import datasets
 from smallearn._learn.data.blocks import Assignment, DenseRows, Labels
+from smallearn._learn.kernels import NO_PROTOTYPE
 from smallearn._learn.solve import rounding
 from smallearn._learn.solve.objective import Objective, Penalty
 from smallearn._learn.solve.scoring import LOSS_SHARE
@@ -49,7 +50,7 @@ def check_state(search, state, Z):
     loss = oracle.mean_loss(Z, W, state.assignment, search.labels)
     assert state.value == pytest.approx(loss + 0.5 * search.penalty.alpha * np.sum(W * W), rel=1e-10)
     code, zero_owner = search.labels.code, search.labels.zero_owner
-    assert np.array_equal(state.assignment.own < 0, code == zero_owner)
+    assert np.array_equal(state.assignment.own == NO_PROTOTYPE, code == zero_owner)
     member = state.assignment.own >= 0
     assert np.array_equal(state.assignment.owner[state.assignment.own[member]], code[member])
 
@@ -216,7 +217,7 @@ def test_polish_ends_where_no_single_swap_helps(seed, alpha):
 def test_no_state_beats_brute_force_at_its_assignment_and_one_prototype_gets_near_it(seed):
     objective, Z, _ = problems.random_problem(seed, m=40, n=6, n_classes=2, k=2, alpha=0.05)
     owner = 1 - objective.rows.labels.zero_owner
-    own = np.where(objective.rows.labels.code == owner, 0, -1)
+    own = np.where(objective.rows.labels.code == owner, 0, NO_PROTOTYPE)
     start = Assignment(own, np.array([owner]))
     search = Search(objective.rows, objective.penalty)
     state = search.polish(search.descend(start, 2), removals=9, tries=9)
@@ -274,7 +275,7 @@ def test_a_trace_has_a_model_of_every_size():
     owner = 1 - objective.rows.labels.zero_owner
     search = Search(objective.rows, penalty)
     for p in (1, 2):
-        own = np.where(objective.rows.labels.code == owner, np.arange(60) % p, -1)
+        own = np.where(objective.rows.labels.code == owner, np.arange(60) % p, NO_PROTOTYPE)
         found = search.trace([Assignment(own, np.full(p, owner))], 2, 5)
         assert max(found) == 5
         assert set(found) >= {2, 3, 4, 5}
@@ -309,7 +310,7 @@ def noisy_dnf(p, seed, noise):
 
 def test_merit_is_accuracy_less_a_share_of_the_log_loss_of_the_greatest_score():
     search, y = noisy_dnf(3, 0, 0.1)
-    state = search.descend(Assignment(np.where(y == 1, np.arange(len(y)) % 3, -1), np.ones(3, dtype=int)), 6)
+    state = search.descend(Assignment(np.where(y == 1, np.arange(len(y)) % 3, NO_PROTOTYPE), np.ones(3, dtype=int)), 6)
     margin = np.where(y == 1, 1.0, -1.0) * state.Z.max(axis=1)
     expected = np.mean(margin > 0.0) - LOSS_SHARE * np.mean(np.log1p(np.exp(-margin)))
     assert search.merit(state) == pytest.approx(expected, abs=1e-8)
@@ -319,7 +320,7 @@ def test_prototypes_that_begin_anew_never_make_it_worse_and_free_those_that_are_
     before, after = [], []
     for seed in range(8):
         search, y = noisy_dnf(3, seed, 0.1)
-        own = np.where(y == 1, np.random.default_rng(seed).integers(0, 3, len(y)), -1)
+        own = np.where(y == 1, np.random.default_rng(seed).integers(0, 3, len(y)), NO_PROTOTYPE)
         stuck = search.descend(Assignment(own, np.ones(3, dtype=int)), 6)
         freed = search.reseed(stuck, 6)
         assert search.size(freed) <= 6

@@ -33,12 +33,12 @@ MANY_PROTOTYPES = 6  # from here on as many starts as prototypes: the more there
 
 @dataclass(frozen=True)
 class Family:
-    """``owner`` is the class that owns the prototypes, by number; -1: all do. ``alphas`` are neighbours: the search is
-    run at one of them."""
+    """``owner`` is the class that owns the prototypes, by number; None: every class does. ``alphas`` are neighbours:
+    the search is run at one of them."""
 
     literals: str
     n_prototypes: int
-    owner: int
+    owner: int | None
     alphas: tuple[float, ...]
 
 
@@ -75,9 +75,9 @@ class Task:
     scoring: Any
     seed: int
 
-    def rows(self, problem: Problem, owner: int) -> Rows:
+    def rows(self, problem: Problem, owner: int | None) -> Rows:
         """The rows for one orientation."""
-        return problem.rows(1 - owner if owner >= 0 else -1, self.fit_intercept, 1)
+        return problem.rows(owner, self.fit_intercept, 1)
 
     def search(self, rows: Rows, family: Family, alpha: float) -> Search:
         """The search within a family at one λ."""
@@ -89,12 +89,12 @@ class Task:
         """The budget, which by prototype is an equal share of the terms."""
         if self.budget.costs is not None or self.budget.pooling != "prototype":
             return self.budget
-        owners = len(self.problem.classes) if family.owner < 0 else 1
+        owners = len(self.problem.classes) if family.owner is None else 1
         return replace(self.budget, limit=max(1, self.max_terms // (family.n_prototypes * owners)))
 
     def counts(self, family: Family, code: np.ndarray) -> dict[int, int]:
         """How many prototypes each class gets: no more than it has rows."""
-        labels = range(len(self.problem.classes)) if family.owner < 0 else [family.owner]
+        labels = range(len(self.problem.classes)) if family.owner is None else [family.owner]
         return {label: min(family.n_prototypes, int(np.sum(code == label))) for label in labels}
 
 

@@ -30,8 +30,8 @@ CHUNK_ENTRIES = 1 << 16
 
 @dataclass(frozen=True)
 class Assignment:
-    """Who belongs to whom: ``owner[j]`` is the class of prototype ``j``, ``own[i]`` the prototype of row ``i``, or -1
-    for a row of the class that owns the prototype frozen at zero."""
+    """Who belongs to whom: ``owner[j]`` is the class of prototype ``j``, ``own[i]`` the prototype of row ``i``, or
+    `NO_PROTOTYPE` for a row of the class that owns the prototype frozen at zero."""
 
     own: np.ndarray
     owner: np.ndarray
@@ -40,12 +40,18 @@ class Assignment:
 @dataclass(frozen=True)
 class Labels:
     """What the loss knows of the rows: the class ``code`` and the ``weight`` of each (scaled to sum to 1; ``total`` is
-    what they summed to), and which class owns the prototype frozen at zero (-1: none)."""
+    what they summed to), and which class owns the prototype frozen at zero (None: every class has
+    prototypes of its own)."""
 
     code: np.ndarray
     weight: np.ndarray
     total: float
-    zero_owner: int
+    zero_owner: int | None
+
+    @property
+    def has_zero(self) -> bool:
+        """Whether a class owns the prototype frozen at zero."""
+        return self.zero_owner is not None
 
 
 class Sums(NamedTuple):
@@ -76,7 +82,7 @@ class Rows(Protocol):
 
     def curvature(self, theta: np.ndarray, column: np.ndarray, assignment: Assignment) -> Curvature:
         """Loss, conjugate, gradient and Hessian in one pass, in the entries of W that ``column`` names: ``theta[j, a]``
-        is the weight of column ``column[j, a]`` in prototype ``j``; -1 is padding."""
+        is the weight of column ``column[j, a]`` in prototype ``j``; `PADDING` is no entry."""
 
     def scores(self, W: np.ndarray) -> np.ndarray:
         """``Z = X Wᵀ``, m × p."""
@@ -123,7 +129,7 @@ class DenseRows:
                 labels.code[block],
                 labels.weight[block],
                 assignment.owner,
-                labels.zero_owner,
+                labels.has_zero,
                 G,
             )
             return Sums(loss, conjugate, G)
@@ -206,7 +212,7 @@ class SparseRows:
                 labels.code[block],
                 labels.weight[block],
                 assignment.owner,
-                labels.zero_owner,
+                labels.has_zero,
                 G,
                 total,
             )
@@ -297,7 +303,7 @@ def _curvature(X, mean, inverse, labels: Labels, block: slice, theta, column, as
         labels.code[block],
         labels.weight[block],
         assignment.owner,
-        labels.zero_owner,
+        labels.has_zero,
         g,
         H,
     )

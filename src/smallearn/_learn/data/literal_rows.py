@@ -19,6 +19,7 @@ from smallearn._learn.data.blocks import (
     _read_only,
 )
 from smallearn._learn.data.literals import Candidates
+from smallearn._learn.kernels import PADDING
 
 
 class LiteralRows:
@@ -56,7 +57,7 @@ class LiteralRows:
                 labels.code[block],
                 labels.weight[block],
                 assignment.owner,
-                labels.zero_owner,
+                labels.has_zero,
                 G[:, :r],
                 G[:, r:-1],
                 total,
@@ -101,8 +102,8 @@ class LiteralRows:
         return np.hstack([G, self._by_literal(hist, total), last]), np.hstack([H, square, bend_last])
 
     def curvature(self, theta: np.ndarray, column: np.ndarray, assignment: Assignment) -> Curvature:
-        used = np.unique(column[column >= 0])
-        place = np.where(column >= 0, np.searchsorted(used, column), -1)
+        used = np.unique(column[column != PADDING])
+        place = np.where(column != PADDING, np.searchsorted(used, column), PADDING)
         return self.restrict(used).curvature(theta, place, assignment)
 
     def scores(self, W: np.ndarray) -> np.ndarray:

@@ -65,8 +65,9 @@ class Problem:
         weights = {name: getattr(self, name)[index] * share[index] for name in ("sample_weight", "loss_weight")}
         return replace(self, X=self.X[index], bins=self.bins[index], code=self.code[index], **weights)
 
-    def rows(self, zero_owner: int, constant: bool, n_jobs: int) -> Rows:
-        """The rows as a solver sees them, where class ``zero_owner`` (-1: none) owns the prototype frozen at zero."""
+    def rows(self, owner: int | None, constant: bool, n_jobs: int) -> Rows:
+        """The rows as a solver sees them, where class ``owner`` of two owns the prototypes, or every class (None)."""
+        zero_owner = None if owner is None else 1 - owner
         total = float(self.loss_weight.sum())
         labels = Labels(self.code, self.loss_weight / total, total, zero_owner)
         if sparse.issparse(self.X) or len(self.candidates) == self.candidates.n_raw == self.X.shape[1]:
@@ -77,14 +78,14 @@ class Problem:
     def centred_rows(self) -> Rows:
         """The numbers about their mean, for k-means: distances between points far from zero would drown in rounding.
         Of a table's categories, the most even ones."""
-        labels = Labels(self.code, self.sample_weight / self.sample_weight.sum(), 1.0, -1)
+        labels = Labels(self.code, self.sample_weight / self.sample_weight.sum(), 1.0, None)
         numbers = make_rows(self.X, self.centre, self.width, False, labels, 1)
         kind = np.array(self.candidates.kind)
         named = np.flatnonzero((kind == EQUALS) & (self.inverse > 0.0))
         if len(named) == 0:
             return numbers
         named = np.sort(named[np.argsort(self.inverse[named], kind="stable")[:MOST_CATEGORIES]])
-        both = np.hstack([numbers.columns(np.arange(self.X.shape[1])), self.rows(-1, False, 1).columns(named)])
+        both = np.hstack([numbers.columns(np.arange(self.X.shape[1])), self.rows(None, False, 1).columns(named)])
         return make_rows(both, np.zeros(both.shape[1]), np.ones(both.shape[1]), False, labels, 1)
 
     def to_raw_units(self, W: np.ndarray, constant: bool) -> tuple[np.ndarray, np.ndarray]:

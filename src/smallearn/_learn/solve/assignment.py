@@ -7,6 +7,7 @@ order of the rows, and a row of weight 2 counts as two rows.
 import numpy as np
 
 from smallearn._learn.data.blocks import Assignment, Rows
+from smallearn._learn.kernels import NO_PROTOTYPE
 
 N_INIT = 3
 MAX_ROUNDS = 30  # a start is wanted, not the optimum of k-means
@@ -15,7 +16,7 @@ MAX_ROUNDS = 30  # a start is wanted, not the optimum of k-means
 def given(index: np.ndarray, code: np.ndarray, owners: list[int], count: int) -> Assignment:
     """The user's own: ``index`` counts within the class of the row, from 0 to ``count - 1``; rows of a class without
     prototypes are ignored. The prototypes without rows are there too."""
-    own = np.full(len(code), -1)
+    own = np.full(len(code), NO_PROTOTYPE)
     owner: list[int] = []
     for label in owners:
         member = code == label
@@ -53,7 +54,7 @@ def best_scoring(Z: np.ndarray, code: np.ndarray, assignment: Assignment) -> np.
     """``j(i) ← argmax_j z_ij`` over the prototypes of the row's own class; a row moves only for a better score."""
     own, owner = assignment.own, assignment.owner
     rivals = np.where(owner[None, :] == code[:, None], Z, -np.inf)
-    member = own >= 0
+    member = own != NO_PROTOTYPE
     index = np.flatnonzero(member)
     best = rivals[index].argmax(axis=1)
     moved = own.copy()
@@ -64,8 +65,8 @@ def best_scoring(Z: np.ndarray, code: np.ndarray, assignment: Assignment) -> np.
 def drop_empty(assignment: Assignment) -> tuple[Assignment, np.ndarray]:
     """The assignment without prototypes that have no rows, and which prototypes are left."""
     p = len(assignment.owner)
-    alive = np.bincount(assignment.own[assignment.own >= 0], minlength=p) > 0
-    renumber = np.append(np.cumsum(alive) - 1, -1)  # the last entry serves own = -1
+    alive = np.bincount(assignment.own[assignment.own != NO_PROTOTYPE], minlength=p) > 0
+    renumber = np.append(np.cumsum(alive) - 1, NO_PROTOTYPE)  # the last entry is that of NO_PROTOTYPE
     return Assignment(renumber[assignment.own], assignment.owner[alive]), alive
 
 
@@ -98,12 +99,12 @@ def _lloyd(rows, centres, owner, weight):
     code = rows.labels.code
     foreign = owner[None, :] != code[:, None]
     member = np.isin(code, owner)
-    own = np.full(len(code), -1)
+    own = np.full(len(code), NO_PROTOTYPE)
     spread = 0.0
     for _ in range(MAX_ROUNDS):
         affinity = rows.scores(centres) - 0.5 * np.sum(centres * centres, axis=1)
         affinity[foreign] = -np.inf
-        nearest = np.where(member, affinity.argmax(axis=1), -1)
+        nearest = np.where(member, affinity.argmax(axis=1), NO_PROTOTYPE)
         if np.array_equal(nearest, own):
             break
         own = nearest

@@ -19,7 +19,7 @@ class Budget:
     always_in: tuple[int, ...] = ()
     signs: np.ndarray | None = None
 
-    def penalty(self, alpha: float, candidates: Candidates, constant: bool, owner: int) -> Penalty:
+    def penalty(self, alpha: float, candidates: Candidates, constant: bool, owner: int | None) -> Penalty:
         """The penalty on the candidates, then the constant if there is one, for prototypes of class ``owner``."""
         n = len(candidates)
         cost = np.ones(n) if self.costs is None else self.costs[candidates.feature]

@@ -196,7 +196,7 @@ def _reseed(rows: Rows, current: Solution, vacancies: np.ndarray, plan: Plan) ->
         own, owner = current.assignment.own, current.assignment.owner
         Z = _scores(rows, current.W)
         rival = np.where(owner[None, :] != code[:, None], Z, -np.inf).max(axis=1)
-        if rows.labels.zero_owner >= 0:
+        if rows.labels.has_zero:
             rival = np.maximum(rival, 0.0)
         member = np.flatnonzero(code == label)
         margin = Z[member, own[member]] - rival[member]

@@ -181,7 +181,7 @@ class Objective:
 
     def free_coordinates(self, S: np.ndarray) -> np.ndarray:
         """``S`` without the entry of the own prototype where that follows from the others (no frozen zero)."""
-        if self.rows.labels.zero_owner >= 0:
+        if self.rows.labels.has_zero:
             return S
         free = S.copy()
         free[np.arange(len(S)), self.assignment.own] = 0.0
@@ -197,7 +197,7 @@ class Objective:
 
     def _roles(self):
         labels = self.rows.labels
-        return self.assignment.own, labels.code, self.assignment.owner, labels.zero_owner
+        return self.assignment.own, labels.code, self.assignment.owner, labels.has_zero
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from smallearn._learn.kernels import NO_PROTOTYPE
+
 SCALES = 24  # tried: how many points the largest weight becomes
 STARTS = 6  # roundings from which the search goes on
 TRIES = 12  # moves tried at least, the most promising first
@@ -83,7 +85,7 @@ def find_points(
     own: np.ndarray,
     code: np.ndarray,
     owner: np.ndarray,
-    zero_owner: int,
+    zero_owner: int | None,
     row_weight: np.ndarray,
     raw: np.ndarray,
     max_points: int,
@@ -94,9 +96,10 @@ def find_points(
     """The score card nearest in objective to real-valued ``weights`` (p × t) and ``intercepts`` (p), in raw units.
 
     ``B`` (m × t) holds the terms' values, nothing missing: 0 or 1 for literals, numbers where ``raw``. ``own``,
-    ``code``, ``owner``, ``zero_owner`` are as in `kernels`; ``row_weight`` sums to 1. No prototype gets a term whose
-    weight is zero, and |points| ≤ ``max_points``; a term may get 0 points where that is better. ``spread`` (t) is the
-    standard deviation of each term and ``mean`` its mean, for the penalty ``alpha``; None: those of ``B``.
+    ``code``, ``owner``, ``zero_owner`` are those of `Labels` and `Assignment`; ``row_weight`` sums to 1. No prototype
+    gets a term whose weight is zero, and |points| ≤ ``max_points``; a term may get 0 points where that is better.
+    ``spread`` (t) is the standard deviation of each term and ``mean`` its mean, for the penalty ``alpha``; None: those
+    of ``B``.
     """
     rows = _rows(B, own, code, owner, zero_owner, row_weight, merge=not raw.any())
     mean = row_weight @ B if mean is None else mean
@@ -126,10 +129,9 @@ def _rows(B, own, code, owner, zero_owner, row_weight, merge: bool) -> _Rows:
         _, first, group = np.unique(key, axis=0, return_index=True, return_inverse=True)
         row_weight = np.bincount(group.ravel(), row_weight)
         B, own, code = B[first], own[first], code[first]
-    rows = _Rows(
-        np.asarray(B, dtype=float), code, row_weight, np.asarray(owner), zero_owner >= 0, own, np.empty((0, 0), bool)
-    )
-    return _placed(rows, np.where(own < 0, len(owner), own))
+    has_zero = zero_owner is not None
+    rows = _Rows(np.asarray(B, dtype=float), code, row_weight, np.asarray(owner), has_zero, own, np.empty((0, 0), bool))
+    return _placed(rows, np.where(own == NO_PROTOTYPE, len(owner), own))
 
 
 # --- where to begin --------------------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ from itertools import pairwise
 import numpy as np
 from scipy import optimize
 
+from smallearn._learn.kernels import PADDING
 from smallearn._learn.solve import geometry
 from smallearn._learn.solve.objective import Objective, Relaxed
 
@@ -96,10 +97,10 @@ def _newton(objective: Objective, support: np.ndarray, W: np.ndarray) -> tuple[n
     which by quadratic convergence leaves the minimiser to nearly machine precision."""
     p = support.shape[0]
     width = int(support.sum(axis=1).max())
-    column = np.full((p, width), -1)
+    column = np.full((p, width), PADDING)
     for j in range(p):
         column[j, : support[j].sum()] = np.flatnonzero(support[j])
-    real = column >= 0
+    real = column != PADDING
     alpha = objective.penalty.alpha
 
     def evaluate(theta):

@@ -8,6 +8,7 @@ import numpy as np
 
 from smallearn._learn.data.blocks import Assignment, Rows
 from smallearn._learn.data.problem import Problem
+from smallearn._learn.kernels import NO_PROTOTYPE
 from smallearn._learn.solve import assignment as assignments
 from smallearn._learn.solve.objective import Penalty
 from smallearn._learn.solve.support_search import Search
@@ -94,7 +95,7 @@ def _split(rows: Rows, problem: Problem, counts: dict[int, int], column: int) ->
     feature = problem.candidates.feature[column]
     raw = np.flatnonzero(problem.candidates.feature[: problem.candidates.n_raw] == feature)
     x = rows.columns(raw[:1] if len(raw) else np.array([column]))[:, 0]
-    own = np.full(len(code), -1)
+    own = np.full(len(code), NO_PROTOTYPE)
     owner: list[int] = []
     for label, count in counts.items():
         member = np.flatnonzero(code == label)
@@ -110,7 +111,7 @@ def _random(rows: Rows, counts: dict[int, int], rng: np.random.RandomState) -> A
     """Cut along a random direction in the space of the columns, so that equal rows stay together whatever their order
     or weight; which group is which class's prototype is random too."""
     code = rows.labels.code
-    own = np.full(len(code), -1)
+    own = np.full(len(code), NO_PROTOTYPE)
     owner: list[int] = []
     some = np.sort(rng.choice(rows.n_columns, min(rows.n_columns, 20), replace=False))
     x = rows.columns(some) @ rng.standard_normal((len(some), max(counts.values())))

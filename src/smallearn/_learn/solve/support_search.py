@@ -13,6 +13,7 @@ import numpy as np
 
 from smallearn._learn import kernels
 from smallearn._learn.data.blocks import Assignment, Rows
+from smallearn._learn.kernels import NO_PROTOTYPE
 from smallearn._learn.solve import assignment as assignments
 from smallearn._learn.solve.objective import Penalty
 from smallearn._learn.solve.scoring import blend
@@ -128,7 +129,7 @@ class Search:
                 labels.code,
                 labels.weight,
                 assignment.owner,
-                labels.zero_owner,
+                labels.has_zero,
                 self.penalty.alpha,
                 precise,
                 50,
@@ -220,15 +221,15 @@ class Search:
         """``π``: the share of each prototype in the softmax of each row, 0 for those that take no part."""
         labels, own, owner = self.labels, state.assignment.own, state.assignment.owner
         pi = np.empty_like(state.Z)
-        kernels.residual_rows(state.Z, own, labels.code, owner, labels.zero_owner, pi)
-        member = np.flatnonzero(own >= 0)
+        kernels.residual_rows(state.Z, own, labels.code, owner, labels.has_zero, pi)
+        member = np.flatnonzero(own != NO_PROTOTYPE)
         pi[member, own[member]] += 1.0
         return pi
 
     def _slopes(self, state: State, pi: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         own, weight = state.assignment.own, self.labels.weight[:, None]
         S = pi.copy()
-        member = np.flatnonzero(own >= 0)
+        member = np.flatnonzero(own != NO_PROTOTYPE)
         S[member, own[member]] -= 1.0
         return self.rows.screen(S * weight, pi * (1.0 - pi) * weight)
 
@@ -304,7 +305,7 @@ class Search:
         """Without prototypes that have no rows, or no terms beside another prototype of their class that has some."""
         own, owner = state.assignment.own, state.assignment.owner
         p = len(owner)
-        rows = np.bincount(own[own >= 0], minlength=p)
+        rows = np.bincount(own[own != NO_PROTOTYPE], minlength=p)
         terms = np.bincount(state.prototype[self._free[state.column]], minlength=p)
         useful = (rows > 0) & (terms > 0)
         for label in np.unique(owner):  # each class keeps one at least: the one with most rows
@@ -315,7 +316,7 @@ class Search:
             return state
         Z = np.where(useful, state.Z, -np.inf)
         moved = assignments.best_scoring(Z, self.labels.code, replace(state.assignment, own=own))
-        renumber = np.append(np.cumsum(useful) - 1, -1)
+        renumber = np.append(np.cumsum(useful) - 1, NO_PROTOTYPE)
         kept = useful[state.prototype]
         assignment = Assignment(renumber[moved], owner[useful])
         return self._fit(assignment, renumber[state.prototype[kept]], state.column[kept], state.theta[kept])
@@ -326,7 +327,7 @@ class Search:
         """How well the model sorts the rows by the greatest score, which is how it will be used: the objective, which
         sums over prototypes, favours few of them on noisy labels. Rounded, so that equals are equal."""
         labels, owner = self.labels, state.assignment.owner
-        decision = class_scores(state.Z, owner, 1 + int(max(labels.code.max(), owner.max(), labels.zero_owner)))
+        decision = class_scores(state.Z, owner, 1 + int(max(labels.code.max(), owner.max(), labels.zero_owner or 0)))
         return round(float(labels.weight @ blend(decision, labels.code)), 9)
 
     def reseed(self, state: State, size: int) -> State:

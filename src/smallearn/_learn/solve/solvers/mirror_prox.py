@@ -189,7 +189,7 @@ def _in_one_kernel(
             labels.code,
             labels.weight,
             objective.assignment.owner,
-            labels.zero_owner,
+            labels.has_zero,
             penalty.alpha,
             float(penalty.budget),
             np.flatnonzero(penalty.cost > 0.0),
