@@ -64,7 +64,13 @@ def fits() -> Iterator[tuple[str, Any]]:
     yield "classes", SMaLLClassifier(2, 2, random_state=0).fit(flowers, kinds)
     yield "weights", SMaLLClassifier(2, 3, class_weight="balanced", random_state=0).fit(X, y, sample_weight=weight)
     priced = SMaLLClassifier(
-        2, budget="total", feature_costs={0: 3.0}, max_cost=6.0, monotonic_cst={1: -1}, positive_class="auto"
+        2,
+        budget="total",
+        feature_costs={0: 3.0},
+        max_cost=6.0,
+        monotonic_cst={1: -1},
+        positive_class="auto",
+        random_state=0,
     )
     yield "costs", priced.fit(X, y)
     yield "card", SMaLLClassifier(1, 5, literals="both", max_points=5, random_state=0).fit(X, y)
