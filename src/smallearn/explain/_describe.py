@@ -7,7 +7,7 @@ from typing import Any
 from smallearn._text import count, show, show_category
 from smallearn.explain._digits import rounded
 from smallearn.model import Prototype, SMaLLModel, Term
-from smallearn.model._rows import checked_units, read_rows
+from smallearn.model._rows import as_model, checked_units, read_rows
 
 
 @dataclass(frozen=True)
@@ -55,14 +55,17 @@ class Description:
         return "\n".join([*lines, self.note])
 
 
-def describe(model: SMaLLModel, X: Any = None, *, units: Mapping[str, str] | None = None) -> Description:
+def describe(model: Any, X: Any = None, *, units: Mapping[str, str] | None = None) -> Description:
     """The model in words. With rows ``X``, numbers are rounded as far as no decision on them changes, and not further
     (see `rounded`). ``units`` are those of features: ``{"age": "years"}``."""
+    model = as_model(model)
     units = checked_units(model, units)
-    n_rows = None if X is None else (X.shape[0] if hasattr(X, "shape") else len(X)) or None
-    shown = model if n_rows is None else rounded(model, X)
-    digits = 4 if n_rows is None else None
-    gaps = set() if n_rows is None else set(filter(read_rows(shown, X).fills_gaps, shown.terms))
+    rows = None if X is None else read_rows(model, X)
+    if rows is None or rows.n_rows == 0:
+        shown, n_rows, digits, gaps = model, None, 4, set()
+    else:
+        shown, n_rows, digits = rounded(model, rows), rows.n_rows, None
+        gaps = set(filter(rows.fills_gaps, shown.terms))
     cards = tuple(_card(prototype, shown.is_score_card, digits, units, gaps) for prototype in shown.prototypes)
     sentences = tuple(
         _sentence(shown, prototype, card) for prototype, card in zip(shown.prototypes, cards, strict=True)

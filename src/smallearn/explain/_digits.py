@@ -10,14 +10,14 @@ import numpy as np
 
 from smallearn.model import Prototype, SMaLLModel, Term
 from smallearn.model._columns import Rows
-from smallearn.model._rows import read_rows
+from smallearn.model._rows import as_model, read_rows
 from smallearn.model._rule import decide, scores
 
 MOST_DIGITS = 17  # that tell one float64 from the next
 MOST_POINTS = 100  # of a literal, when the weights become whole numbers
 
 
-def rounded(model: SMaLLModel, X: Any) -> SMaLLModel:
+def rounded(model: Any, X: Any) -> SMaLLModel:
     """The model in fewer digits, with the same decision on every row of ``X``.
 
     Weights and constants of a model of literals become whole points, the smallest that will do, if 100 for a literal
@@ -25,6 +25,7 @@ def rounded(model: SMaLLModel, X: Any) -> SMaLLModel:
     few significant digits as will do: any of them rounded to fewer would change a decision. Probabilities are not
     kept: they move with the weights.
     """
+    model = as_model(model)
     rows = read_rows(model, X)
     if rows.n_rows == 0:
         raise ValueError("There are no rows on which decisions could be kept.")

@@ -11,7 +11,7 @@ from scipy import stats
 from smallearn._text import count, show
 from smallearn.model import SMaLLModel, Term
 from smallearn.model._columns import Rows
-from smallearn.model._rows import codes, read_rows
+from smallearn.model._rows import as_model, codes, read_rows
 from smallearn.model._rule import decide, scores, winners
 
 REPEATS = 10
@@ -79,9 +79,10 @@ class Importance:
         return "\n".join(lines)
 
 
-def importance(model: SMaLLModel, X: Any, y: Any, *, n_repeats: int = REPEATS, random_state: Any = 0) -> Importance:
+def importance(model: Any, X: Any, y: Any, *, n_repeats: int = REPEATS, random_state: Any = 0) -> Importance:
     """How often each prototype wins, and what accuracy loses without each term and each feature, on rows ``X`` of
     classes ``y``. Permutation importance is scikit-learn's, on the columns in use."""
+    model = as_model(model)
     rows = read_rows(model, X)
     code = codes(model, y, rows.n_rows)
     if rows.n_rows == 0:

@@ -1,16 +1,21 @@
 """The trained model on its own: it predicts, prints itself and reads and writes JSON, with numpy alone."""
 
+from smallearn.model._columns import Rows
 from smallearn.model._model import SMaLLModel, load_model
 from smallearn.model._parts import DataFacts, Prototype, Range, Selection, Step, Term, Training
+from smallearn.model._rows import as_model, read_rows
 
 __all__ = [
     "DataFacts",
     "Prototype",
     "Range",
+    "Rows",
     "SMaLLModel",
     "Selection",
     "Step",
     "Term",
     "Training",
+    "as_model",
     "load_model",
+    "read_rows",
 ]

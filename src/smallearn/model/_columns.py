@@ -150,8 +150,13 @@ def factor_of_one(term: Term, value: Any) -> float:
 
 
 def factor_in(columns: Mapping[int, Column], term: Term) -> np.ndarray:
-    """What the term's weight is multiplied by, row by row, given the columns by feature."""
+    """What the term's weight is multiplied by, row by row, given the column of each feature."""
     return columns[term.feature].factor(term)
+
+
+def factor_in_row(values: Mapping[int, Any], term: Term) -> float:
+    """What the term's weight is multiplied by in one row, given the value of each feature."""
+    return factor_of_one(term, values[term.feature])
 
 
 def _same(value: Any, category: Category | None) -> bool:
@@ -171,6 +176,11 @@ def gather(X: Any, features: Sequence[Term], n_features: int) -> Iterator[tuple[
     ``X`` is an array, a sparse matrix or a table, or the `Rows` that were read from one before: these are one chunk.
     """
     if isinstance(X, Rows):
+        if X.shape[1] != n_features:
+            raise ValueError(
+                f"These rows have {X.shape[1]} features; the model was trained on {n_features}. "
+                "Read the table again for this model."
+            )
         if X.n_rows:
             yield X.n_rows, {term.feature: X.column(term) for term in features}
         return
@@ -220,15 +230,44 @@ def _position_reader(X: Any, features: Sequence[Term], n_features: int) -> Reade
 
 
 class Rows:
-    """The columns of some features of a table, read once. A model takes it wherever it takes X.
+    """The columns of a table that a model uses, read once.
+
+    A model and every function that takes rows for a model take a `Rows` in place of ``X``. It keeps the value of each
+    term and the scores of each model, so that several questions about the same rows compute them once. `read_rows`
+    makes one.
 
     Parameters
     ----------
     X : array, sparse matrix or table
+        Rows × features.
     features : sequence of Term
         One term for each feature to read.
     n_features : int
-        How many features the model was trained on.
+        The number of features that the model was trained on.
+
+    Attributes
+    ----------
+    n_rows : int
+        The number of rows.
+    shape : tuple of int
+        ``(n_rows, n_features)``.
+    columns : dict
+        From the position of each feature that was read to its column.
+
+    See Also
+    --------
+    read_rows : The columns that a model uses.
+
+    Examples
+    --------
+    >>> from smallearn.model import Prototype, SMaLLModel, Term, read_rows
+    >>> prototype = Prototype(owner=1, intercept=-3.0, terms=(Term(feature=1, weight=2.0),))
+    >>> model = SMaLLModel(("no", "yes"), "<U3", n_features=3, prototypes=(prototype,))
+    >>> rows = read_rows(model, [[5.0, 1.0, 0.0], [5.0, 2.0, 0.0]])
+    >>> rows.n_rows, list(rows.columns)
+    (2, [1])
+    >>> model.predict(rows)
+    array(['no', 'yes'], dtype='<U3')
     """
 
     def __init__(self, X: Any, features: Sequence[Term], n_features: int):
@@ -242,29 +281,80 @@ class Rows:
         self._scores: dict[tuple[Prototype, ...], np.ndarray] = {}
 
     def column(self, term: Term) -> Column:
-        """The column of the term's feature."""
-        if term.feature not in self.columns:
+        """The column of a term's feature.
+
+        Parameters
+        ----------
+        term : Term
+            A term of the model that the rows were read for.
+
+        Returns
+        -------
+        Column
+            The values of the feature.
+
+        Raises
+        ------
+        ValueError
+            If the feature was not read, or was read under another name.
+        """
+        column = self.columns.get(term.feature)
+        if column is None or column.label != term.label:
             raise ValueError(
-                f"These rows were read without feature {show(term.label)}; read them from the table again."
+                f"These rows were read without feature {show(term.label)}; read the table again for this model."
             )
-        return self.columns[term.feature]
+        return column
 
     def factor(self, term: Term) -> np.ndarray:
-        """What the term's weight is multiplied by, row by row; kept for the next time."""
+        """What the weight of a term is multiplied by, row by row; kept for the next call.
+
+        Parameters
+        ----------
+        term : Term
+            A term of the model that the rows were read for.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            The feature's values for a raw term; 0 or 1 for a literal.
+        """
         key = (term.feature, term.kind, type(term.value), term.value, term.mean)
         if key not in self._factors:
             self._factors[key] = np.asarray(self.column(term).factor(term), dtype=float)
         return self._factors[key]
 
     def scores(self, prototypes: tuple[Prototype, ...]) -> np.ndarray:
-        """The score of every prototype on every row, rows × prototypes: computed once, not to be written to."""
+        """The score of every prototype on every row; kept for the next call.
+
+        Parameters
+        ----------
+        prototypes : tuple of Prototype
+            Those of the model that the rows were read for.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_prototypes)
+            In points. It cannot be written to.
+        """
         if prototypes not in self._scores:
-            self._scores[prototypes] = scores(prototypes, self.factor, self.n_rows)
-            self._scores[prototypes].flags.writeable = False
+            z = scores(prototypes, self.factor, self.n_rows)
+            z.flags.writeable = False
+            self._scores[prototypes] = z
         return self._scores[prototypes]
 
     def fills_gaps(self, term: Term) -> bool:
-        """Whether some rows have no value where the term puts its mean."""
+        """Whether the term's mean is used for a missing value in any row.
+
+        Parameters
+        ----------
+        term : Term
+            A term of the model that the rows were read for.
+
+        Returns
+        -------
+        bool
+            False for a literal, and for a raw term without a mean.
+        """
         return term.mean is not None and bool(self.column(term).missing.any())
 
 

@@ -112,7 +112,7 @@ class SMaLLModel:
 
     def scores(self, X: Any) -> np.ndarray:
         """The score of every prototype in points, rows × prototypes: summed term by term, in the order of the terms."""
-        if isinstance(X, Rows):
+        if isinstance(X, Rows) and X.shape[1] == self.n_features:
             return X.scores(self.prototypes)
         blocks = []
         for n_rows, columns in gather(X, self.features, self.n_features):

@@ -14,6 +14,10 @@ from smallearn.model._model import SMaLLModel
 def values_of(model: SMaLLModel, row: Any) -> dict[int, Any]:
     """From the position of each feature in use to its value, from a mapping, a sequence of all features, a row of a
     table (a pandas Series) or a table or array of one row."""
+    if isinstance(row, Rows):
+        if row.n_rows != 1:
+            raise ValueError(f"A case is one row; there are {row.n_rows} here.")
+        return {term.feature: row.column(term).values[0] for term in model.features}
     if isinstance(row, TEXT):
         raise ValueError(f"A case is a mapping or a sequence of values, not the text {show(row)}.")
     if hasattr(row, "shape") and len(row.shape) == 2:
@@ -39,39 +43,57 @@ def values_of(model: SMaLLModel, row: Any) -> dict[int, Any]:
     return {term.feature: row[term.feature] for term in features}
 
 
-def as_model(given: Any) -> SMaLLModel:
-    """The model that a user has in hand: a `SMaLLModel`, or a fitted estimator that holds one.
+def as_model(model: Any) -> SMaLLModel:
+    """Return the model of a fitted estimator; a model is returned as it is.
+
+    Every function that takes a model takes a fitted estimator too, by calling this first.
 
     Parameters
     ----------
-    given : SMaLLModel or fitted estimator
-        An estimator is known by its ``model_``; a search over parameters by its ``best_estimator_``.
+    model : SMaLLModel or fitted estimator
+        A `SMaLLModel`, a fitted `SMaLLClassifier` or `SMaLLClassifierCV`, or a search over their parameters such as
+        scikit-learn's ``GridSearchCV``.
 
     Returns
     -------
     SMaLLModel
+        The model itself, or the estimator's ``model_``.
 
     Raises
     ------
     ValueError
         If the estimator is not fitted.
     TypeError
-        If it is anything else.
+        If it is anything else: a path, a pipeline, another estimator.
+
+    Examples
+    --------
+    >>> from smallearn import SMaLLClassifier
+    >>> from smallearn.model import as_model
+    >>> classifier = SMaLLClassifier(n_prototypes=1, n_nonzero=1).fit([[0.0], [1.0]], ["no", "yes"])
+    >>> as_model(classifier) is classifier.model_
+    True
     """
-    found = getattr(given, "best_estimator_", given)
-    found = getattr(found, "model_", found)
-    if isinstance(found, SMaLLModel):
-        return found
-    kind = type(given).__name__
-    if isinstance(given, str | os.PathLike):
-        raise TypeError(f"{show(os.fspath(given))} is a path, not a model; read it first: smallearn.load_model(path).")
-    if hasattr(given, "steps"):
+    estimator = getattr(model, "best_estimator_", model)  # that of a search over parameters
+    fitted = getattr(estimator, "model_", estimator)
+    if isinstance(fitted, SMaLLModel):
+        return fitted
+    kind = type(estimator).__name__
+    if isinstance(model, str | os.PathLike):
+        raise TypeError(f"{show(os.fspath(model))} is a path, not a model; read it first: smallearn.load_model(path).")
+    if hasattr(estimator, "steps"):
         raise TypeError(
             f"A {kind} is not a model. Pass its last step, pipeline[-1], with rows as the earlier steps return them."
         )
-    if kind.startswith("SMaLL"):
-        raise ValueError(f"This {kind} is not fitted yet and has no model; call fit first.")
-    raise TypeError(f"A {kind} is not a model; it takes a SMaLLModel or a fitted SMaLLClassifier or SMaLLClassifierCV.")
+    if hasattr(estimator, "fit") and _is_from_smallearn(type(estimator)):
+        raise ValueError(f"This {kind} is not fitted yet and has no model; call fit first (with refit=True).")
+    raise TypeError(f"A {kind} is not a model; pass a SMaLLModel or a fitted SMaLLClassifier or SMaLLClassifierCV.")
+
+
+def _is_from_smallearn(kind: type) -> bool:
+    """Whether a class, or one that it inherits from, is defined in this package."""
+    package = __name__.partition(".")[0]
+    return any(base.__module__.partition(".")[0] == package for base in kind.__mro__)
 
 
 def as_row(model: SMaLLModel, values: dict[int, Any]) -> dict[str, Any]:
@@ -105,5 +127,29 @@ def codes(model: SMaLLModel, y: Any, n_rows: int) -> np.ndarray:
 
 
 def read_rows(model: SMaLLModel, X: Any) -> Rows:
-    """The columns that the model uses, read once; rows that were read already are taken as they are."""
+    """Read the columns that a model uses, once for all questions about these rows.
+
+    Parameters
+    ----------
+    model : SMaLLModel
+        The model that the rows are for.
+    X : array, sparse matrix, table or Rows
+        Rows × features. `Rows` are returned as they are.
+
+    Returns
+    -------
+    Rows
+        What a model, and every function that takes rows for a model, takes in place of ``X``.
+
+    Examples
+    --------
+    >>> from smallearn.model import Prototype, SMaLLModel, Term, read_rows
+    >>> prototype = Prototype(owner=1, intercept=-3.0, terms=(Term(feature=1, weight=2.0),))
+    >>> model = SMaLLModel(("no", "yes"), "<U3", n_features=3, prototypes=(prototype,))
+    >>> rows = read_rows(model, [[5.0, 1.0, 0.0], [5.0, 2.0, 0.0]])
+    >>> model.scores(rows).tolist()
+    [[-1.0], [1.0]]
+    >>> read_rows(model, rows) is rows
+    True
+    """
     return X if isinstance(X, Rows) else Rows(X, model.features, model.n_features)

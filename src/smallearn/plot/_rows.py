@@ -7,6 +7,8 @@ import numpy as np
 
 from smallearn.model import SMaLLModel, Term
 from smallearn.model._columns import gather
+from smallearn.model._rows import read_rows
+from smallearn.model._rule import contributions
 
 
 def n_rows_of(X: Any) -> int:
@@ -19,14 +21,9 @@ def n_rows_of(X: Any) -> int:
 
 def additions(model: SMaLLModel, X: Any) -> list[np.ndarray]:
     """For each prototype what its terms add to its score: rows × terms, in points."""
-    blocks: list[list[np.ndarray]] = [[] for _ in model.prototypes]
-    for n_rows, columns in gather(X, model.features, model.n_features):
-        for block, prototype in zip(blocks, model.prototypes, strict=True):
-            part = np.empty((n_rows, len(prototype.terms)))
-            for place, term in enumerate(prototype.terms):
-                part[:, place] = term.weight * columns[term.feature].factor(term)
-            block.append(part)
-    return [np.concatenate(block) for block in blocks]
+    rows = read_rows(model, X)
+    empty = np.empty((rows.n_rows, 0))
+    return [np.column_stack([empty, *contributions(prototype, rows.factor)]) for prototype in model.prototypes]
 
 
 def column(X: Any, term: Term, n_features: int) -> np.ndarray:

@@ -1,13 +1,15 @@
 """One case: from the constant, term by term, to the score that decided."""
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from smallearn._text import show
-from smallearn.model import SMaLLModel, Term
-from smallearn.model._columns import factor_of_one, is_missing
+from smallearn.model import SMaLLModel, Term, _rule
+from smallearn.model._columns import factor_in_row, is_missing
 from smallearn.model._rows import as_row, values_of
+from smallearn.model._rule import score, winners
 from smallearn.plot._canvas import (
     axes_for,
     fitting,
@@ -45,13 +47,11 @@ def contributions(model: Any, row: Any, *, ax: "Axes | None" = None) -> "Axes":
     model = model_of(model)
     values = values_of(model, row)
     decision = model.predict_one(as_row(model, values))
-    added = [
-        [prototype.intercept, *(term.weight * factor_of_one(term, values[term.feature]) for term in prototype.terms)]
-        for prototype in model.prototypes
-    ]
-    scores = [float(np.cumsum(parts)[-1]) for parts in added]
-    number = min(range(len(scores)), key=lambda j: (-scores[j], model.prototypes[j].owner))
+    factor = partial(factor_in_row, values)
+    scores = [float(score(prototype, factor)) for prototype in model.prototypes]
+    number = int(winners(np.array([scores]), model.owners)[0])
     prototype = model.prototypes[number]
+    added = [prototype.intercept, *_rule.contributions(prototype, factor)]
     new = ax is None
     ax = axes_for(ax, 1.4 + 0.42 * (len(prototype.terms) + 2))
     size = size_for(ax, 1.3 * (len(prototype.terms) + 2), 9.5)
@@ -61,7 +61,7 @@ def contributions(model: Any, row: Any, *, ax: "Axes | None" = None) -> "Axes":
     ax.tick_params(axis="y", length=0)
     settle(ax, new)
     ax.axvline(0.0, color=INK, linewidth=1.0, linestyle="--", zorder=1)
-    _bars(ax, added[number], size)
+    _bars(ax, added, size)
     label_axes(ax, "points")
     _rival(ax, model, scores, number)
     which = "score" if len(scores) == 1 else f"prototype {number + 1} scores"

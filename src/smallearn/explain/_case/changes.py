@@ -16,10 +16,10 @@ import numpy as np
 from smallearn._text import show, show_category
 from smallearn.explain._case.domains import OTHER, Domain, Known, Region, domain_of
 from smallearn.explain._case.program import Program, goals_of
-from smallearn.model import SMaLLModel
+from smallearn.model import SMaLLModel, Term
 from smallearn.model._columns import factor_of_one, is_missing
 from smallearn.model._rows import as_row
-from smallearn.model._rule import decide
+from smallearn.model._rule import decide, score
 
 MOST_CHOICES = 100_000  # of regions, that are tried one and all
 ROUNDING = 0.02  # how much further than needed a change may go for the sake of a short number
@@ -108,16 +108,19 @@ def _cheapest(model, values, domains: Sequence[Domain], choices: Sequence[list[A
     """Of every choice of values that changes the decision the nearest, by scores added up as the model does."""
     left = np.arange(math.prod(map(len, choices)))
     cost, z = np.zeros(len(left)), np.empty((len(left), len(model.prototypes)))
+    as_it_is = np.zeros(1, dtype=int)
     chosen: dict[int, tuple[list[Any], np.ndarray]] = {}
     for domain, choice in zip(domains, choices, strict=True):
         left, place = np.divmod(left, len(choice))
         chosen[domain.feature] = choice, place
         cost += np.array([_size([domain], [value]) for value in choice])[place]
+
+    def factor(term: Term) -> np.ndarray:
+        choice, place = chosen.get(term.feature, ([values[term.feature]], as_it_is))
+        return np.array([factor_of_one(term, value) for value in choice])[place]
+
     for j, prototype in enumerate(model.prototypes):
-        z[:, j] = prototype.intercept
-        for term in prototype.terms:
-            choice, place = chosen.get(term.feature, ([values[term.feature]], np.zeros(1, dtype=int)))
-            z[:, j] += term.weight * np.array([factor_of_one(term, value) for value in choice])[place]
+        z[:, j] = score(prototype, factor)
     cost[decide(z, model.owners, len(model.classes)) == model.classes.index(current)] = np.inf
     best = int(cost.argmin())
     return None if math.isinf(cost[best]) else [choice[place[best]] for choice, place in chosen.values()]

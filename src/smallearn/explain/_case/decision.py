@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,9 +11,9 @@ from smallearn._text import listed, percent, show, show_category
 from smallearn.explain._case.changes import Flip, of_unit, plain, smallest_flip
 from smallearn.explain._case.domains import Known, known_from
 from smallearn.model import SMaLLModel, Term
-from smallearn.model._columns import factor_of_one, is_missing
-from smallearn.model._rows import as_row, checked_units, values_of
-from smallearn.model._rule import winners
+from smallearn.model._columns import factor_in_row, factor_of_one, is_missing
+from smallearn.model._rows import as_model, as_row, checked_units, values_of
+from smallearn.model._rule import contributions, score, winners
 
 
 @dataclass(frozen=True)
@@ -142,7 +143,7 @@ class Case:
 
 
 def case(
-    model: SMaLLModel,
+    model: Any,
     row: Any,
     *,
     X: Any = None,
@@ -163,6 +164,7 @@ def case(
     units : mapping, optional
         What features are measured in: ``{"age": "years"}``.
     """
+    model = as_model(model)
     units = checked_units(model, units)
     values = values_of(model, row)
     prediction = model.predict_one(as_row(model, values))
@@ -211,16 +213,15 @@ def _changeable(model: SMaLLModel, labels: Sequence[str] | None) -> list[Term]:
 def _scores(
     model: SMaLLModel, values: dict[int, Any], units: Mapping[str, str]
 ) -> tuple[list[float], list[list[Contribution]]]:
-    scores, parts = [], []
-    for prototype in model.prototypes:
-        z, mine = prototype.intercept, []
-        for term in prototype.terms:
-            points = term.weight * factor_of_one(term, values[term.feature])
-            mine.append(Contribution(term, values[term.feature], points, units.get(term.label)))
-            z += points
-        scores.append(float(z))
-        parts.append(mine)
-    return scores, parts
+    factor = partial(factor_in_row, values)
+    parts = [
+        [
+            Contribution(term=term, value=values[term.feature], points=points, unit=units.get(term.label))
+            for term, points in zip(prototype.terms, contributions(prototype, factor), strict=True)
+        ]
+        for prototype in model.prototypes
+    ]
+    return [float(score(prototype, factor)) for prototype in model.prototypes], parts
 
 
 def _margin(model: SMaLLModel, scores: Sequence[float], winner: int) -> float:

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from smallearn.model import SMaLLModel, Term
-from smallearn.model._columns import gather, is_missing
+from smallearn.model._columns import is_missing
+from smallearn.model._rows import read_rows
 
 ROOM = 1e-5  # of a range, or of what scores can vary by, kept from a bound that is not to be met; the solver's is 1e-6
 MOST_STEPS = 1e4  # of a whole number that the solver counts; beyond, it is solved as any number and made whole then
@@ -70,25 +71,19 @@ def known_from(model: SMaLLModel, X: Any = None) -> Known:
     """From the model's own ranges and, if given, rows."""
     ranges = {extent.feature: (extent.low, extent.high) for extent in model.ranges}
     whole: set[int] = set()
-    categories: dict[int, dict[Any, None]] = {}
-    if X is None:
-        return Known(frozenset(), ranges, {})
-    found: dict[int, list[np.ndarray]] = {}
-    for _, columns in gather(X, model.features, model.n_features):
-        for term in model.features:
-            if _is_number(model, term.feature):
-                numbers = columns[term.feature].numbers
-                found.setdefault(term.feature, []).append(numbers[~np.isnan(numbers)])
-            else:
-                present = columns[term.feature].values[~columns[term.feature].missing]
-                categories.setdefault(term.feature, {}).update(dict.fromkeys(present.tolist()))
-    for feature, parts in found.items():
-        numbers = np.concatenate(parts)
+    categories: dict[int, tuple[Any, ...]] = {}
+    rows = None if X is None else read_rows(model, X)
+    columns = {} if rows is None else {term.feature: rows.column(term) for term in model.features}
+    for feature, column in columns.items():
+        if not _is_number(model, feature):
+            categories[feature] = tuple(dict.fromkeys(column.values[~column.missing].tolist()))
+            continue
+        numbers = column.numbers[~np.isnan(column.numbers)]
         if len(numbers):
             ranges.setdefault(feature, (float(numbers.min()), float(numbers.max())))
             if np.all(numbers == np.rint(numbers)):
                 whole.add(feature)
-    return Known(frozenset(whole), ranges, {feature: tuple(values) for feature, values in categories.items()})
+    return Known(whole=frozenset(whole), ranges=ranges, categories=categories)
 
 
 def _is_number(model: SMaLLModel, feature: int) -> bool:

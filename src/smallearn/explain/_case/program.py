@@ -1,7 +1,8 @@
 """The least change that reaches a goal, as a mixed-integer program over the regions of the features."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,8 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 
 from smallearn.explain._case.domains import ROOM, Domain, Region
 from smallearn.model import SMaLLModel
-from smallearn.model._columns import factor_of_one
+from smallearn.model._columns import factor_in_row, factor_of_one
+from smallearn.model._rule import contributions
 
 
 @dataclass(frozen=True)
@@ -95,9 +97,8 @@ class Program:
         n = len(self.pieces)
         self.constant, self.slope = np.zeros(len(model.prototypes)), np.zeros((len(model.prototypes), 2 * n))
         for j, prototype in enumerate(model.prototypes):
-            fixed = [term for term in prototype.terms if term.feature not in free]
-            self.constant[j] = prototype.intercept
-            self.constant[j] += sum(term.weight * factor_of_one(term, values[term.feature]) for term in fixed)
+            fixed = replace(prototype, terms=tuple(term for term in prototype.terms if term.feature not in free))
+            self.constant[j] = prototype.intercept + sum(contributions(fixed, partial(factor_in_row, values)))
         for place, piece in enumerate(self.pieces):
             for j, term in self.domains[piece.domain].terms:
                 if term.kind == "raw" and piece.region.is_number:

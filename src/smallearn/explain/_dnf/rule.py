@@ -18,15 +18,16 @@ from smallearn.explain._dnf.conditions import DNF, Condition
 from smallearn.explain._dnf.functions import Function, weighed_terms
 from smallearn.explain._dnf.imitation import imitated, is_continuous
 from smallearn.explain._dnf.regions import variable_of
-from smallearn.explain._dnf.shorter import Data, read_rows, shortened
+from smallearn.explain._dnf.shorter import Data, data_of, shortened
 from smallearn.model import SMaLLModel, Term
 from smallearn.model._columns import Column
+from smallearn.model._rows import as_model, read_rows
 
 __all__ = ["DNF", "Condition", "dnf"]
 
 
 def dnf(
-    model: SMaLLModel,
+    model: Any,
     X: Any = None,
     *,
     label: Any = None,
@@ -61,12 +62,14 @@ def dnf(
       1. age > 40 and colour = 'red'
     Exactly the model, on every input (truth table of 4 cases).
     """
+    model = as_model(model)
     number = _class_number(model, label)
     limits: dict[str, Any] = {"max_clauses": max_clauses, "max_conditions": max_conditions}
     for name, value in limits.items():
         if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
             raise ValueError(f"{name}={value!r} is not a positive whole number.")
-    data = None if X is None else read_rows(model, X, number)
+    rows = None if X is None else read_rows(model, X)
+    data = None if rows is None else data_of(model, rows, number)
     terms = weighed_terms(model)
     flags = _flags(terms, data, boolean)
     continuous = [some[0].label for i, some in terms.items() if is_continuous(some, i in flags)]
@@ -84,7 +87,7 @@ def dnf(
         found = replace(empty, clauses=clauses, imitates=True)
     if data is None:
         return found
-    return replace(found, fidelity=float(np.mean(found.predict(X) == data.truth)), n_rows=data.n_rows)
+    return replace(found, fidelity=float(np.mean(found.predict(rows) == data.truth)), n_rows=data.n_rows)
 
 
 def conditions_of(model: SMaLLModel, X: Any, most: int, *, simplify: bool) -> list[DNF]:
@@ -92,7 +95,8 @@ def conditions_of(model: SMaLLModel, X: Any, most: int, *, simplify: bool) -> li
     cannot say it: of numbers without rows, or of too many cases."""
     labels = (None,) if len(model.classes) == 2 else model.classes[:most]
     try:
-        return [dnf(model, X, label=label, simplify=simplify) for label in labels]
+        rows = None if X is None else read_rows(model, X)
+        return [dnf(model, rows, label=label, simplify=simplify) for label in labels]
     except ValueError:
         return []
 

@@ -1,8 +1,7 @@
 """Rows say which cases occur: clauses that are shorter or plainer and hold for the rows that count."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -11,7 +10,8 @@ from smallearn.explain._dnf.conditions import Condition, cost_of
 from smallearn.explain._dnf.functions import Function, clause_of, weighed_terms
 from smallearn.explain._dnf.regions import Variable
 from smallearn.model import SMaLLModel
-from smallearn.model._columns import Column, gather
+from smallearn.model._columns import Column, Rows
+from smallearn.model._rule import decide
 
 
 @dataclass(frozen=True)
@@ -28,17 +28,13 @@ class Data:
         return Data(len(self.truth[::step]), columns, self.truth[::step])
 
 
-def read_rows(model: SMaLLModel, X: Any, label: int) -> Data:
-    features = [terms[0] for terms in weighed_terms(model).values()]
-    chunks = list(gather(X, features, model.n_features))
-    if not chunks:
-        raise ValueError("X has no rows; a DNF can be compared with the model on some rows only.")
-    columns = {
-        term.feature: Column(np.concatenate([columns[term.feature].values for _, columns in chunks]), term.label)
-        for term in features
-    }
-    number = replace(model, classes=tuple(range(len(model.classes))), class_dtype="<i8")
-    return Data(sum(n_rows for n_rows, _ in chunks), columns, number.predict(X) == label)
+def data_of(model: SMaLLModel, rows: Rows, label: int) -> Data:
+    """What a DNF for the class at position ``label`` needs of the rows."""
+    if rows.n_rows == 0:
+        raise ValueError("X has no rows; pass at least one row, or X=None for the exact rule.")
+    columns = {feature: rows.column(terms[0]) for feature, terms in weighed_terms(model).items()}
+    truth = decide(model.scores(rows), model.owners, len(model.classes)) == label
+    return Data(n_rows=rows.n_rows, columns=columns, truth=truth)
 
 
 @dataclass(frozen=True)
