@@ -24,6 +24,8 @@ from smallearn._learn.solve import assignment, descent, starts
 from smallearn._learn.solve.budgets import Budget
 from smallearn._learn.solve.solvers import accelerated, mirror_prox
 
+__all__ = ["SMaLLClassifier"]
+
 MOST_ROUNDS = 100  # of reassignment; each lowers the objective, so that this is a stop for the unforeseen
 
 

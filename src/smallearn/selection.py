@@ -29,6 +29,8 @@ from smallearn._learn.solve.support_search import State
 from smallearn.model import Selection, SMaLLModel, Step
 from smallearn.model._parts import standard_error
 
+__all__ = ["FrontierPoint", "SMaLLClassifierCV", "frontier"]
+
 ROWS_EACH = 10  # of a class, for each of its prototypes, unless the user says how many to try
 NEIGHBOURS = 2  # values of λ that share a search
 MORE_STARTS = 4  # times as many, where a search over all rows got stuck
