@@ -220,7 +220,7 @@ def test_an_assignment_is_ignored_where_the_class_owns_no_prototype():
 @pytest.mark.parametrize("positive_class", [0, "auto", 7])
 def test_with_three_classes_all_own_prototypes_so_that_positive_class_is_refused(positive_class):
     check_refused(
-        f"positive_class={positive_class!r}, but y has 3 classes.*leave it None",
+        f"positive_class={positive_class!r} is for two classes, but y has 3.*leave it None",
         X=X3,
         y=Y3,
         positive_class=positive_class,

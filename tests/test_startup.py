@@ -74,7 +74,7 @@ except AttributeError as problem:
 def test_compiling_is_announced_once_and_a_filled_cache_is_silent(tmp_path, code):
     out, notice = run(code, NUMBA_CACHE_DIR=str(tmp_path))
     assert out == "1.0"
-    assert notice == "smallearn: compiling kernels on first use, some seconds (kept for later runs)."
+    assert notice == "smallearn: One-time setup, about 15 s."
     assert run(code, NUMBA_CACHE_DIR=str(tmp_path)) == ("1.0", "")
 
 
@@ -101,6 +101,5 @@ def test_fitting_works_where_no_cache_can_be_written(tmp_path, code):
     out, notice = run(code, **environment)
     assert out == "1.0"
     assert notice == (
-        "smallearn: compiling kernels on first use, some seconds "
-        "(not kept: set NUMBA_CACHE_DIR to a folder it may write)."
+        "smallearn: Setup, about 15 s in each process. To do it only once, set NUMBA_CACHE_DIR to a writable folder."
     )

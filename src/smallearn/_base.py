@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d, validate_data
 
+from smallearn._errors import Parameter, ParameterError
 from smallearn._learn.data.literals import RAW
 from smallearn._learn.data.problem import Problem, build_problem
 from smallearn._learn.data.tables import read_table
@@ -70,9 +71,12 @@ class SMaLLBase(ClassifierMixin, BaseEstimator):
             if not self._allows_gaps() and np.isnan(X).any():
                 first = int(np.isnan(X).any(axis=0).argmax())
                 name = show(str(getattr(self, "feature_names_in_", {first: f"x{first}"})[first]))
-                raise ValueError(
-                    f"Feature {name} has missing values, which literals='raw' has no term for; set literals='both', "
-                    "or fill the gaps."
+                raise ParameterError(
+                    f"Feature {name} has missing values, and ",
+                    Parameter("literals", "raw"),
+                    " has no term for these. Set ",
+                    Parameter("literals", "both"),
+                    ", or fill them in.",
                 )
         check_classification_targets(y)
         if sparse.issparse(X) and not np.isfinite(X.data).all():

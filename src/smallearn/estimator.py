@@ -9,6 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from smallearn._base import SMaLLBase
+from smallearn._learn.compiling import notice_of_compiling
 from smallearn._learn.data.blocks import Assignment
 from smallearn._learn.data.problem import Problem
 from smallearn._learn.parameters import (
@@ -108,7 +109,7 @@ class SMaLLClassifier(SMaLLBase):
     random_state : int, RandomState instance or None, default=None
         Seeds k-means and the other starts.
     verbose : int, default=0
-        1: a line for each relaxation that is solved.
+        1: print a line for each relaxation that is solved. -1: no notice that the first fit compiles.
     n_jobs : int or None, default=None
         Threads for passes over many rows. The model does not depend on it.
 
@@ -239,7 +240,7 @@ class SMaLLClassifier(SMaLLBase):
         ``sample_weight``: weight 2 equals the row twice, weight 0 as if it were absent.
         """
         check_parameters(self.get_params(deep=False))
-        with self._all_or_nothing():
+        with self._all_or_nothing(), notice_of_compiling(int(self.verbose) >= 0):
             problem, kept = self._read(X, y, sample_weight, self.literals)
             start = self._given_start(kept)
             budget = self._budget(problem)
@@ -280,7 +281,7 @@ class SMaLLClassifier(SMaLLBase):
         unlimited = isinstance(self.reassign, bool | np.bool_) and self.reassign
         rounds = MOST_ROUNDS if unlimited else int(self.reassign)
         penalty = budget.penalty(float(self.alpha), problem.candidates, self.fit_intercept, owner)
-        refit, verbose = bool(self.refit_support), bool(self.verbose)
+        refit, verbose = bool(self.refit_support), int(self.verbose) > 0
         return descent.Plan(penalty, solver, refit, rounds, verbose, problem.sample_weight, bool(self.local_search))
 
     def _best_orientation(self, problem: Problem, start: np.ndarray | None, budget: Budget) -> descent.Solution:

@@ -12,6 +12,7 @@ from sklearn.utils import check_random_state, column_or_1d
 from smallearn._base import SMaLLBase
 from smallearn._learn.choose.folds import make_folds, whole
 from smallearn._learn.choose.race import Candidate, Family, Scorer, Table, Task, missed, race, trace
+from smallearn._learn.compiling import notice_of_compiling
 from smallearn._learn.data.blocks import Rows
 from smallearn._learn.data.problem import Problem
 from smallearn._learn.parameters import (
@@ -82,7 +83,7 @@ standardize, class_weight
         Starts to descend from when the chosen model is trained on all rows.
     random_state : int, RandomState instance or None, default=None
     verbose : int, default=0
-        -1: no progress bar, even on a terminal.
+        -1: no progress bar, even on a terminal, and no notice that the first fit compiles.
     n_jobs : int or None, default=None
         Processes for the folds. The model does not depend on it.
 
@@ -187,7 +188,7 @@ standardize, class_weight
     def fit(self, X, y, sample_weight=None) -> Self:
         """Choose and train on ``X`` (array, CSR matrix, pandas or polars table) and labels ``y``."""
         check_selection(self.get_params(deep=False))
-        with self._all_or_nothing():
+        with self._all_or_nothing(), notice_of_compiling(int(self.verbose) >= 0):
             if self.device is not None:
                 return self._fit_on_device(X, y, sample_weight)
             task, table = self._explore(X, y, sample_weight, self._least_terms((int(self.max_terms) + 1) // 2))
@@ -242,7 +243,7 @@ standardize, class_weight
                 smallest = tried
             left = [c for c in left if c != chosen and (fitting or not _no_smaller(c, chosen))]
         if best is None:
-            raise ValueError(device.too_tight(limits, smallest))
+            raise device.too_tight(limits, smallest)
         _, chosen, state, deployed = best
         self._tell(task, table, chosen)
         self._forget()
@@ -430,6 +431,11 @@ def frontier(X, y, max_terms=16, *, sample_weight=None, **parameters) -> list[Fr
     """
     selector = SMaLLClassifierCV(max_terms, **parameters)
     check_selection(selector.get_params(deep=False))
+    with notice_of_compiling(int(selector.verbose) >= 0):
+        return _frontier(selector, X, y, sample_weight)
+
+
+def _frontier(selector: SMaLLClassifierCV, X, y, sample_weight) -> list[FrontierPoint]:
     task, table = selector._explore(X, y, sample_weight, 1)
     chosen = _best_of_each_size(table)
     points = []

@@ -5,14 +5,14 @@ import os
 import subprocess
 import sys
 import threading
+from contextlib import contextmanager
 from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from smallearn import cli, load_model
-from smallearn._learn import kernels
+from smallearn import cli, estimator, load_model
 from smallearn.cli.commands.cost import _as_words as words_of_costs
 from smallearn.cli.common import write_file
 from smallearn.devices import cost
@@ -213,8 +213,8 @@ def test_fit_with_booleans_reads_them_in_any_writing(table, tmp_path):
     ("arguments", "words"),
     [
         (["--positive", "maybe"], "--positive 'maybe' is none of the classes, 'no', 'yes'"),
-        (["--literals", "raw"], "set --literals both"),
-        (["--max-flash", "9"], "--max-flash 9.0 is a limit on a chip"),
+        (["--literals", "raw"], "--literals raw has no term for these. Set --literals both"),
+        (["--max-flash", "9"], "--max-flash 9 is a limit on a chip; name the chip with --device."),
         (["--device", "8051"], "--device 8051 is not one of"),
         (["--keep", "none"], "has no column 'none'"),
         (["-o", "nowhere/model.json"], "there is no folder 'nowhere' to write 'model.json' in"),
@@ -249,7 +249,7 @@ def test_frontier_tells_each_size_for_people_and_machines(simple, tmp_path, caps
     ("wrong", "words"),
     [
         (["--plot", "a.doc"], "must end in .svg"),
-        (["--chip", "8051"], "--chip 8051 is not known"),
+        (["--chip", "8051"], "--chip 8051 is not one of"),
         (["--chip", "cortex-m0", "--number", "foo"], "--number 'foo' is none of float32, int8"),
         (["--number", "foo"], "--number is that of a chip: name one with --chip"),
         (["--number", "int8"], "--number is that of a chip: name one with --chip"),
@@ -332,7 +332,7 @@ def test_cost_prints_every_format_or_the_one_asked_for(saved, capsys):
     assert cli.main(["cost", str(saved), "--number", "float64"]) == 1
     assert "--number is float32, int8, int16 or int32" in capsys.readouterr().err
     assert cli.main(["cost", str(saved), "--chip", "8051"]) == 1
-    assert "--chip 8051 is not known" in capsys.readouterr().err
+    assert "--chip 8051 is not one of" in capsys.readouterr().err
 
 
 # --- files that are checked before any work --------------------------------------------------------------------------
@@ -527,7 +527,14 @@ def test_cost_says_once_how_it_was_found():
 
 
 @pytest.mark.parametrize("flags", [["--quiet"], []])
-def test_doctor_keeps_quiet_about_compiling_if_asked_to(flags, monkeypatch):
-    monkeypatch.setattr(kernels._Notice, "pending", None)
+def test_doctor_announces_compiling_unless_quiet(flags, monkeypatch):
+    shown = []
+
+    @contextmanager
+    def notice(shows):
+        shown.append(shows)
+        yield
+
+    monkeypatch.setattr(estimator, "notice_of_compiling", notice)
     assert cli.main(["doctor", *flags]) == 0
-    assert kernels._Notice.pending is (not flags)
+    assert shown == [not flags]

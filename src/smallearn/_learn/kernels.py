@@ -8,12 +8,10 @@ Letters: rows ``i`` of ``m``, columns ``l`` of ``d``, prototypes ``j`` of ``p``.
 prototype that is frozen at zero; the rows of that class have ``own[i] = NO_PROTOTYPE``.
 """
 
-import sys
 from math import exp, log
 
 import numpy as np
 from numba import njit
-from numba.core import event
 
 NO_PROTOTYPE = -1  # own[i] of a row whose class owns the prototype frozen at zero
 PADDING = -1  # column[j, a] where prototype j has fewer than a + 1 entries
@@ -22,32 +20,12 @@ PADDING = -1  # column[j, a] where prototype j has fewer than a + 1 entries
 _OPTIONS = {"nogil": True, "error_model": "numpy", "fastmath": {"reassoc", "contract", "nsz", "arcp"}}
 
 
-class _Notice(event.Listener):
-    """Tell the user once per process why the first fit is slow; a kernel read from the cache raises no event."""
-
-    pending = True
-    cached = True
-
-    def on_start(self, event):
-        if self.pending and event.data["dispatcher"].py_func.__module__ == __name__:
-            self.pending = False
-            later = "kept for later runs" if self.cached else "not kept: set NUMBA_CACHE_DIR to a folder it may write"
-            print(f"smallearn: compiling kernels on first use, some seconds ({later}).", file=sys.stderr)
-
-    def on_end(self, event):
-        pass
-
-
 def compiled(function):
     """Compile on first call and keep the result on disk, or in memory alone where no cache folder can be written."""
     try:
         return njit(cache=True, **_OPTIONS)(function)
     except RuntimeError:  # numba found no folder that it may write
-        _Notice.cached = False
         return njit(**_OPTIONS)(function)
-
-
-event.register("numba:compile", _Notice())
 
 
 # --- the loss of one row -------------------------------------------------------------------------------------------

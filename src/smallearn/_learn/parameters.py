@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_array
 
+from smallearn._errors import Parameter, ParameterError, check_choice
+
 LARGEST = float(np.finfo(float).max)
 SOLVERS = ("accelerated", "mirror-prox")
 GEOMETRIES = ("entropy", "euclidean")
@@ -21,7 +23,7 @@ SOLVER_OPTIONS = {"accelerated": (), "mirror-prox": ("geometry", "step_sizes", "
 
 def check_parameters(parameters: dict[str, Any]) -> None:
     """All but those that only make sense together with the data."""
-    one_of("literals", parameters["literals"], LITERALS)
+    check_choice("literals", parameters["literals"], LITERALS)
     whole_number("n_prototypes", parameters["n_prototypes"])
     if parameters["n_nonzero"] is not None:
         whole_number("n_nonzero", parameters["n_nonzero"], "; None means every feature may be used")
@@ -32,9 +34,11 @@ def check_parameters(parameters: dict[str, Any]) -> None:
     for name in ("refit_support", "fit_intercept", "standardize"):
         yes_or_no(name, parameters[name])
     if not isinstance(parameters["reassign"], bool | np.bool_ | Integral) or int(parameters["reassign"]) < 0:
-        raise ValueError(f"reassign={parameters['reassign']!r} is not True, False or a number of rounds.")
+        raise ParameterError(
+            Parameter("reassign", parameters["reassign"]), " is not True, False or a number of rounds."
+        )
     if isinstance(parameters["assignment"], str):
-        one_of("assignment", parameters["assignment"], STARTS, " or an array of prototype indices")
+        check_choice("assignment", parameters["assignment"], STARTS, " or an array of prototype indices")
     for name in ("local_search", "certify"):
         yes_or_no(name, parameters[name])
     if parameters["local_search"] and not parameters["refit_support"]:
@@ -59,12 +63,12 @@ def check_parameters(parameters: dict[str, Any]) -> None:
 
 def check_terms(parameters: dict[str, Any]) -> None:
     """What a model may be made of, in `SMaLLClassifier` and `SMaLLClassifierCV` alike."""
-    one_of("budget", parameters["budget"], BUDGETS)
+    check_choice("budget", parameters["budget"], BUDGETS)
     cuts = parameters["cut_points"]
     if not isinstance(cuts, Mapping) and (not _is_whole(cuts) or not 1 <= cuts <= MOST_CUTS):
-        raise ValueError(
-            f"cut_points={cuts!r} is neither a number of cut points from 1 to {MOST_CUTS} nor a dict from feature to "
-            "a list of them."
+        raise ParameterError(
+            Parameter("cut_points", cuts),
+            f" is neither a number of cut points from 1 to {MOST_CUTS} nor a dict from feature to a list of them.",
         )
     if (parameters["feature_costs"] is None) != (parameters["max_cost"] is None):
         raise ValueError("feature_costs and max_cost go together: what each feature costs, and how much in all.")
@@ -73,7 +77,12 @@ def check_terms(parameters: dict[str, Any]) -> None:
     if parameters["max_points"] is not None:
         whole_number("max_points", parameters["max_points"], "; None means weights that are not whole numbers")
         if not parameters["fit_intercept"]:
-            raise ValueError("max_points gives the constant points too; it needs fit_intercept=True.")
+            raise ParameterError(
+                Parameter("max_points"),
+                " rounds the constant to points too; it needs ",
+                Parameter("fit_intercept", True),
+                ".",
+            )
 
 
 def check_selection(parameters: dict[str, Any]) -> None:
@@ -82,11 +91,15 @@ def check_selection(parameters: dict[str, Any]) -> None:
     if parameters["min_terms"] is not None:
         whole_number("min_terms", parameters["min_terms"], "; None means half of max_terms")
         if parameters["min_terms"] > parameters["max_terms"]:
-            raise ValueError(f"min_terms={parameters['min_terms']} is more than max_terms={parameters['max_terms']}.")
+            least, most = (
+                Parameter("min_terms", parameters["min_terms"]),
+                Parameter("max_terms", parameters["max_terms"]),
+            )
+            raise ParameterError(least, " is more than ", most, ".")
     check_terms(parameters)
     kinds = [parameters["literals"]] if isinstance(parameters["literals"], str) else parameters["literals"]
     for kind in _listed("literals", kinds):
-        one_of("literals", kind, LITERALS, ", or a list of these")
+        check_choice("literals", kind, LITERALS, ", or a list of these")
     for alpha in _listed("alphas", parameters["alphas"]):
         number_within("alphas", alpha, 1e-10, 1e10)
     if parameters["n_prototypes"] is not None:
@@ -99,7 +112,9 @@ def check_selection(parameters: dict[str, Any]) -> None:
     _check_device(parameters)
     cv = parameters["cv"]
     if isinstance(cv, bool | np.bool_) or (_is_number(cv) and (not _is_whole(cv) or cv < 2)):
-        raise ValueError(f"cv={cv!r} is not a number of folds from 2, a splitter, an iterable of folds or None.")
+        raise ParameterError(
+            Parameter("cv", cv), " is not a number of folds from 2, a splitter, an iterable of folds or None."
+        )
 
 
 def _check_device(parameters: dict[str, Any]) -> None:
@@ -107,13 +122,17 @@ def _check_device(parameters: dict[str, Any]) -> None:
     limits = {name: parameters[name] for name in ("max_flash", "max_ram", "max_cycles", "max_time_us")}
     for name, limit in limits.items():
         if limit is not None and (not _is_number(limit) or not limit > 0):
-            raise ValueError(f"{name}={limit!r} is not a positive number or None, which means no limit but the chip's.")
+            raise ParameterError(
+                Parameter(name, limit), " is not a positive number or None, which means no limit but the chip's."
+            )
     if device is None:
-        given = [name for name, limit in limits.items() if limit is not None]
-        if given:
-            raise ValueError(f"{given[0]}={limits[given[0]]!r} is a limit on a chip, and device=None: name the chip.")
+        for name, limit in limits.items():
+            if limit is not None:
+                raise ParameterError(
+                    Parameter(name, limit), " is a limit on a chip; name the chip with ", Parameter("device"), "."
+                )
         return
-    one_of("device", device, DEVICES, ", or None")
+    check_choice("device", device, DEVICES, ", or None")
     if not parameters["refit"]:
         raise ValueError("device is given and refit=False: only a model that is trained on all rows can be measured.")
 
@@ -124,14 +143,16 @@ def _listed(name: str, given: Any) -> list[Any]:
     except TypeError:
         values = []
     if not values:
-        raise ValueError(f"{name}={given!r} is not a list with an entry at least.")
+        raise ParameterError(Parameter(name, given), " is not a non-empty list.")
     return values
 
 
 def check_n_jobs(n_jobs: Any) -> None:
     """None, or a whole number other than 0."""
     if n_jobs is not None and (not _is_whole(n_jobs) or n_jobs == 0):
-        raise ValueError(f"n_jobs={n_jobs!r} is not None or an integer other than 0; -1 means all processors.")
+        raise ParameterError(
+            Parameter("n_jobs", n_jobs), " is not None or an integer other than 0; -1 means all processors."
+        )
 
 
 class Features:
@@ -243,9 +264,9 @@ def check_positive_class(positive_class: Any, classes: list) -> list[int] | list
     """The classes to try as owners of the prototypes, by number; None: every class owns prototypes."""
     if len(classes) > 2:
         if positive_class is not None:
-            raise ValueError(
-                f"positive_class={positive_class!r}, but y has {len(classes)} classes, all of which own prototypes; "
-                "leave it None."
+            raise ParameterError(
+                Parameter("positive_class", positive_class),
+                f" is for two classes, but y has {len(classes)}, each with prototypes of its own; leave it None.",
             )
         return [None]
     if positive_class is None:
@@ -253,7 +274,9 @@ def check_positive_class(positive_class: Any, classes: list) -> list[int] | list
     if isinstance(positive_class, str) and positive_class == "auto":
         return [1, 0]
     if not np.isscalar(positive_class) or positive_class not in classes:
-        raise ValueError(f"positive_class={positive_class!r} is not one of {classes!r}, None or 'auto'.")
+        raise ParameterError(
+            Parameter("positive_class", positive_class), f" is not one of {classes!r}, None or 'auto'."
+        )
     return [classes.index(positive_class)]
 
 
@@ -301,7 +324,9 @@ def check_class_weight(class_weight: Any, classes: list) -> np.ndarray | None:
     if isinstance(class_weight, str) and class_weight == "balanced":
         return None
     if not isinstance(class_weight, dict):
-        raise ValueError(f"class_weight={class_weight!r} is neither None, 'balanced' nor a dict from class to weight.")
+        raise ParameterError(
+            Parameter("class_weight", class_weight), " is neither None, 'balanced' nor a dict from class to weight."
+        )
     unknown = [label for label in class_weight if label not in classes]
     if unknown and not all(label in class_weight for label in classes):  # a fold may lack a class that has a weight
         raise ValueError(f"class_weight names {unknown!r}, not among the classes {classes!r}.")
@@ -349,17 +374,12 @@ def _is_number(value: Any) -> bool:
 
 def whole_number(name: str, value: Any, hint: str = "") -> None:
     if not _is_whole(value) or value < 1:
-        raise ValueError(f"{name}={value!r} is not a positive integer{hint}.")
+        raise ParameterError(Parameter(name, value), f" is not a positive integer{hint}.")
 
 
 def number_within(name: str, value: Any, low: float, high: float, hint: str = "") -> None:
     if not _is_number(value) or not low <= value <= high:
-        raise ValueError(f"{name}={value!r} is not a number from {low:g} to {high:g}{hint}.")
-
-
-def one_of(name: str, value: Any, allowed: tuple[str, ...], hint: str = "") -> None:
-    if not isinstance(value, str) or value not in allowed:
-        raise ValueError(f"{name}={value!r} is not one of {', '.join(map(repr, allowed))}{hint}.")
+        raise ParameterError(Parameter(name, value), f" is not a number from {low:g} to {high:g}{hint}.")
 
 
 def _few(names: list[str], most: int = 10) -> str:
@@ -368,4 +388,4 @@ def _few(names: list[str], most: int = 10) -> str:
 
 def yes_or_no(name: str, value: Any) -> None:
     if not isinstance(value, bool | np.bool_):
-        raise ValueError(f"{name}={value!r} is not True or False.")
+        raise ParameterError(Parameter(name, value), " is not True or False.")

@@ -1,36 +1,18 @@
 """What ``fit`` and ``frontier`` ask of the selection, and what it answers in terms of their arguments."""
 
 import argparse
-import re
+import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from smallearn._errors import Parameter, ParameterError
 from smallearn._text import listed, show
 from smallearn.cli.common import CommandError
 from smallearn.cli.terminal import is_quiet
 
-# How the parameters of `SMaLLClassifierCV` are called on the command line.
-FLAGS = {
-    "max_flash": "--max-flash",
-    "max_ram": "--max-ram",
-    "max_cycles": "--max-cycles",
-    "max_time_us": "--max-time-us",
-    "max_terms": "--max-terms",
-    "max_points": "--points",
-    "n_prototypes": "--prototypes",
-    "positive_class": "--positive",
-    "literals": "--literals",
-    "n_jobs": "--jobs",
-    "device": "--device",
-    "number": "--number",
-    "layout": "--layout",
-    "chip": "--chip",
-    "dialect": "--dialect",
-    "form": "--form",
-    "inputs": "--inputs",
-    "name": "--name",
-}
+# Parameters that the command line calls otherwise; the others have the option of the same name.
+OPTIONS = {"max_points": "--points", "n_prototypes": "--prototypes", "positive_class": "--positive", "n_jobs": "--jobs"}
 
 
 def search_options(given: argparse.Namespace, rows: Any) -> dict[str, Any]:
@@ -63,25 +45,22 @@ def _positive(label: str | None, y: Any) -> Any:
 
 @contextmanager
 def failures() -> Iterator[None]:
-    """What a fit cannot do, in terms of the command's arguments; and no word on compiling if none is wanted."""
-    mind_quiet()
+    """What a fit cannot do, in terms of the command's arguments."""
     try:
         yield
     except (ValueError, OSError, RuntimeError) as problem:
-        raise CommandError(in_flags(str(problem))) from None
+        raise CommandError(message_of(problem)) from None
 
 
-def mind_quiet() -> None:
-    """No word on compiling if none is wanted."""
-    from smallearn._learn import kernels
-
-    kernels._Notice.pending = not is_quiet()
+def message_of(error: Exception) -> str:
+    """The message of an error, in which parameters are called by their options."""
+    return error.message(as_option) if isinstance(error, ParameterError) else str(error)
 
 
-def in_flags(text: str) -> str:
-    """``max_flash=2`` as ``--max-flash 2``, and ``name='m'`` as ``--name m``; quotes stay where there are spaces."""
-    for name, flag in FLAGS.items():
-        text = re.sub(rf"\b{name}='([^\s']+)'", rf"{flag} \1", text)
-        text = re.sub(rf"\b{name}=", f"{flag} ", text)
-        text = re.sub(rf"(?<![-\w]){name}(?![-\w])", flag, text) if "_" in name else text
-    return text
+def as_option(parameter: Parameter) -> str:
+    """``--max-flash 2`` for ``max_flash=2``, as a shell takes it."""
+    option = OPTIONS.get(parameter.name, f"--{parameter.name.replace('_', '-')}")
+    if not parameter.has_value:
+        return option
+    value = parameter.value
+    return f"{option} {value:g}" if isinstance(value, float) else f"{option} {shlex.quote(str(value))}"

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from smallearn._text import show
+from smallearn._errors import check_choice
 
 
 @dataclass(frozen=True)
@@ -85,6 +85,5 @@ def find_chip(chip: str | Chip) -> Chip:
     """The chip of that name, or the chip itself."""
     if isinstance(chip, Chip):
         return chip
-    if not isinstance(chip, str) or chip not in CHIPS:
-        raise ValueError(f"chip={show(chip)} is not known; there are {', '.join(CHIPS)}.")
+    check_choice("chip", chip, tuple(CHIPS))
     return CHIPS[chip]

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from smallearn._errors import check_choice
 from smallearn._text import count
 from smallearn.devices._chips import CHIPS, Chip, find_chip
 from smallearn.devices._estimate import estimate
@@ -88,9 +89,9 @@ def cost(
         As in `to_c`: how features become whole numbers.
     """
     chip = find_chip(chip)
-    for name, value, allowed in (("number", number, NUMBERS), ("method", method, METHODS), ("layout", layout, LAYOUTS)):
-        if value not in allowed:
-            raise ValueError(f"{name}={value!r} is not one of {', '.join(map(repr, allowed))}.")
+    check_choice("number", number, NUMBERS)
+    check_choice("method", method, METHODS)
+    check_choice("layout", layout, LAYOUTS)
     options = {"ranges": ranges, "counts": counts}
     if layout == "best":
         both = [cost(model, chip, number, rows, method, one, **options) for one in LAYOUTS[:2]]  # type: ignore[arg-type]

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import _safe_indexing
 
+from smallearn._errors import Parameter, ParameterError
 from smallearn._text import count, listed
 from smallearn.devices import Cost, cost
 from smallearn.devices._chips import find_chip
@@ -79,15 +80,17 @@ def deploy(model: SMaLLModel, limits: Limits, X: Any, y: np.ndarray, weight: np.
     return found
 
 
-def too_tight(limits: Limits, smallest: list[Deployed]) -> str:
-    """Which limits no model keeps, and what the smallest one costs."""
+def too_tight(limits: Limits, smallest: list[Deployed]) -> ParameterError:
+    """The error that no model keeps the limits: which ones, and what the smallest model costs."""
     always = [name for name in UNITS if all(name in one.broken for one in smallest)]
     names = always or sorted({name for one in smallest for name in one.broken})
-    asked = ", ".join(f"{name}={limits.of(name):g}" for name in names)
+    asked = [part for name in names for part in (Parameter(name, limits.of(name)), ", ")][:-1]
     least = {name: min(spending(one.cost).get(name, np.inf) for one in smallest) for name in UNITS}
     needs = ", ".join(f"{value:g} {UNITS[name]}" for name, value in least.items() if np.isfinite(value))
     terms = count(len(smallest[0].model.terms), "term")
-    return (
-        f"No model keeps {asked} on {limits.device}: the smallest, of {terms}, takes at least "
-        f"{needs} (formats tried: {listed(NUMBERS)}). Allow more, or take another chip."
+    return ParameterError(
+        "No model keeps ",
+        *asked,
+        f" on {limits.device}: the smallest, of {terms}, takes at least {needs} (formats tried: {listed(NUMBERS)}). "
+        "Raise the limits, or choose another chip.",
     )

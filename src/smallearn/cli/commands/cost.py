@@ -6,7 +6,7 @@ from typing import Any
 
 from smallearn.cli.arguments import CHIPS, add_command, add_model, add_talk
 from smallearn.cli.common import CommandError, print_json, read_model
-from smallearn.cli.search import in_flags
+from smallearn.cli.search import message_of
 
 EXAMPLES = """\
 smallearn cost model.json --chip atmega328p
@@ -46,7 +46,7 @@ def run(given: argparse.Namespace) -> int:
     try:
         found = [cost(model, given.chip, number, layout=given.layout) for number in numbers]
     except (ValueError, ToolchainError) as problem:
-        raise CommandError(in_flags(str(problem))) from None
+        raise CommandError(message_of(problem)) from None
     if given.json:
         print_json([asdict(one) for one in found])
     else:

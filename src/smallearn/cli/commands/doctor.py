@@ -63,7 +63,7 @@ def run(given: argparse.Namespace) -> int:
         "extras": {name: [module for module in modules if not _has(module)] for name, (modules, _) in EXTRAS.items()},
         "tools": {name: shutil.which(name) for name in TOOLS}
         | {name: _header(path) for name, (path, _) in HEADERS.items()},
-        "test": _try_a_fit(),
+        "test": _try_a_fit(given.quiet),
     }
     if given.json:
         print_json(found)
@@ -89,19 +89,17 @@ def _header(name: str) -> str | None:
     return next((str(place) for place in places if place.is_file()), None)
 
 
-def _try_a_fit() -> dict[str, Any]:
+def _try_a_fit(quiet: bool) -> dict[str, Any]:
     """Train and predict on twenty rows; kernels are compiled if they were not before."""
     begin = time.perf_counter()
     try:
         import numpy as np
 
         from smallearn import SMaLLClassifier
-        from smallearn.cli.search import mind_quiet
 
-        mind_quiet()
         X = np.arange(20.0)[:, None]
         y = (X[:, 0] > 9).astype(int)
-        model = SMaLLClassifier(1, 1).fit(X, y).model_
+        model = SMaLLClassifier(1, 1, verbose=-1 if quiet else 0).fit(X, y).model_
         problem = None if (model.predict(X) == y).all() else "the predictions are wrong"
     except Exception as failure:  # whatever is broken is what this command is to tell
         problem = f"{type(failure).__name__}: {failure}"

@@ -7,7 +7,7 @@ from typing import Any
 from smallearn._text import listed, show
 from smallearn.cli.arguments import add_command, add_model, add_path, add_talk
 from smallearn.cli.common import CommandError, check_output, read_model, tell, write_file
-from smallearn.cli.search import in_flags
+from smallearn.cli.search import message_of
 
 EXAMPLES = """\
 smallearn export model.json --to c --number int8 -o model.h
@@ -80,7 +80,7 @@ def run(given: argparse.Namespace) -> int:
         else:
             made = TARGETS[given.to](model, **options)
     except (ValueError, TypeError, OSError, ImportError) as problem:
-        raise CommandError(in_flags(str(problem))) from None
+        raise CommandError(message_of(problem)) from None
     if given.to == "arduino":
         tell(f"An Arduino library is in {made}.")
     elif given.output is None:

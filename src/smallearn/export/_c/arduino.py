@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from smallearn._text import listed, show
+from smallearn._errors import Parameter, ParameterError
+from smallearn._text import listed
 from smallearn.export._c.identifiers import NAME, Words
 from smallearn.export._c.writer import to_c, words_of
 from smallearn.export._fixed.codes import Count
@@ -39,7 +40,9 @@ def to_arduino(
     place = Path(folder).absolute()
     library = _called(place.name) if name is None else name
     if not isinstance(library, str) or not NAME.fullmatch(library):
-        raise ValueError(f"name={show(library)} must be a letter, then at most 39 letters, digits or underscores.")
+        raise ParameterError(
+            Parameter("name", library), " must be a letter, then at most 39 letters, digits or underscores."
+        )
     files = _files(model, library, number, options)
     _refuse_to_overwrite(place)
     _write(place, files)

@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from smallearn._text import show
+from smallearn._errors import Parameter, ParameterError
 from smallearn.export._fixed.numbers import TargetModel, TargetTerm
 from smallearn.export._fixed.quantise import IntegerModel, bits_for
 from smallearn.export._names import remark, unique_names
@@ -25,8 +25,9 @@ class Words:
 
     def __post_init__(self):
         if not isinstance(self.prefix, str) or not NAME.fullmatch(self.prefix):
-            raise ValueError(
-                f"name={show(self.prefix)} is not a C name: a letter, then at most 39 letters, digits or underscores."
+            raise ParameterError(
+                Parameter("name", self.prefix),
+                " is not a C name: a letter, then at most 39 letters, digits or underscores.",
             )
 
     @property

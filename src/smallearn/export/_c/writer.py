@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from smallearn._errors import check_choice
 from smallearn.export._c import code as c_code
 from smallearn.export._c import table as c_table
 from smallearn.export._c.about import about, conversions
@@ -43,9 +44,9 @@ def to_c(
     arguments : the functions take the inputs one by one instead of an array
     conformance : rows, as the model takes them, for a function ``NAME_test`` that counts wrong answers
     """
-    for what, given, known in (("number", number, NUMBERS), ("form", form, FORMS), ("layout", layout, LAYOUTS)):
-        if given not in known:
-            raise ValueError(f"{what}={given!r} is not one of {', '.join(map(repr, known))}.")
+    check_choice("number", number, NUMBERS)
+    check_choice("form", form, FORMS)
+    check_choice("layout", layout, LAYOUTS)
     words = words_of(model, number, name, arguments, ranges, counts)
     test = None if conformance is None else Conformance.of(words, conformance)
     return "\n".join(_file(words, form, layout == "table" and bool(words.target.terms), test))

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from smallearn._errors import Parameter, ParameterError
 from smallearn._text import show
 from smallearn.export._fixed.numbers import TargetModel, TargetTerm, float32_at_most, read_inputs, term_texts
 from smallearn.export._flat import FlatModel, FlatTerm, flatten
@@ -54,10 +55,13 @@ def _rounded(number: float, what: str, narrow: bool) -> float:
     with np.errstate(over="ignore"):
         near = float(np.float32(number)) if narrow else number
     if not math.isfinite(near):
-        raise ValueError(
-            f"{what[0].upper()}{what[1:]} is {show(number)}, beyond what {'float32' if narrow else 'float64'} can hold "
-            f"(±{GREATEST['float32' if narrow else 'float64']:.4g}): rescale the features"
-            f"{' or use number=' + repr('float64') if narrow else ''}."
+        format = "float32" if narrow else "float64"
+        wider = (" or use ", Parameter("number", "float64")) if narrow else ()
+        raise ParameterError(
+            f"{what[0].upper()}{what[1:]} is {show(number)}, beyond what {format} can hold "
+            f"(±{GREATEST[format]:.4g}): rescale the features",
+            *wider,
+            ".",
         )
     return near
 

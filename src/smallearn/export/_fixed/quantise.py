@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from smallearn._errors import check_choice
 from smallearn._text import listed, show
 from smallearn.export._fixed.codes import Coder, Count, Steps, Text, linear
 from smallearn.export._fixed.numbers import TargetModel, TargetTerm, read_inputs
@@ -123,8 +124,7 @@ def quantise(
     codes of a feature over that range; the default is the training range. A number that is compared for equality, or
     without a range, and has no raw term gets a code for each side of its cut points, which is exact.
     """
-    if number not in BITS:
-        raise ValueError(f"number={number!r} is not one of {', '.join(map(repr, BITS))}.")
+    check_choice("number", number, tuple(BITS))
     flat = flatten(model)
     coders = _coders(flat, number, dict(ranges or {}), dict(counts or {}))
     reach = max((max(-coder.least, coder.greatest) for coder in coders if isinstance(coder, Count | Text)), default=0)

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from smallearn._text import listed, show
+from smallearn._errors import check_choice
+from smallearn._text import show
 from smallearn.export._fixed.float32 import in_floats
 from smallearn.export._fixed.numbers import TargetModel
 from smallearn.export._flat import FlatModel
@@ -49,10 +50,8 @@ def to_onnx(model: SMaLLModel, *, inputs: str = "all", number: str = "float32") 
     can be off, `float32_error_bound` says. The metadata have the version, the model's hash and the features' names.
     """
     onnx = _need("onnx")
-    if inputs not in INPUTS:
-        raise ValueError(f"inputs={inputs!r} is not one of {listed(INPUTS)}.")
-    if number not in NUMBERS:
-        raise ValueError(f"number={number!r} is not one of {listed(list(NUMBERS))}.")
+    check_choice("inputs", inputs, INPUTS)
+    check_choice("number", number, tuple(NUMBERS))
     target = in_floats(model, number)
     flat = target.flat
     check_texts(flat)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from smallearn._errors import Parameter, ParameterError
 from smallearn._text import show, show_category
 from smallearn.export._flat import FlatModel, FlatTerm
 from smallearn.export._names import remark
@@ -30,9 +31,10 @@ def layout_of(flat: FlatModel, inputs: str) -> Layout:
         return Layout(flat.n_features, tuple(given.feature for given in flat.inputs))
     if inputs == "used":
         return Layout(len(flat.inputs), tuple(range(len(flat.inputs))))
-    raise ValueError(
-        f"inputs={show(inputs)} is neither 'all' (a row has all features, as in the training data) "
-        "nor 'used' (a row has only those that the model uses)."
+    raise ParameterError(
+        Parameter("inputs", inputs),
+        " is neither 'all' (a row has all features, as in the training data) "
+        "nor 'used' (a row has only those that the model uses).",
     )
 
 

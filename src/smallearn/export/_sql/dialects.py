@@ -8,7 +8,8 @@ import re
 from fractions import Fraction
 from typing import Any
 
-from smallearn._text import listed, show
+from smallearn._errors import check_choice
+from smallearn._text import show
 
 MOST = 700.0  # exp(±700) neither overflows nor underflows, which PostgreSQL would make an error of
 FOUR_EXA = 2**62  # a power of two that every database holds as a whole number
@@ -175,8 +176,7 @@ DIALECTS: dict[str, Dialect] = {"postgresql": PostgreSQL(), "duckdb": DuckDB(), 
 
 
 def dialect_of(name: Any) -> Dialect:
-    if not isinstance(name, str) or name not in DIALECTS:
-        raise ValueError(f"dialect={name!r} is not known; it is one of {listed(list(DIALECTS))}.")
+    check_choice("dialect", name, tuple(DIALECTS))
     return DIALECTS[name]
 
 

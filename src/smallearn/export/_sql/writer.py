@@ -7,6 +7,7 @@ class, score, probability and reason are NULL.
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from smallearn._errors import check_choice
 from smallearn._text import listed
 from smallearn.export._flat import FlatModel, flatten
 from smallearn.export._names import remark
@@ -49,8 +50,7 @@ def to_sql(
     ``conformance``: rows as `SMaLLModel` takes them; the result is then a query that needs no table and returns those
     of them to which the database gives another answer than the model: none, if all is well.
     """
-    if form not in FORMS:
-        raise ValueError(f"form={form!r} is not one of {listed(FORMS)}.")
+    check_choice("form", form, FORMS)
     spoken, flat = dialect_of(dialect), flatten(model)
     _check_columns(flat, spoken)
     parts = Expressions(model, flat, spoken)
