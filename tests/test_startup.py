@@ -13,14 +13,15 @@ from smallearn import SMaLLClassifier
 X = np.arange(20.0)[:, None]
 print(SMaLLClassifier(1, 1, {options}).fit(X, (X[:, 0] > 9).astype(int)).score(X, (X[:, 0] > 9).astype(int)))
 """
-# Two of the kernels that a fit compiles.
+# Two of the kernels that a fit compiles, with its notice.
 KERNELS = """
 import numpy as np
+from smallearn._learn.compiling import notice_of_compiling
 from smallearn._learn.kernels import cholesky, cholesky_solve
-factor = np.eye(1)
-cholesky(factor)
-solution = np.ones(1)
-cholesky_solve(factor, solution)
+factor, solution = np.eye(1), np.ones(1)
+with notice_of_compiling():
+    cholesky(factor)
+    cholesky_solve(factor, solution)
 print(float(solution[0]))
 """
 CODE = [
