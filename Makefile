@@ -2,9 +2,14 @@
 # and a package index are all that is required.
 PYTHON ?= python3
 VENV := .venv
+ifeq ($(OS),Windows_NT)
+BIN := $(VENV)/Scripts
+else
 BIN := $(VENV)/bin
+endif
+PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
-.PHONY: help demo test test-all lint format bench bench-quality bench-concepts bench-devices screenshots clean
+.PHONY: help demo test test-all lint format bench bench-quality bench-concepts bench-devices same-models screenshots clean
 
 help:
 	@echo "make demo    the whole journey on the breast cancer data: fit, evaluate, explain, export, report"
@@ -15,6 +20,7 @@ help:
 	@echo "make bench-quality DATA=folder   compare accuracy at 3 to 16 terms with its rivals"
 	@echo "make bench-concepts   are true concepts (tic-tac-toe, hidden DNFs) learned exactly?"
 	@echo "make bench-devices   accuracy, bytes and cycles on three chips, beside emlearn, m2cgen and micromlgen"
+	@echo "make same-models BASE=revision   are all models and exports the same as at another Git revision?"
 	@echo "make screenshots   draw the report anew for the README (needs chromium)"
 	@echo "make format  let ruff rewrite the code"
 	@echo "make clean   remove the environment and caches"
@@ -59,6 +65,10 @@ bench-concepts: $(VENV)/.bench
 bench-devices: $(VENV)/.bench
 	$(BIN)/python -m benchmarks.devices $(ARGS)
 
+same-models: $(VENV)/.test
+	@test -n "$(BASE)" || { echo "Compare with which revision? make same-models BASE=main"; exit 1; }
+	$(BIN)/python benchmarks/same_models.py "$(BASE)"
+
 # The picture of the report in the README, from what make demo left behind.
 screenshots: $(VENV)/.test
 	$(BIN)/python docs/screenshots.py smallearn-demo/report.html docs
@@ -73,8 +83,13 @@ $(VENV)/.made:
 		{ echo "smallearn needs Python 3.11 or newer: make $(MAKECMDGOALS) PYTHON=/path/to/python3.11"; exit 1; }
 	@echo "Making the environment in $(VENV); the first time this takes a minute."
 	@$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); echo "Python's venv module is missing (Debian: python3-venv)."; exit 1; }
+	@$(PIP) install --upgrade "pip>=25.1" # the first version that knows dependency groups
 	@touch $@
 
-$(VENV)/.cli $(VENV)/.test $(VENV)/.lint $(VENV)/.bench: $(VENV)/.%: pyproject.toml $(VENV)/.made
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[$*]"
+$(VENV)/.cli: pyproject.toml $(VENV)/.made
+	$(PIP) install --editable ".[cli]"
+	@touch $@
+
+$(VENV)/.test $(VENV)/.lint $(VENV)/.bench: $(VENV)/.%: pyproject.toml $(VENV)/.made
+	$(PIP) install --editable . --group "$*"
 	@touch $@

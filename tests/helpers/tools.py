@@ -60,11 +60,11 @@ def require_mark(program: str) -> None:
 
 
 def need_module(name: str):
-    """Import a module that the extra ``test`` installs."""
+    """Import a module that the dependency group ``test`` installs."""
     try:
         return importlib.import_module(name)
     except ImportError as error:
-        missing(f"{name} cannot be imported ({error}): pip install '.[test]'")
+        missing(f"{name} cannot be imported ({error}): pip install . --group test")
 
 
 def missing(reason: str) -> None:

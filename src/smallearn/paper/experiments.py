@@ -15,6 +15,8 @@ from smallearn.paper.compare import IncompleteError, Settings
 from smallearn.paper.data import BREAST_CANCER, FRIEDMAN, FUNDS, TABLE1, WIDE, DataError, Source, folder_given
 from smallearn.paper.files import write_text
 
+__all__ = ["ERRORS", "EXPERIMENTS", "IncompleteError", "check", "reduced", "run", "settings", "write_claims"]
+
 
 class Experiment(NamedTuple):
     """``large``: its sets are ten times as large as those of the others."""
