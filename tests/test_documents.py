@@ -79,7 +79,8 @@ def test_the_session_in_the_readme_is_what_the_demo_prints(tmp_path):
     assert [steady(line) for line in printed] == [steady(line) for line in shown.strip().splitlines()]
     made = {path.name for path in (tmp_path / "smallearn-demo").iterdir()}
     assert made == {"train.csv", "test.csv", "model.json", "model.h", "model.sql", "report.html"}
-    accuracy = float(re.search(r"^([0-9.]+)% \(.*are right\.$", "\n".join(printed), flags=re.MULTILINE).group(1))
+    pattern = r"^([0-9.]+)% \(.*are predicted correctly\.$"
+    accuracy = float(re.search(pattern, "\n".join(printed), flags=re.MULTILINE).group(1))
     assert accuracy > 90.0
 
 

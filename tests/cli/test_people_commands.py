@@ -45,10 +45,10 @@ def test_training_rows_are_known_and_the_cross_validated_score_leads(capsys):
     lines = run(capsys, "evaluate", "model.json", "train.csv").out.splitlines()
     kept = load_model("model.json").selection
     assert lines[1].startswith(f"{kept.score:.1%} ± {kept.spread:.1%} by cross-validation")
-    assert "the rows that the model was trained on" in lines[2]
+    assert "These are the training rows" in lines[2]
     shuffled = pd.read_csv("train.csv").sample(frac=1.0, random_state=1)
     shuffled.to_parquet("shuffled.parquet")
-    assert "the rows that the model was trained on" in run(capsys, "evaluate", "model.json", "shuffled.parquet").out
+    assert "These are the training rows" in run(capsys, "evaluate", "model.json", "shuffled.parquet").out
 
 
 def test_other_rows_are_judged_by_themselves(capsys):
@@ -57,7 +57,7 @@ def test_other_rows_are_judged_by_themselves(capsys):
     accuracy = np.mean(model.predict(table) == table["y"])
     told = run(capsys, "evaluate", "model.json", "test.csv").out
     assert f"{accuracy:.1%} (" in told
-    assert "not the table that the model was trained on" in told
+    assert "This is not the training table." in told
     assert "by cross-validation" not in told
     facts = json.loads(run(capsys, "evaluate", "model.json", "test.csv", "--json").out)
     assert facts["accuracy"]["value"] == pytest.approx(accuracy)
@@ -69,12 +69,12 @@ def test_other_rows_are_judged_by_themselves(capsys):
 
 def test_familiar_models_stand_beside_it(capsys):
     told = run(capsys, "evaluate", "model.json", "test.csv", "--compare", "--train", "train.csv").out
-    assert "Each was trained on the training rows" in told
+    assert "Each was trained on the same table as this model" in told
     for name in ("this model", "logistic regression", "decision tree", "random forest", "gradient boosting"):
         assert name in told
     facts = json.loads(run(capsys, "evaluate", "model.json", "train.csv", "--compare", "--json").out)
     scores = {one["name"]: one["accuracy"] for one in facts["familiar"]}
-    assert scores["gradient boosting"] > scores["always the most frequent class"]
+    assert scores["gradient boosting"] > scores["majority class"]
 
 
 def beside(capsys, folder, train, test, *options):
@@ -94,7 +94,7 @@ def test_familiar_models_see_the_same_rows_in_the_types_of_training(capsys, tmp_
     x = rng.integers(0, 3, 120)
     train = pd.DataFrame({"x": x, "y": np.array(["1", "2", "x"])[x]})
     told, scores, _ = beside(capsys, tmp_path, train, train[train["y"] != "x"], "--train", "{a}")
-    assert "Each was trained on the training rows" in told  # --train means --compare
+    assert "Each was trained on the same table as this model" in told  # --train means --compare
     assert scores["decision tree"] == scores["random forest"] == 1.0  # though the classes look like numbers here
     k = rng.random(200) < 0.7
     train = pd.DataFrame({"k": k.astype(int), "z": rng.normal(size=200), "y": np.where(k, "yes", "no")})
@@ -105,7 +105,7 @@ def test_familiar_models_see_the_same_rows_in_the_types_of_training(capsys, tmp_
     test = train.iloc[[*range(10), *range(20, 40), 40, 41, 42, 43]]
     _, scores, facts = beside(capsys, tmp_path, train, test, "--train", "{a}")
     assert facts["rows"] == 34
-    assert scores["always the most frequent class"] == pytest.approx(10 / 34)  # all 34 rows, the rare class's too
+    assert scores["majority class"] == pytest.approx(10 / 34)  # all 34 rows, the rare class's too
 
 
 def test_rows_that_no_familiar_model_can_learn_from_are_told_of_and_judged(capsys, tmp_path):
@@ -115,14 +115,14 @@ def test_rows_that_no_familiar_model_can_learn_from_are_told_of_and_judged(capsy
     assert "No familiar models beside it: column 'y' has one class only" in told
     assert scores == {}
     assert facts["rows"] == len(one)
-    assert "Always giving the answer that is most frequent here" in told
+    assert "Always guessing the most common class would be at least as accurate." in told
     run(capsys, "report", str(tmp_path / "m.json"), str(tmp_path / "b.csv"), "-o", str(tmp_path / "r.html"))
     assert (tmp_path / "r.html").stat().st_size > 10_000
 
 
 def test_other_rows_than_those_of_training_are_not_called_so(capsys):
     told = run(capsys, "evaluate", "model.json", "test.csv", "--train", "test.csv").out
-    assert "trained on rows given for that, which are not the table of the small model" in told
+    assert "trained on another table than this model" in told
 
 
 def test_the_page_numbers_mistakes_by_rows_of_the_file(capsys, tmp_path):
@@ -251,4 +251,4 @@ def test_a_model_made_in_python_is_known_with_its_column_named(capsys, tmp_path)
     told = run(capsys, "evaluate", str(tmp_path / "own.json"), "train.csv", code=1)
     assert "name it with --target" in told.err
     told = run(capsys, "evaluate", str(tmp_path / "own.json"), "train.csv", "--target", "y")
-    assert "the rows that the model was trained on" in told.out
+    assert "These are the training rows" in told.out

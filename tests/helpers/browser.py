@@ -129,7 +129,7 @@ EXAMPLES = {
 def example(name: str) -> Example:
     """An example by its name, made once."""
     model, X, y = EXAMPLES[name]()
-    with patch("smallearn.evaluation.RESAMPLES", 50):  # intervals are not what is looked at here
+    with patch("smallearn.evaluation._intervals.RESAMPLES", 50):  # intervals are not what is looked at here
         return Example(model, X, y, report_html(model, X, y, chips=()))
 
 

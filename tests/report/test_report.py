@@ -113,7 +113,7 @@ def check_form(text):
 @pytest.fixture(autouse=True, scope="module")
 def quick():
     """Intervals from few draws, the same here and on the page."""
-    with patch("smallearn.evaluation.RESAMPLES", 50):
+    with patch("smallearn.evaluation._intervals.RESAMPLES", 50):
         yield
 
 
@@ -210,7 +210,7 @@ def test_familiar_models_stand_beside_it(chosen):
     assert own[0] == "this model"
     assert own[1].startswith(f"{chosen.model.selection.score:.1%}")
     assert tree == ["decision tree", "90.0% ± 1.0%", "7 splits"]
-    assert "The small model has its cross-validated score." in found.words
+    assert "The score of this model is cross-validated too." in found.words
     assert "Against familiar models" not in report_html(chosen.model, chosen.X, chosen.y, chips=())
 
 

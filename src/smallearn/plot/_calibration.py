@@ -14,7 +14,6 @@ from smallearn.plot._rows import n_rows_of
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-CONFIDENT = 1.959963984540054  # standard deviations: 95%
 FOOT, BARS = -0.24, 0.14  # where the bars that count rows stand, and how high the highest is
 MOST_COUNTS = 20  # bins whose counts are written
 
@@ -34,6 +33,8 @@ def reliability(model: Any, X: Any, y: Any, *, n_bins: int = 10, label: Any = No
     ax : matplotlib Axes, default=None
         None: a new figure.
     """
+    from smallearn.evaluation import wilson  # imports scikit-learn, which the other pictures do without
+
     model = model_of(model)
     if isinstance(n_bins, bool) or not isinstance(n_bins, int | np.integer) or n_bins < 1:
         raise ValueError(f"n_bins={n_bins!r} is not a positive integer.")
@@ -43,15 +44,19 @@ def reliability(model: Any, X: Any, y: Any, *, n_bins: int = 10, label: Any = No
     number = model.classes.index(label)
     code = codes(model, y, n_rows_of(X))
     chance = model.predict_proba(X)[:, number]
-    counts, mean, share = _bins(chance, code == number, int(n_bins))
+    counts, mean, hits = _bins(chance, code == number, int(n_bins))
+    used = np.flatnonzero(counts)
+    intervals = [wilson(int(hits[at]), int(counts[at])) for at in used]
+    share = np.array([interval.value for interval in intervals])
+    errors = [
+        [max(one.value - one.low, 0.0) for one in intervals],
+        [max(one.high - one.value, 0.0) for one in intervals],
+    ]
     ax = axes_for(ax, 5.0, 6.0)
     _bars(ax, counts)
     diagonal = ax.plot([0.0, 1.0], [0.0, 1.0], color=GREY, linestyle="--", linewidth=1.2, zorder=1)[0]
-    some = counts > 0
-    low, high = wilson(share[some], counts[some])
-    errors = np.maximum([share[some] - low, high - share[some]], 0.0)
     dots = ax.errorbar(
-        mean[some], share[some], errors, marker="o", color=BLUE, ecolor=INK, markeredgecolor=INK, linestyle="none",
+        mean[used], share, errors, marker="o", color=BLUE, ecolor=INK, markeredgecolor=INK, linestyle="none",
         elinewidth=1.1, capsize=3, markersize=7, zorder=3,
     )  # fmt: skip
     ax.set(xlim=(-0.02, 1.02), ylim=(FOOT, 1.03))
@@ -64,22 +69,13 @@ def reliability(model: Any, X: Any, y: Any, *, n_bins: int = 10, label: Any = No
     return ax
 
 
-def wilson(share: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Wilson's 95% interval of a share of so many."""
-    z2 = CONFIDENT**2
-    centre = (share + z2 / (2 * counts)) / (1 + z2 / counts)
-    half = CONFIDENT * np.sqrt(share * (1 - share) / counts + z2 / (4 * counts**2)) / (1 + z2 / counts)
-    return centre - half, centre + half
-
-
 def _bins(chance: np.ndarray, hit: np.ndarray, n_bins: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Rows of each bin, their mean probability, and the share of hits; NaN without rows. The last bin includes 1."""
+    """Rows of each bin, their mean probability (NaN without rows), and the hits among them; the last bin includes 1."""
     place = np.minimum((chance * n_bins).astype(int), n_bins - 1)
     counts = np.bincount(place, minlength=n_bins)
     with np.errstate(invalid="ignore"):
         mean = np.bincount(place, weights=chance, minlength=n_bins) / counts
-        share = np.bincount(place, weights=hit, minlength=n_bins) / counts
-    return counts, mean, share
+    return counts, mean, np.bincount(place[hit], minlength=n_bins)
 
 
 def _bars(ax: "Axes", counts: np.ndarray) -> None:

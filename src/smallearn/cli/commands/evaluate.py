@@ -53,6 +53,7 @@ def run(given: argparse.Namespace) -> int:
     """Judge and print."""
     model = read_model(given)  # before what takes its time to import
     from smallearn.cli.io.tables import read_for
+    from smallearn.evaluation import _captions as captions
     from smallearn.evaluation import evaluate
 
     X, y = read_for(model, given.data, target=given.target, labels=True, encoding=given.encoding, missing=given.missing)
@@ -66,16 +67,17 @@ def run(given: argparse.Namespace) -> int:
         print_json(_facts(model, judged, compared, rows))
         return 0
     print(heading(f"{given.model.name} on {given.data.name}: {count(judged.n_rows, 'row')}"))
-    for line in _verdict(model, judged):
-        print(line)
+    for sentence in judged.summary(model):
+        print(sentence)
     print()
-    print_table([(name, value, words) for name, value, words in judged.figures()])
-    _print_confusion(judged)
+    print_table(list(judged.figures()))
+    print(heading(f"\n{captions.CONFUSION}"))
+    print_table(judged.confusion_lines(), right=tuple(range(1, len(judged.classes) + 2)))
     _print_errors(judged, rows)
     if compared is not None:
-        print(heading("\nAgainst familiar models"))
+        print(heading(f"\n{captions.COMPARISON}"))
         print(compared.words(model, judged))
-        print_table(compared.lines(model, judged), right=(1,))
+        print_table([captions.COMPARISON_HEAD, *compared.lines(model, judged)], right=(1,))
     return 0
 
 
@@ -131,23 +133,6 @@ def _quietly(read: Any, *arguments: Any, **options: Any) -> Any:
         set_quiet(before)
 
 
-def _verdict(model: Any, judged: Any) -> list[str]:
-    kept = model.selection
-    if not judged.is_training_data:
-        lines = [f"{judged.accuracy:.1%} of these rows are right."]
-        if model.data is not None:
-            lines.append("This is not the table that the model was trained on; that rows are in both is not ruled out.")
-        if judged.accuracy.value <= judged.frequent:
-            lines.append("Always giving the answer that is most frequent here would be right as often, or more often.")
-        return lines
-    if kept is None:
-        return ["These are the rows that the model was trained on: expect less on others."]
-    return [
-        f"{kept.text} by cross-validation ({kept.metric}, {count(len(kept.scores), 'fold')}): the score to go by.",
-        "These are the rows that the model was trained on; the scores on them, below, flatter it.",
-    ]
-
-
 def print_table(lines: list[tuple[str, ...]], right: tuple[int, ...] = ()) -> None:
     """Lines in columns."""
     if not lines:
@@ -161,35 +146,20 @@ def print_table(lines: list[tuple[str, ...]], right: tuple[int, ...] = ()) -> No
         print(f"  {'  '.join(cells)}".rstrip())
 
 
-def _print_confusion(judged: Any) -> None:
-    names = [show(label, quote=False) for label in judged.classes]
-    print(heading("\nWho is taken for whom"))
-    lines: list[tuple[str, ...]] = [("", *(f"says {name}" for name in names), "right")]
-    for at, (name, row) in enumerate(zip(names, judged.confusion, strict=True)):
-        right = f"{row[at] / row.sum():.1%}" if row.sum() else "-"
-        lines.append((f"is {name}", *(str(n) for n in row), right))
-    print_table(lines, right=tuple(range(1, len(names) + 2)))
-
-
 def _print_errors(judged: Any, rows: Any) -> None:
+    from smallearn.evaluation import _captions as captions
+
     if judged.groups:
-        print(heading("\nWhere it errs most"))
-        print_table(
-            [(group.text, f"{group.wrong:.1%} wrong", f"of {group.n_rows}") for group in judged.groups], right=(1,)
-        )
+        print(heading(f"\n{captions.GROUPS}"))
+        lines = [(group.text, str(group.n_rows), f"{group.wrong:.1%}") for group in judged.groups]
+        print_table([captions.GROUPS_HEAD, *lines], right=(1, 2))
     if judged.mistakes:
-        print(heading("\nThe surest mistakes"))
-        print_table(
-            [
-                (
-                    f"row {rows[one.row]}",
-                    f"is {show(one.truth)}",
-                    f"model says {show(one.predicted)}",
-                    percent(one.probability),
-                )
-                for one in judged.mistakes[:5]
-            ]
-        )
+        print(heading(f"\n{captions.ERRORS}"))
+        errors = [
+            (str(rows[one.row]), show(one.truth), show(one.predicted), percent(one.probability))
+            for one in judged.mistakes[:5]
+        ]
+        print_table([captions.ERRORS_HEAD, *errors], right=(0, 3))
 
 
 def _facts(model: Any, judged: Any, compared: Any, rows: Any) -> dict[str, Any]:

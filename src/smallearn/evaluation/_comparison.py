@@ -1,0 +1,260 @@
+"""Standard models of scikit-learn on the same rows, for comparison."""
+
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.compose import make_column_selector, make_column_transformer
+from sklearn.dummy import DummyClassifier
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV, StratifiedKFold
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.tree import DecisionTreeClassifier
+
+from smallearn._text import count
+from smallearn.evaluation._evaluate import Evaluation
+from smallearn.model import SMaLLModel
+from smallearn.model._parts import standard_error
+from smallearn.model._rows import as_model
+
+FOLDS = 5
+N_FAMILIAR = 5  # standard models, and calls of `step`
+
+
+@dataclass(frozen=True)
+class Familiar:
+    """The accuracy and the size of one standard model.
+
+    Parameters
+    ----------
+    name : str
+        The model: ``"random forest"``.
+    score : float
+        Its accuracy, averaged over the folds.
+    spread : float
+        The standard error of that mean; 0 if there was one test set.
+    size : str
+        What one would have to read to know the model: ``"2,845 splits"``.
+
+    Examples
+    --------
+    >>> from smallearn.evaluation import Familiar
+    >>> Familiar(name="decision tree", score=0.918, spread=0.0, size="6 splits").size
+    '6 splits'
+    """
+
+    name: str
+    score: float
+    spread: float
+    size: str
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Standard models on the rows that a model was evaluated on, as `familiar` returns them.
+
+    Parameters
+    ----------
+    models : tuple of Familiar
+        The standard models.
+    trained : bool
+        Whether they were trained on a table of their own and scored on all rows; else they were cross-validated.
+    same : bool or None, default=True
+        If ``trained``: whether that table is the one that the small model was trained on; None if that is unknown.
+    folds : int, default=5
+        The number of folds of the cross-validation.
+    n_rows : int or None, default=None
+        The number of rows that were cross-validated; None for all.
+
+    Examples
+    --------
+    >>> from smallearn.evaluation import Comparison, Familiar
+    >>> tree = Familiar(name="decision tree", score=0.918, spread=0.0, size="6 splits")
+    >>> Comparison(models=(tree,), trained=True).folds
+    5
+    """
+
+    models: tuple[Familiar, ...]
+    trained: bool
+    same: bool | None = True
+    folds: int = FOLDS
+    n_rows: int | None = None
+
+    def words(self, model: SMaLLModel, judged: Evaluation) -> str:
+        """Say how the standard models were scored, and how fair the comparison is.
+
+        Parameters
+        ----------
+        model : SMaLLModel or fitted estimator
+            The model that they are compared with.
+        judged : Evaluation
+            Its scores.
+
+        Returns
+        -------
+        str
+            One or two sentences.
+        """
+        if self.trained:
+            known = {True: "the same table as this model", False: "another table than this model"}
+            table = "a table that may differ from that of this model" if self.same is None else known[self.same]
+            return f"Each was trained on {table} and scored on the same rows."
+        model = as_model(model)
+        fewer = self.n_rows is not None and self.n_rows < judged.n_rows
+        rows = f"{self.n_rows} of these rows; classes with too few rows are left out" if fewer else "these rows"
+        how = f"Each was scored by {self.folds}-fold stratified cross-validation on {rows}."
+        if judged.is_training_data and _was_cross_validated(model):
+            return f"{how} The score of this model is cross-validated too."
+        if judged.is_training_data:
+            return f"{how} The score of this model is on its own training rows and therefore optimistic."
+        if model.data is None:
+            return f"{how} It is not known which rows this model was trained on."
+        return f"{how} They were trained on other parts of this table and this model was not, which favours them."
+
+    def lines(self, model: SMaLLModel, judged: Evaluation) -> list[tuple[str, str, str]]:
+        """Give the comparison as text, this model first.
+
+        Parameters
+        ----------
+        model : SMaLLModel or fitted estimator
+            The model that they are compared with.
+        judged : Evaluation
+            Its scores.
+
+        Returns
+        -------
+        list of (str, str, str)
+            Name, accuracy and size of each model.
+        """
+        model = as_model(model)
+        own = f"{judged.accuracy.value:.1%}"
+        if judged.is_training_data and model.selection is not None and _was_cross_validated(model):
+            own = f"{model.selection.score:.1%} ± {model.selection.spread:.1%}"
+        each = [(m.name, f"{m.score:.1%}" + (f" ± {m.spread:.1%}" if m.spread else ""), m.size) for m in self.models]
+        return [("this model", own, count(len(model.terms), "term")), *each]
+
+
+def _was_cross_validated(model: SMaLLModel) -> bool:
+    return model.selection is not None and model.selection.metric == "accuracy"
+
+
+def familiar(
+    X: Any,
+    y: Any,
+    test: tuple[Any, Any] | None = None,
+    same: bool | None = True,
+    step: Callable[[], None] = lambda: None,
+) -> Comparison:
+    """Score standard classifiers, for comparison with a small model.
+
+    These are the majority class, logistic regression, a decision tree, a random forest and gradient boosting.
+    Regularisation and depth are chosen by an inner cross-validation; text is one-hot encoded, missing values are
+    imputed.
+
+    Parameters
+    ----------
+    X : pandas DataFrame of shape (n_rows, n_features)
+        The rows to train on.
+    y : array-like of shape (n_rows,)
+        Their classes.
+    test : (X, y), optional
+        Rows to score on. Without them, scores are from stratified cross-validation on ``X``, with 5 folds or as many
+        as the rarest class has rows.
+    same : bool or None, default=True
+        Whether the small model was trained on ``X`` too; None if that is unknown.
+    step : callable, optional
+        Called after each model.
+
+    Returns
+    -------
+    Comparison
+        The accuracy and the size of each.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from smallearn.evaluation import familiar
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> compared = familiar(X[::2], y[::2], (X[1::2], y[1::2]))
+    >>> print(compared.models[0].name, f"{compared.models[0].score:.1%}")
+    majority class 33.3%
+    """
+    y = np.asarray(y)
+    fewest = int(np.unique(y, return_counts=True)[1].min())
+    n_folds = min(FOLDS, max(2, fewest))
+    folds = StratifiedKFold(n_folds, shuffle=True, random_state=0)
+    models = []
+    for name, classifier, size_of in _classifiers(max(2, min(FOLDS, fewest // 2))):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of columns that are empty in a fold, of solvers that stop early
+            fitted = clone(classifier).fit(X, y)
+            if test is not None:
+                scores = [_accuracy(fitted, *test)]
+            else:
+                scores = [
+                    _accuracy(clone(classifier).fit(_take(X, a), y[a]), _take(X, b), y[b]) for a, b in folds.split(X, y)
+                ]
+        models.append(
+            Familiar(
+                name=name, score=float(np.mean(scores)), spread=standard_error(tuple(scores)), size=size_of(fitted)
+            )
+        )
+        step()
+    return Comparison(models=tuple(models), trained=test is not None, same=same, folds=n_folds, n_rows=len(y))
+
+
+def _classifiers(n_folds: int) -> list[tuple[str, Any, Callable[[Any], str]]]:
+    """Name, estimator and a function for the size of the fitted one; ``n_folds`` of the inner cross-validation."""
+    text = make_column_selector(dtype_exclude=["number", "bool"])
+    numbers = make_column_selector(dtype_include=["number", "bool"])
+    one_hot = make_pipeline(
+        SimpleImputer(strategy="constant", fill_value="missing"), OneHotEncoder(handle_unknown="ignore")
+    )
+    imputed = SimpleImputer(add_indicator=True)
+    plain = make_column_transformer((imputed, numbers), (one_hot, text), sparse_threshold=0.0)
+    scaled = make_column_transformer(
+        (make_pipeline(imputed, StandardScaler()), numbers), (one_hot, text), sparse_threshold=0.0
+    )
+    linear = GridSearchCV(LogisticRegression(max_iter=2000), {"C": [0.01, 0.1, 1.0, 10.0]}, cv=n_folds)
+    tree = GridSearchCV(
+        DecisionTreeClassifier(random_state=0), {"max_depth": [2, 3, 5, None], "min_samples_leaf": [1, 5]}, cv=n_folds
+    )
+    forest = RandomForestClassifier(200, min_samples_leaf=1, random_state=0)
+    boosted = HistGradientBoostingClassifier(random_state=0, early_stopping=False)
+    return [
+        ("majority class", DummyClassifier(), lambda _: "a constant"),
+        (
+            "logistic regression",
+            make_pipeline(scaled, linear),
+            lambda m: count(m[-1].best_estimator_.coef_.size, "weight"),
+        ),
+        (
+            "decision tree",
+            make_pipeline(plain, tree),
+            lambda m: count(m[-1].best_estimator_.get_n_leaves() - 1, "split"),
+        ),
+        ("random forest", make_pipeline(plain, forest), lambda m: f"{_splits_of_forest(m[-1]):,} splits"),
+        ("gradient boosting", make_pipeline(plain, boosted), lambda m: f"{_splits_of_boosting(m[-1]):,} splits"),
+    ]
+
+
+def _splits_of_forest(forest: Any) -> int:
+    return sum(tree.get_n_leaves() - 1 for tree in forest.estimators_)
+
+
+def _splits_of_boosting(boosted: Any) -> int:
+    return sum(tree.get_n_leaf_nodes() - 1 for stage in boosted._predictors for tree in stage)
+
+
+def _take(X: Any, rows: Sequence[int]) -> Any:
+    return X.iloc[rows] if hasattr(X, "iloc") else X[rows]
+
+
+def _accuracy(fitted: Any, X: Any, y: Any) -> float:
+    return float(np.mean(fitted.predict(X) == np.asarray(y)))

@@ -1,0 +1,54 @@
+"""Standard models beside a small one."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_iris
+
+from smallearn import SMaLLClassifierCV
+from smallearn.evaluation import N_FAMILIAR, Comparison, Familiar, evaluate, familiar
+
+
+def test_familiar_models_take_text_and_gaps():
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    X["letter"] = ["a", "b", None] * 50
+    X.iloc[3, 1] = np.nan
+    steps = []
+    compared = familiar(X[::2], y[::2], (X[1::2], y[1::2]), step=lambda: steps.append(1))
+    found = compared.models
+    assert compared.trained
+    assert len(found) == len(steps) == N_FAMILIAR
+    scores = {one.name: one.score for one in found}
+    assert scores["majority class"] == pytest.approx(1 / 3)
+    assert min(score for name, score in scores.items() if name != "majority class") > 0.85
+    assert all(one.spread == 0.0 for one in found)
+
+
+def test_familiar_models_are_tried_by_folds():
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    compared = familiar(X, y)
+    found = {one.name: one for one in compared.models}
+    assert found["logistic regression"].score > 0.9
+    assert found["logistic regression"].size == "12 weights"
+    assert found["decision tree"].spread > 0.0
+
+
+def test_a_comparison_says_how_fair_it_is():
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    clf = SMaLLClassifierCV(2, n_prototypes=1, literals="raw", random_state=0).fit(X[::2], y[::2])
+    model = clf.model_
+    on_training, on_others = evaluate(model, X[::2], y[::2]), evaluate(model, X[1::2], y[1::2])
+    by_folds = Comparison((Familiar("guess", 0.5, 0.1, "nothing"),), trained=False)
+    assert "is cross-validated too" in by_folds.words(model, on_training)
+    assert by_folds.lines(model, on_training)[0][1].startswith(f"{clf.best_score_:.1%} ±")
+    assert "which favours them" in by_folds.words(model, on_others)
+    assert by_folds.lines(model, on_others)[0][1] == f"{on_others.accuracy.value:.1%}"
+    assert by_folds.lines(model, on_others)[1] == ("guess", "50.0% ± 10.0%", "nothing")
+    assert "optimistic" in by_folds.words(replace(model, selection=None), on_training)
+    assert "trained on the same table as this model" in Comparison((), trained=True).words(model, on_others)
+    assert "another table than this model" in Comparison((), trained=True, same=False).words(model, on_others)
+    assert "may differ from that of this model" in Comparison((), trained=True, same=None).words(model, on_others)
+    assert "It is not known which rows" in by_folds.words(replace(model, data=None), on_others)
+    fewer = replace(by_folds, folds=3, n_rows=70).words(model, on_others)
+    assert "by 3-fold stratified cross-validation on 70 of these rows; classes with too few rows are left out" in fewer
