@@ -1,11 +1,6 @@
 """The paper's experiments: small versions of each, the data they are fed with, and what a broken run leaves behind."""
 
-import os
 import re
-import signal
-import subprocess
-import sys
-import time
 import warnings
 from pathlib import Path
 
@@ -15,7 +10,6 @@ import pytest
 from sklearn.model_selection import StratifiedKFold
 
 from smallearn import datasets
-from smallearn._run.resumable import Scores, run
 from smallearn.paper import big_picture, breast_cancer, compare, data, experiments, methods, published, sparse, surfaces
 from smallearn.paper import table1 as table1_module
 from smallearn.paper.compare import IncompleteError, Settings
@@ -157,24 +151,6 @@ def test_a_fit_that_fails_leaves_no_score_and_is_tried_again(folder, monkeypatch
     assert "Failed: LR on bankruptcy" in capsys.readouterr().err
     results = compare.compare([data.TABLE1[0]], ["LR", "DT"], settings(folder))
     assert results["method"].tolist() == ["LR", "DT"]
-
-
-def test_a_file_of_something_else_is_not_written_to(tmp_path):
-    path = tmp_path / "scores.csv"
-    path.write_text("a,b\n1,2\n")
-    with pytest.raises(ValueError, match="is not a file of these results"):
-        run({"x": lambda: []}, Scores(path, ("set", "split"), ("set",)), 1)
-    assert path.read_text() == "a,b\n1,2\n"
-
-
-def test_rows_of_a_method_can_be_forgotten(tmp_path):
-    scores = Scores(tmp_path / "scores.csv", ("set", "method", "score"), ("set", "method"))
-    scores.prepare()
-    scores.append([{"set": "a", "method": name, "score": 0.5} for name in ("x", "y")])
-    scores.forget("method", ["x"])
-    assert scores.done() == {("a", "y")}
-    with pytest.raises(ValueError, match="cannot stand in a line"):
-        scores.append([{"set": "a,b", "method": "x", "score": 1.0}])
 
 
 # --- data ------------------------------------------------------------------------------------------------------------
@@ -361,53 +337,8 @@ def test_other_data_are_measured_anew(folder):
     assert len(pd.read_csv(folder.parent / "out" / "scores.csv")) == 2
 
 
-def test_an_empty_file_of_scores_is_begun_anew(tmp_path):
-    scores = Scores(tmp_path / "scores.csv", ("set", "score"), ("set",))
-    scores.path.touch()
-    scores.prepare()
-    assert scores.path.read_text() == "set,score\n"
-    assert scores.done() == set()
-
-
 def test_all_that_is_missing_is_told_at_once(tmp_path):
     with pytest.raises(data.DataError) as problem:
         experiments.check(["table1", "sparse"], settings(tmp_path))
     assert len(str(problem.value).splitlines()) == 17 + len(data.WIDE)
     experiments.check(["breast-cancer"], settings(tmp_path))  # comes with scikit-learn
-
-
-def die():
-    os._exit(1)
-
-
-def test_a_process_that_dies_is_told_with_what_was_left(tmp_path):
-    scores = Scores(tmp_path / "scores.csv", ("set",), ("set",))
-    failures = run({str(number): die for number in range(5)}, scores, 2)
-    assert failures == ["a process died (out of memory?), and 5 were not run"]
-
-
-def test_an_interrupted_run_stops_its_processes_and_goes_on_later(tmp_path):
-    program = """
-import sys, time
-from pathlib import Path
-from functools import partial
-from smallearn.paper.cells import Scores, run
-def one(number):
-    time.sleep(0 if number < 3 else 60)
-    return [{"set": f"s{number}"}]
-if __name__ == "__main__":
-    run({str(n): partial(one, n) for n in range(6)}, Scores(Path(sys.argv[1]), ("set",), ("set",)), 2)
-"""
-    script, path = tmp_path / "long.py", tmp_path / "scores.csv"
-    script.write_text(program)
-    child = subprocess.Popen([sys.executable, str(script), str(path)], stderr=subprocess.PIPE, text=True)
-    for _ in range(600):
-        if path.exists() and len(path.read_text().splitlines()) == 4:
-            break
-        time.sleep(0.1)
-    begin = time.monotonic()
-    child.send_signal(signal.SIGINT)
-    told = child.communicate(timeout=50)[1]
-    assert time.monotonic() - begin < 40
-    assert told.count("Traceback") == 1  # that of the run itself; its processes say nothing
-    assert sorted(path.read_text().splitlines()) == ["s0", "s1", "s2", "set"]

@@ -1,1 +1,1 @@
-"""Internal: progress on a terminal, files that are written whole or not at all, experiments that can be resumed."""
+"""Internal: progress on a terminal, files that are written whole or not at all, hashes, resumable experiments."""

@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all, and what is written to that is no file."""
+"""Files that are written whole or not at all. Uses the standard library alone, because models are saved with it."""
 
 import os
 import secrets
@@ -10,26 +10,32 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-DRAFT = ".smallearn-"  # how the names of drafts begin
+DRAFT = ".smallearn-"  # names of drafts begin with it
+
+
+def write_whole(path: str | os.PathLike, content: str | bytes) -> None:
+    """Write text (as UTF-8, line ends unchanged) or bytes to ``path``, whole or not at all; see `draft_of`."""
+    with draft_of(path) as draft:
+        draft.write_bytes(content.encode() if isinstance(content, str) else content)
 
 
 @contextmanager
 def draft_of(path: str | os.PathLike) -> Iterator[Path]:
-    """An empty file to write to, which takes the place of ``path`` when all is written; if anything goes wrong before,
-    an interruption included, nothing of it is left.
+    """Yield an empty file to write to, which replaces ``path`` when the block ends.
 
-    A link stays a link, and a file that is replaced keeps its mode. A pipe, a device and standard output are not
-    replaced but written into, at the end.
+    If the block raises, also on an interrupt, the draft is removed and ``path`` stays as it was. A symbolic link stays
+    a link to the file that is replaced, and that file keeps its mode. Pipes, devices and standard output are not
+    replaced: the draft is copied into them when the block ends.
     """
     target = Path(os.path.realpath(path))
     old = os.stat(path) if os.path.exists(path) else None
-    through = old is not None and (not stat.S_ISREG(old.st_mode) or _descriptor(old) is not None)
-    folder = Path(tempfile.gettempdir()) if through else target.parent
+    copied = old is not None and (not stat.S_ISREG(old.st_mode) or _standard_stream(old) is not None)
+    folder = Path(tempfile.gettempdir()) if copied else target.parent
     draft = folder / f"{DRAFT}{secrets.token_hex(8)}.tmp"
     try:
         draft.touch(0o666 if old is None else 0o600, exist_ok=False)
         yield draft
-        if old is not None and through:
+        if old is not None and copied:
             _copy(draft, path, old)
             return
         with draft.open("r+b") as file:
@@ -42,18 +48,21 @@ def draft_of(path: str | os.PathLike) -> Iterator[Path]:
 
 
 def _copy(draft: Path, path: str | os.PathLike, old: os.stat_result) -> None:
-    """The draft's bytes into what is no file. Standard output is not opened anew: it may be a file that has a place
-    to go on at."""
-    number = _descriptor(old)
-    sys.stdout.flush()  # what was printed before comes before
-    with draft.open("rb") as source, open(path if number is None else number, "wb", closefd=number is None) as into:
-        shutil.copyfileobj(source, into)
+    """Copy the draft into a pipe, a device or a standard stream.
+
+    A standard stream is written through its descriptor, not opened again: it may be a file with a position.
+    """
+    descriptor = _standard_stream(old)
+    sys.stdout.flush()  # earlier output comes first
+    target = path if descriptor is None else descriptor
+    with draft.open("rb") as source, open(target, "wb", closefd=descriptor is None) as sink:
+        shutil.copyfileobj(source, sink)
 
 
-def _descriptor(old: os.stat_result) -> int | None:
-    """The number of standard output or error, if it is what is there."""
-    for number in (1, 2):
+def _standard_stream(status: os.stat_result) -> int | None:
+    """The descriptor of standard output (1) or standard error (2), if the file is one of them."""
+    for descriptor in (1, 2):
         with suppress(OSError):
-            if os.path.samestat(old, os.fstat(number)):
-                return number
+            if os.path.samestat(status, os.fstat(descriptor)):
+                return descriptor
     return None

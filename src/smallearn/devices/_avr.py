@@ -1,7 +1,6 @@
 """ATmega programs run on simavr, by a small host in C that is compiled on first use and kept."""
 
 import functools
-import hashlib
 import os
 import shutil
 import tempfile
@@ -10,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from smallearn._run.hashing import hex_digest
 from smallearn.devices._chips import Chip
 from smallearn.devices._toolchain import Call, Image, ToolchainError, run
 
@@ -51,7 +51,7 @@ def simulate(image: Image, chip: Chip, rows: np.ndarray) -> list[Call]:
 def host() -> Path:
     """The compiled host: from the cache, or made now."""
     source = files(__package__).joinpath("simavr_host.c").read_bytes()
-    kept = _folder() / f"simavr-host-{hashlib.sha256(source).hexdigest()[:16]}"
+    kept = _folder() / f"simavr-host-{hex_digest(source, 16)}"
     if os.access(kept, os.X_OK):
         return kept
     compiler = shutil.which("gcc")

@@ -6,10 +6,10 @@ numbers alone; one that is compared with text is text, where only equality and a
 without a range that is asked for absence alone, in a trained model.
 """
 
-import hashlib
 from dataclasses import dataclass
 from typing import Any
 
+from smallearn._run.hashing import hex_digest
 from smallearn._text import show
 from smallearn._version import __version__
 from smallearn.export._names import unique_names
@@ -138,7 +138,7 @@ def flatten(model: Any) -> FlatModel:
 
 def model_hash(model: SMaLLModel) -> str:
     """Twelve hexadecimal digits that change with anything in the model's file."""
-    return hashlib.sha256(model.to_json().encode("utf-8", "surrogatepass")).hexdigest()[:12]
+    return hex_digest(model.to_json(), 12)
 
 
 def _that_matter(model: SMaLLModel) -> list[list[Term]]:

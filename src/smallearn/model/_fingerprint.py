@@ -1,12 +1,12 @@
 """A fingerprint of labelled rows as far as a model reads them: the same for the same rows in any order, from any kind
 of file. Of a whole table only: it does not tell of a single row whether it was there. Needs numpy alone."""
 
-import hashlib
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from smallearn._run.hashing import digest, hex_digest
 from smallearn.model._columns import Column, gather
 from smallearn.model._parts import Term
 
@@ -26,7 +26,7 @@ def fingerprint(features: Sequence[Term], n_features: int, X: Any, code: np.ndar
             for term in some:
                 rows[chunk] = _mix(rows[chunk] * _STEP + _bits(columns[term.feature]))
             begin += n_rows
-    return hashlib.sha256(np.sort(rows).astype("<u8").tobytes()).hexdigest()
+    return hex_digest(np.sort(rows).astype("<u8").tobytes())
 
 
 def _bits(column: Column) -> np.ndarray:
@@ -54,8 +54,7 @@ def _of_numbers(values: np.ndarray) -> np.ndarray:
 def _of_one(value: Any) -> np.uint64:
     if not isinstance(value, str) and (abs(value) < EXACT or _is_float(value)):
         return _of_numbers(np.array([float(value)]))[0]
-    digest = hashlib.sha256(str(value).encode("utf-8", "surrogatepass")).digest()
-    return np.frombuffer(digest[:8], dtype="<u8")[0].astype(np.uint64)
+    return np.frombuffer(digest(str(value))[:8], dtype="<u8")[0].astype(np.uint64)
 
 
 def _is_float(value: Any) -> bool:

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from smallearn._run.files import draft_of
+from smallearn._run.files import write_whole
 from smallearn._text import listed, show
 from smallearn.model._parts import (
     BUDGETS,
@@ -89,8 +89,7 @@ def save(text: str, path: str | os.PathLike) -> None:
         raise FileNotFoundError(errno.ENOENT, "No such folder", str(target.parent))
     if target.is_dir():
         raise ValueError(f"{target} is not a file that a model could replace.")
-    with draft_of(path) as draft:
-        draft.write_bytes(text.encode())
+    write_whole(path, text)
 
 
 # --- reading ---------------------------------------------------------------------------------------------------------

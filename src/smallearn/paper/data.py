@@ -4,7 +4,6 @@ A nominal column is coded by whole numbers, in the order in which its values are
 a different value in every row names the rows and is dropped. Labels are 1 (OpenML's "P") and 0.
 """
 
-import hashlib
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -15,6 +14,8 @@ import numpy as np
 import pandas as pd
 from sklearn.datasets import fetch_openml, load_breast_cancer
 from sklearn.model_selection import StratifiedShuffleSplit
+
+from smallearn._run.hashing import hex_digest
 
 FOLDER_VARIABLE = "SMALLEARN_DATA"
 HELD_OUT = 0.3
@@ -53,7 +54,7 @@ class Table:
     @cached_property
     def fingerprint(self) -> str:
         """Tells one version of a set from another."""
-        return hashlib.sha256(np.ascontiguousarray(self.X).tobytes() + self.y.tobytes()).hexdigest()[:12]
+        return hex_digest(np.ascontiguousarray(self.X).tobytes() + self.y.tobytes(), 12)
 
 
 @dataclass(frozen=True)

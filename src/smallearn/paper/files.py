@@ -1,19 +1,18 @@
 """What an experiment leaves behind: scores, a Markdown page, figures."""
 
-import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
+from smallearn._run.files import draft_of, write_whole
+
 
 def write_text(path: Path, text: str) -> None:
-    """The whole file or none of it."""
+    """Write a file, whole or not at all, in a folder that is made if need be."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    new = path.with_name(path.name + ".new")
-    new.write_text(text, encoding="utf-8")
-    os.replace(new, path)
+    write_whole(path, text)
 
 
 def write_scores(path: Path, frame: pd.DataFrame) -> None:
@@ -26,9 +25,8 @@ def write_figure(folder: Path, figure) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     looks: dict[str, dict[str, Any]] = {"svg": {"metadata": {"Date": None}}, "png": {"dpi": 150}}
     for kind, options in looks.items():
-        new = folder / f"figure.new.{kind}"
-        figure.savefig(new, bbox_inches="tight", facecolor="white", **options)
-        os.replace(new, folder / f"figure.{kind}")
+        with draft_of(folder / f"figure.{kind}") as draft:
+            figure.savefig(draft, format=kind, bbox_inches="tight", facecolor="white", **options)
 
 
 def new_figure(width: float, height: float):

@@ -97,7 +97,7 @@ def prove(rows: Rows, current: Solution, plan: Plan, tol: float, time_limit: flo
             incumbent,
             tol,
             time_limit,
-            lambda now: status.show(f"certify: {now.nodes} relaxations, gap {now.optimality_gap:.2%}"),
+            lambda now: status.update(f"certify: {now.nodes} relaxations, gap {now.optimality_gap:.2%}"),
         )
     return replace(
         current,
