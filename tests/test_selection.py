@@ -16,10 +16,12 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from smallearn import SMaLLClassifier, SMaLLClassifierCV, SMaLLModel, datasets, frontier
-from smallearn._base import FITTED
-from smallearn._learn.choose.race import Answers, Candidate, Family, Table
 
 QUICK = {"alphas": [0.01, 0.001], "cv": 3, "n_init": 1, "random_state": 0, "n_prototypes": [1, 2], "cut_points": 5}
+FITTED = (
+    *("classes_", "intercepts_", "support_", "prototype_classes_", "objective_", "lower_bound_", "optimality_gap_"),
+    *("duality_gap_", "n_iter_", "n_terms_", "number_", "device_cost_", "model_", "prototypes_"),
+)
 COLUMNS = ["n_terms", "n_prototypes", "alpha", "literals", "positive_class"]
 
 
@@ -100,49 +102,6 @@ def test_one_standard_error_never_takes_more_terms(cancer, fitted):
     assert careful.n_terms_ <= fitted.best_params_["n_terms"]
 
 
-def table_of(right, sureness=0.05, n_prototypes=1):
-    """A table of candidates by size: which rows each gets right in each fold; every term makes it surer."""
-    family = Family("raw", n_prototypes, 1, (0.01,))
-    n_folds = len(next(iter(right.values())))
-    table = Table(n_folds, float(sum(len(rows) for rows in next(iter(right.values())))))
-    for fold in range(n_folds):
-        found = {}
-        for size, folds in right.items():
-            got = np.array(folds[fold], dtype=bool)
-            blend, weight = got + sureness * size, np.full(len(got), 1.0 / len(got))
-            found[Candidate(family, 0.01, size)] = Answers(got.mean(), blend.mean(), blend, weight, len(got), got)
-        table.enter(fold, found)
-    return table
-
-
-def test_equals_are_those_that_get_the_same_rows_right():
-    table = table_of({4: [[1, 0], [1, 1]], 3: [[1, 0], [1, 1]], 2: [[0, 1], [1, 1]], 1: [[0, 0], [1, 1]]})
-    chosen = table.choose(table.complete(), False)
-    assert chosen.size == 4
-    assert [candidate.size for candidate in table.equals(chosen)] == [4, 3]  # 2 is as accurate, on other rows
-
-
-def test_a_candidate_that_is_better_beyond_chance_needs_no_good_neighbours():
-    half, nearly, all_right = [1, 0] * 50, [1] * 93 + [0] * 7, [1] * 100
-    right = {5: [half] * 4, 4: [all_right] * 4, 3: [half] * 4, 2: [nearly] * 4, 1: [nearly] * 4}
-    table = table_of(right, sureness=0.0)
-    smoothed = table.smooth(table.complete())
-    assert table.best(smoothed).size == 1
-    assert table.choose(table.complete(), False).size == 4
-    by_luck = {**right, 4: [[*nearly[1:], 1]] * 4}  # one row more in a hundred
-    table = table_of(by_luck, sureness=0.0)
-    assert table.choose(table.complete(), False).size == 1
-
-
-def test_a_model_that_is_worse_on_its_own_rows_than_on_those_held_out_is_noticed():
-    table = table_of({2: [[1] * 100] * 4})
-    (candidate,) = table.complete()
-    assert not table.promises_more(candidate, 0.0)
-    assert table.promises_more(candidate, 0.04)
-    table.enter(0, {candidate: table.answers[candidate][0]._replace(right=None)})  # not a score of right and wrong
-    assert not table.promises_more(candidate, 0.04)
-
-
 def test_a_search_that_got_stuck_on_all_rows_starts_anew():
     hidden = datasets.random_dnf(4, 2, 20, 4000, random_state=4)  # four starts are not enough for it
     X, y = hidden.data[:2000], hidden.target[:2000]
@@ -206,7 +165,8 @@ def test_without_refit_there_is_a_choice_and_no_model(cancer, fitted):
     clf = quick(refit=False).fit(*cancer)
     assert clf.best_params_ == fitted.best_params_
     assert [name for name in FITTED if hasattr(clf, name)] == []
-    assert {name for name in FITTED if hasattr(fitted, name)} == set(FITTED) - {"number_", "device_cost_"}
+    absent = {"number_", "device_cost_", "prototypes_"}  # there is no device, and terms may be literals
+    assert {name for name in FITTED if hasattr(fitted, name)} == set(FITTED) - absent
     with pytest.raises(NotFittedError):
         clf.predict(cancer[0])
 
@@ -274,13 +234,17 @@ def test_the_same_seed_gives_the_same_model_and_two_processes_that_of_one(cancer
         np.testing.assert_array_equal(parallel.cv_results_[name], fitted.cv_results_[name])
 
 
-def test_a_model_smaller_than_the_sizes_asked_for_is_trained_on_all_rows():
-    rng = np.random.RandomState(30)
+@pytest.mark.parametrize("seed", range(20, 40))
+@pytest.mark.parametrize("max_terms", [1, 3])
+def test_folds_that_find_models_of_different_sizes_still_give_a_model(seed, max_terms):
+    rng = np.random.RandomState(seed)  # labels at random: with signs forbidden, a fold may find no term worth having
     n, m = rng.randint(1, 4), rng.randint(14, 40)
     X, y = rng.randint(0, 3, (m, n)).astype(float), (rng.rand(m) > 0.5).astype(int)
-    found = quick(3, n_prototypes=[2], literals="raw", alphas=[0.01], budget="shared", monotonic_cst=[-1] * n)
-    found.set_params(random_state=30).fit(X, y)
-    assert len(found.model_.terms) <= 3
+    options = {"n_prototypes": [2], "literals": "raw", "alphas": [0.01], "budget": "shared", "random_state": seed}
+    clf = quick(max_terms, monotonic_cst=[-1] * n, **options).fit(X, y)
+    assert len({term.feature for term in clf.model_.terms}) <= clf.best_params_["n_terms"] <= max_terms
+    assert np.isfinite(clf.best_score_)
+    assert all(term.weight * (2 * p.owner - 1) <= 0.0 for p in clf.model_.prototypes for term in p.terms)
 
 
 # --- weights ---------------------------------------------------------------------------------------------------------

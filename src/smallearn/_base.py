@@ -1,8 +1,7 @@
-"""What the estimators have in common: reading X and y, keeping a trained model, predicting."""
+"""What both estimators have in common: reading X and y, setting the fitted attributes, predicting."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from dataclasses import replace
+from copy import copy
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,22 +12,37 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d, validate_data
 
 from smallearn._errors import Parameter, ParameterError
-from smallearn._learn.data.literals import RAW
+from smallearn._learn.assemble import Fitted, remember_rows
 from smallearn._learn.data.problem import Problem, build_problem
 from smallearn._learn.data.tables import read_table
-from smallearn._learn.parameters import Features, check_cut_points, check_sample_weight
+from smallearn._learn.parameters import Features, check_costs, check_cut_points, check_monotonic, check_sample_weight
 from smallearn._learn.solve.budgets import Budget
-from smallearn._learn.solve.descent import Solution
-from smallearn._learn.solve.points import Points, find_points
 from smallearn._text import show
-from smallearn._version import __version__
-from smallearn.model import Prototype, Range, SMaLLModel, Term, Training, _html
-from smallearn.model._model import class_dtype
+from smallearn.model import _html
 
-FITTED = (
-    *("classes_", "intercepts_", "support_", "prototype_classes_", "objective_", "lower_bound_", "optimality_gap_"),
-    *("duality_gap_", "n_iter_", "n_terms_", "number_", "device_cost_", "model_", "_weights"),
-)
+
+@dataclass(frozen=True)
+class TrainingData:
+    """Validated training data: the rows as they came, their labels and weights, and the problem made of them.
+
+    The problem has only the rows of positive weight.
+    """
+
+    X: Any
+    y: np.ndarray
+    weight: np.ndarray
+    feature_names: np.ndarray | None
+    problem: Problem
+
+    @property
+    def kept(self) -> np.ndarray:
+        """Which rows are in the problem."""
+        return self.weight > 0.0
+
+    @property
+    def features(self) -> Features:
+        """The features by name and position, for parameters that speak of some of them."""
+        return Features(self.problem.n_features, self.feature_names)
 
 
 class SMaLLBase(ClassifierMixin, BaseEstimator):
@@ -42,50 +56,28 @@ class SMaLLBase(ClassifierMixin, BaseEstimator):
         return tags
 
     def _allows_gaps(self) -> bool:
+        """Whether X may have missing values."""
         return self.literals != "raw"
 
     # --- reading ---------------------------------------------------------------------------------------------------
 
-    @contextmanager
-    def _all_or_nothing(self) -> Iterator[None]:
-        """A fit that fails leaves an earlier one as it was."""
-        before = dict(self.__dict__)
-        try:
-            yield
-        except BaseException:
-            self.__dict__.clear()
-            self.__dict__.update(before)
-            raise
-
-    def _read(self, X, y, sample_weight, literals: str, standardize: bool | None = None) -> tuple[Problem, np.ndarray]:
-        """The validated training data, and which rows count."""
+    def _read(self, X, y, sample_weight, literals: str) -> TrainingData:
+        """Validate the training data; sets nothing on the estimator."""
+        reader = copy(self)  # validation sets n_features_in_ and feature_names_in_ on the estimator that it is given
         categories: dict[int, tuple] = {}
         if self.categorical_features is None:
-            X, y = self._validated(X, y, order="C", ensure_min_samples=2)
+            values, labels = reader._validated(X, y, order="C", ensure_min_samples=2)
         else:
-            X, y = validate_data(self, X, y, skip_check_array=True)
-            table = read_table(X, self.categorical_features, getattr(self, "feature_names_in_", None))
-            X, categories = table.values, table.categories
-            y = column_or_1d(y, warn=True)
-            check_consistent_length(X, y)
-            if not self._allows_gaps() and np.isnan(X).any():
-                first = int(np.isnan(X).any(axis=0).argmax())
-                name = show(str(getattr(self, "feature_names_in_", {first: f"x{first}"})[first]))
-                raise ParameterError(
-                    f"Feature {name} has missing values, and ",
-                    Parameter("literals", "raw"),
-                    " has no term for these. Set ",
-                    Parameter("literals", "both"),
-                    ", or fill them in.",
-                )
-        check_classification_targets(y)
-        if sparse.issparse(X) and not np.isfinite(X.data).all():
+            values, labels, categories = reader._validated_table(X, y)
+        names = getattr(reader, "feature_names_in_", None)
+        check_classification_targets(labels)
+        if sparse.issparse(values) and not np.isfinite(values.data).all():
             raise ValueError("X is sparse and has NaN, for which sparse columns have no term; fill the gaps first.")
-        weight = check_sample_weight(sample_weight, X)
-        features = Features(X.shape[1], getattr(self, "feature_names_in_", None))
-        cuts = check_cut_points(features, self.cut_points, sparse.issparse(X), categories)
-        standardize = self.standardize if standardize is None else standardize
-        return build_problem(X, y, weight, self.class_weight, standardize, literals, cuts, categories), weight > 0.0
+        weight = check_sample_weight(sample_weight, values)
+        cuts = check_cut_points(Features(values.shape[1], names), self.cut_points, sparse.issparse(values), categories)
+        problem = build_problem(values, labels, weight, self.class_weight, self.standardize, literals, cuts, categories)
+        rows = X if hasattr(X, "shape") else np.asarray(X)
+        return TrainingData(X=rows, y=labels, weight=weight, feature_names=names, problem=problem)
 
     def _validated(self, X: Any, *y: Any, **checks: Any) -> Any:
         """scikit-learn's checks of X, and of y when training, with the names and number of features."""
@@ -97,142 +89,86 @@ class SMaLLBase(ClassifierMixin, BaseEstimator):
         checks["ensure_all_finite"] = "allow-nan" if self._allows_gaps() else True
         try:
             return validate_data(self, X, *y, reset=bool(y), accept_sparse="csr", dtype=numbers, **checks)
-        except DTypePromotionError as problem:
-            raise ValueError(f"X has columns that are not numbers: {problem}") from None
+        except DTypePromotionError as error:
+            raise ValueError(f"X has columns that are not numbers: {error}") from None
 
-    # --- keeping ---------------------------------------------------------------------------------------------------
+    def _validated_table(self, X: Any, y: Any) -> tuple[np.ndarray, np.ndarray, dict[int, tuple]]:
+        """A table with categories as numbers, the labels, and the categories of each such feature."""
+        X, y = self._validated(X, y)
+        names = getattr(self, "feature_names_in_", None)
+        table = read_table(X, self.categorical_features, names)
+        labels = column_or_1d(y, warn=True)
+        check_consistent_length(table.values, labels)
+        if not self._allows_gaps() and np.isnan(table.values).any():
+            first = int(np.isnan(table.values).any(axis=0).argmax())
+            name = show(f"x{first}" if names is None else str(names[first]))
+            raise ParameterError(
+                f"Feature {name} has missing values, and ",
+                Parameter("literals", "raw"),
+                " has no term for these. Set ",
+                Parameter("literals", "both"),
+                ", or fill them in.",
+            )
+        return table.values, labels, table.categories
 
-    def _keep(self, problem: Problem, solution: Solution, budget: Budget, alpha: float) -> None:
-        """Set the fitted attributes."""
-        found = problem.candidates
-        weights, intercepts = problem.to_raw_units(solution.W, self.fit_intercept)
-        card = None
-        if self.max_points is not None:
-            card = self._score_card(problem, solution, weights, intercepts, alpha)
-            weights, intercepts = card.scale * card.points / card.units, card.scale * card.intercepts
-        used = weights != 0.0
-        p = len(weights)
-        self.classes_ = problem.classes
-        self.intercepts_ = intercepts
-        self.support_ = np.zeros((p, problem.n_features), dtype=bool)
-        for j, l in zip(*np.nonzero(used), strict=True):
-            self.support_[j, found.feature[l]] = True
-        self._weights = weights if set(found.kind) <= {RAW} else None
-        self.prototype_classes_ = problem.classes[solution.assignment.owner]
-        self.objective_ = solution.value if card is None else self._objective_of(problem, solution, card, alpha)
-        self.lower_bound_ = min(solution.bound, solution.value)  # where they meet, rounding may part them
-        self.optimality_gap_ = (self.objective_ - self.lower_bound_) / self.objective_
-        self.duality_gap_ = solution.relaxed.gap
-        self.n_iter_ = solution.n_iter
-        self.model_ = self._model(problem, solution, weights, intercepts, card, budget, alpha)
+    def _budget(self, data: TrainingData, limit: float) -> Budget:
+        """``limit`` terms or cost, and what else the parameters say of the terms."""
+        features = data.features
+        return Budget(
+            limit=limit,
+            pooling=self.budget,
+            costs=check_costs(features, self.feature_costs),
+            always_in=tuple(features.positions("always_in", self.always_in)),
+            signs=check_monotonic(features, self.monotonic_cst, len(data.problem.classes)),
+        )
 
-    def _know_data(self, X, y) -> None:
-        """Tell the model of its training rows, unless only training can read them: numbers as text."""
-        with suppress(ValueError, OverflowError):
-            self.model_ = self.model_.trained_on(X, column_or_1d(y))
+    # --- the fitted attributes -------------------------------------------------------------------------------------
 
-    def _forget(self) -> None:
-        """Take back what `_keep` set in an earlier fit."""
-        for name in FITTED:
-            self.__dict__.pop(name, None)
+    def _set_fitted(self, data: TrainingData, fitted: Fitted | None, **others: Any) -> None:
+        """Replace all attributes of an earlier fit by those of this one; ``fitted=None`` leaves no model."""
+        attributes = {"n_features_in_": data.problem.n_features, **others}
+        if data.feature_names is not None:
+            attributes["feature_names_in_"] = data.feature_names
+        if fitted is not None:
+            attributes |= {
+                "model_": remember_rows(fitted.model, data.X, data.y),
+                "classes_": fitted.classes,
+                "_weights_": fitted.weights,
+                "intercepts_": fitted.intercepts,
+                "support_": fitted.support,
+                "prototype_classes_": fitted.prototype_classes,
+                "objective_": fitted.objective,
+                "lower_bound_": fitted.lower_bound,
+                "optimality_gap_": fitted.optimality_gap,
+                "duality_gap_": fitted.duality_gap,
+                "n_iter_": fitted.n_iter,
+            }
+        for name in [name for name in vars(self) if name.endswith("_") and name not in attributes]:
+            delattr(self, name)
+        self.__dict__.update(attributes)
 
     @property
     def prototypes_(self) -> np.ndarray:
-        """The weights in raw units, p × n_features."""
-        if "_weights" not in self.__dict__:
+        """The weights in raw units, prototypes × features.
+
+        Returns
+        -------
+        ndarray of shape (p, n_features)
+            Stacked in the order of `classes_`.
+
+        Raises
+        ------
+        AttributeError
+            If the estimator is not fitted, or if terms may be literals: these are in ``model_.terms``.
+        """
+        if "_weights_" not in self.__dict__:
             raise AttributeError(f"This {type(self).__name__} is not fitted yet and has no 'prototypes_'.")
-        if self._weights is None:
+        if self._weights_ is None:
             raise AttributeError(
                 "A model whose terms may be literals has no 'prototypes_', for one feature may have several terms: see "
                 "model_.terms, and support_ for the features in use."
             )
-        return self._weights
-
-    def _score_card(self, problem: Problem, solution: Solution, weights, intercepts, alpha: float) -> Points:
-        """Whole weights in the place of the refitted ones, on the same candidates."""
-        owner = int(solution.assignment.owner[0]) if len(problem.classes) == 2 else None
-        rows = problem.rows(owner, False, 1)
-        used = np.flatnonzero(np.any(weights != 0.0, axis=0))
-        scale = np.where(problem.inverse[used] > 0.0, problem.inverse[used], 1.0)
-        values = rows.columns(used) / scale + problem.mean[used]
-        raw = np.array([problem.candidates.kind[l] == RAW for l in used], dtype=bool)
-        values[:, ~raw] = np.rint(values[:, ~raw])
-        card = find_points(
-            values,
-            weights[:, used],
-            intercepts,
-            solution.assignment.own,
-            problem.code,
-            solution.assignment.owner,
-            rows.labels.zero_owner,
-            rows.labels.weight,
-            raw,
-            int(self.max_points),
-            alpha,
-            1.0 / scale,
-            problem.mean[used],
-        )
-        full = np.zeros(weights.shape, dtype=np.int64)
-        full[:, used] = card.points
-        if self.monotonic_cst is not None:
-            full[full * weights < 0.0] = 0  # no sign that was not allowed
-        units = np.ones(weights.shape[1])
-        units[used] = card.units
-        return replace(card, points=full, units=units)
-
-    def _objective_of(self, problem: Problem, solution: Solution, card: Points, alpha: float) -> float:
-        """The training objective of a score card, at the assignment that the bound speaks of."""
-        owner = int(solution.assignment.owner[0]) if len(problem.classes) == 2 else None
-        weights = card.scale * card.points / card.units
-        scale = np.where(problem.inverse > 0.0, problem.inverse, 1.0)
-        W = np.column_stack([weights / scale, card.scale * card.intercepts + weights @ problem.mean])
-        loss = problem.rows(owner, True, 1).sums(W, solution.assignment, gradient=False).loss
-        return loss + 0.5 * alpha * float(np.sum(W * W))
-
-    def _model(self, problem: Problem, solution: Solution, weights, intercepts, card, budget, alpha) -> SMaLLModel:
-        found = problem.candidates
-        names = getattr(self, "feature_names_in_", None)
-        place = {int(l): a for a, l in enumerate(found.feature[: found.n_raw])}
-        fills = self._allows_gaps() and not sparse.issparse(problem.X)
-
-        def term(j: int, l: int) -> Term:
-            feature, kind = int(found.feature[l]), found.kind[l]
-            unit = None if card is None or kind != RAW else float(card.units[l])
-            weight = float(weights[j, l]) if card is None else float(card.points[j, l] / card.units[l])
-            return Term(
-                feature,
-                weight,
-                None if names is None else str(names[feature]),
-                kind,
-                found.value[l],
-                float(problem.centre[place[feature]]) if fills and kind == RAW else None,
-                unit,
-            )
-
-        prototypes = tuple(
-            Prototype(
-                int(owner),
-                float(intercepts[j] if card is None else card.intercepts[j]),
-                tuple(term(j, int(l)) for l in np.flatnonzero(weights[j])),
-            )
-            for j, owner in enumerate(solution.assignment.owner)
-        )
-        training = Training(
-            smallearn=__version__,
-            n_rows=len(problem.code),
-            alpha=float(alpha),
-            n_nonzero=int(budget.limit) if budget.costs is None else None,
-            objective=float(self.objective_),
-            lower_bound=float(self.lower_bound_),
-            budget=budget.pooling,
-            max_cost=None if budget.costs is None else float(budget.limit),
-            certified=bool(solution.certified) and card is None,
-        )
-        scale = 1.0 if card is None else float(card.scale)
-        classes = tuple(self.classes_.tolist())
-        used = sorted({term.feature for prototype in prototypes for term in prototype.terms})
-        ranges = tuple(Range(*extent) for extent in problem.extents(used))
-        return SMaLLModel(classes, class_dtype(self.classes_), problem.n_features, prototypes, training, scale, ranges)
+        return self._weights_
 
     # --- in a notebook ---------------------------------------------------------------------------------------------
 
@@ -250,16 +186,52 @@ class SMaLLBase(ClassifierMixin, BaseEstimator):
     # --- predictions -----------------------------------------------------------------------------------------------
 
     def decision_function(self, X) -> np.ndarray:
-        """Two classes: positive for ``classes_[1]``. More: the score of each class, rows × classes."""
+        """Class scores, in log-odds.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or table of shape (n_samples, n_features)
+            Rows with the features of the training data.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_classes)
+            With two classes, positive values mean ``classes_[1]``; with more, the score of each class.
+        """
         check_is_fitted(self, "model_")
         return self.model_.decision_function(self._validated(X))
 
     def predict(self, X) -> np.ndarray:
-        """The class of the greatest score; ties go to the first of ``classes_``."""
+        """Predict the class of each row.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or table of shape (n_samples, n_features)
+            Rows with the features of the training data.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            The class of the highest score; a tie goes to the first of ``classes_``.
+        """
         check_is_fitted(self, "model_")
         return self.model_.predict(self._validated(X))
 
     def predict_proba(self, X) -> np.ndarray:
-        """The softmax of the class scores. It describes the data as weighted and is not corrected for weights."""
+        """Predict the probability of each class: the softmax of the class scores.
+
+        Training weights are not corrected for: with `class_weight` or `sample_weight` the probabilities are those of
+        the weighted data.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or table of shape (n_samples, n_features)
+            Rows with the features of the training data.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            In the order of ``classes_``.
+        """
         check_is_fitted(self, "model_")
         return self.model_.predict_proba(self._validated(X))

@@ -1,4 +1,4 @@
-"""`SMaLLClassifier`: parameters, fit, predict; the mathematics is elsewhere."""
+"""`SMaLLClassifier`: parameters and fit; the mathematics is elsewhere."""
 
 import warnings
 from functools import partial
@@ -8,26 +8,23 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
-from smallearn._base import SMaLLBase
+from smallearn._base import SMaLLBase, TrainingData
+from smallearn._learn.assemble import Options, assemble
 from smallearn._learn.compiling import notice_of_compiling
-from smallearn._learn.data.blocks import Assignment
+from smallearn._learn.data.blocks import Assignment, Rows
 from smallearn._learn.data.problem import Problem
-from smallearn._learn.parameters import (
-    Features,
-    check_assignment,
-    check_costs,
-    check_monotonic,
-    check_parameters,
-    check_positive_class,
-    count_threads,
-)
-from smallearn._learn.solve import assignment, descent, starts
+from smallearn._learn.parameters import check_assignment, check_parameters, check_positive_class, count_threads
+from smallearn._learn.solve import assignment as assignments
+from smallearn._learn.solve import descent, starts
 from smallearn._learn.solve.budgets import Budget
+from smallearn._learn.solve.objective import Penalty
 from smallearn._learn.solve.solvers import accelerated, mirror_prox
+from smallearn._text import count
 
 __all__ = ["SMaLLClassifier"]
 
-MOST_ROUNDS = 100  # of reassignment; each lowers the objective, so that this is a stop for the unforeseen
+MOST_ROUNDS = 100  # of reassignment: a safety limit, for each round lowers the objective
+PROOF_TOL = 1e-4  # the relative gap at which a proof is complete, if tol is None
 
 
 class SMaLLClassifier(SMaLLBase):
@@ -217,9 +214,21 @@ class SMaLLClassifier(SMaLLBase):
 
     @classmethod
     def paper_preset(cls, **overrides: Any) -> Self:
-        """Train as the paper does, its formulas corrected: Mirror-Prox with Euclidean steps α = 0.01 and β = 0.001 for
-        2,000 steps from a uniform start, averaged; k-means; no intercept in standardised space, no refit, no
-        reassignment; λ = 0.1."""
+        """Create a classifier that trains as the paper does, its formulas corrected.
+
+        Mirror-Prox with Euclidean steps α = 0.01 and β = 0.001 for 2,000 iterations from a uniform start, averaged;
+        k-means; no intercept in standardised space, no refit, no reassignment; λ = 0.1.
+
+        Parameters
+        ----------
+        **overrides : dict
+            Parameters of the constructor, in place of those of the preset.
+
+        Returns
+        -------
+        SMaLLClassifier
+            Not fitted yet.
+        """
         preset: dict[str, Any] = {
             "alpha": 0.1,
             "solver": "mirror-prox",
@@ -232,74 +241,100 @@ class SMaLLClassifier(SMaLLBase):
         }
         return cls(**{**preset, **overrides})
 
-    # --- training --------------------------------------------------------------------------------------------------
-
     def fit(self, X, y, sample_weight=None) -> Self:
-        """Train on ``X`` (array, CSR matrix, pandas or polars table; n_samples × n_features) and labels ``y``.
+        """Train a model within the budget.
 
-        ``sample_weight``: weight 2 equals the row twice, weight 0 as if it were absent.
+        Parameters
+        ----------
+        X : array-like, CSR matrix, or pandas or polars table of shape (n_samples, n_features)
+            The training rows.
+        y : array-like of shape (n_samples,)
+            The class of each row: numbers or text.
+        sample_weight : array-like of shape (n_samples,), default=None
+            The weight of each row. Weight 2 equals the row twice, weight 0 a row that is absent.
+
+        Returns
+        -------
+        SMaLLClassifier
+            The fitted estimator. If training fails, an earlier fit is left as it was.
+
+        Raises
+        ------
+        ValueError
+            If a parameter, X, y or a weight is not allowed. The message says what is.
         """
         check_parameters(self.get_params(deep=False))
-        with self._all_or_nothing(), notice_of_compiling(int(self.verbose) >= 0):
-            problem, kept = self._read(X, y, sample_weight, self.literals)
-            start = self._given_start(kept)
-            budget = self._budget(problem)
-            solution = self._best_orientation(problem, start, budget)
-            self._keep(problem, solution, budget, self.alpha)
-            self._know_data(X, y)
-            self.n_relaxations_ = solution.n_relaxations
+        with notice_of_compiling(int(self.verbose) >= 0):
+            data = self._read(X, y, sample_weight, self.literals)
+            start = self._start(data)
+            budget = self._budget(data, self._limit(data.problem))
+            solution = self._train(data.problem, budget, start)
+            fitted = assemble(data.problem, solution, budget, self._options(data))
+        self._set_fitted(data, fitted, n_relaxations_=solution.n_relaxations)
         self._warn_if_unfinished(solution)
         return self
 
-    def _given_start(self, kept: np.ndarray) -> np.ndarray | None:
+    def _start(self, data: TrainingData) -> np.ndarray | None:
+        """The user's assignment of the rows that count; None if it is to be found."""
         if isinstance(self.assignment, str):
             return None
-        return check_assignment(self.assignment, len(kept))[kept]
+        return check_assignment(self.assignment, len(data.kept))[data.kept]
 
-    def _budget(self, problem: Problem) -> Budget:
-        features = Features(problem.n_features, getattr(self, "feature_names_in_", None))
-        costs = check_costs(features, self.feature_costs)
-        n = len(problem.candidates)
-        most = int(self.n_prototypes) * (len(problem.classes) if len(problem.classes) > 2 else 1)
+    def _limit(self, problem: Problem) -> float:
+        """How many terms, or what cost, the budget allows."""
         if self.max_cost is not None:
-            limit = float(self.max_cost)
-        elif self.n_nonzero is None:
-            limit = float(n * (most if self.budget == "total" else 1))
-        else:
-            limit = float(min(int(self.n_nonzero), n * (most if self.budget == "total" else 1)))
-        signs = check_monotonic(features, self.monotonic_cst, len(problem.classes))
-        always = tuple(features.some("always_in", self.always_in))
-        return Budget(limit, self.budget, costs, always, signs)
+            return float(self.max_cost)
+        owners = len(problem.classes) if len(problem.classes) > 2 else 1
+        most = len(problem.candidates) * (int(self.n_prototypes) * owners if self.budget == "total" else 1)
+        return float(most if self.n_nonzero is None else min(int(self.n_nonzero), most))
 
-    def _plan(self, problem: Problem, budget: Budget, owner: int | None) -> descent.Plan:
-        tol = 0.0 if self.tol is None else float(self.tol)
-        if self.solver == "accelerated":
-            solver = partial(accelerated.solve, tol=tol, max_iter=int(self.max_iter))
-        else:
-            options = mirror_prox.Options(**(self.solver_options or {}))
-            solver = partial(mirror_prox.solve, tol=tol, max_iter=int(self.max_iter), options=options)
-        unlimited = isinstance(self.reassign, bool | np.bool_) and self.reassign
-        rounds = MOST_ROUNDS if unlimited else int(self.reassign)
-        penalty = budget.penalty(float(self.alpha), problem.candidates, self.fit_intercept, owner)
-        refit, verbose = bool(self.refit_support), int(self.verbose) > 0
-        return descent.Plan(penalty, solver, refit, rounds, verbose, problem.sample_weight, bool(self.local_search))
+    def _options(self, data: TrainingData) -> Options:
+        return Options(
+            alpha=self.alpha,
+            fit_intercept=self.fit_intercept,
+            max_points=None if self.max_points is None else int(self.max_points),
+            feature_names=data.feature_names,
+            fills_gaps=self._allows_gaps(),
+        )
 
-    def _best_orientation(self, problem: Problem, start: np.ndarray | None, budget: Budget) -> descent.Solution:
-        """Train with the class that owns the prototypes (None: every class does), or with the better of the two."""
-        trained = []
+    # --- training --------------------------------------------------------------------------------------------------
+
+    def _train(self, problem: Problem, budget: Budget, start: np.ndarray | None) -> descent.Solution:
+        """The best solution over all starts and over the classes that may own the prototypes."""
+        trained: list[tuple[descent.Solution, Rows, descent.Plan]] = []
         for owner in check_positive_class(self.positive_class, problem.classes.tolist()):
             rows = problem.rows(owner, self.fit_intercept, count_threads(self.n_jobs))
             plan = self._plan(problem, budget, owner)
-            for first in self._first_assignments(problem, rows, owner, start, plan):
-                solution = descent.train(rows, first, plan)
-                trained.append((solution, rows, plan))
+            first = self._first_assignments(problem, rows, owner, start, plan.penalty)
+            trained.extend((descent.train(rows, assignment, plan), rows, plan) for assignment in first)
         solution, rows, plan = min(trained, key=lambda entry: entry[0].value)
         if self.certify:
-            tol = 1e-4 if self.tol is None else float(self.tol)
+            tol = PROOF_TOL if self.tol is None else float(self.tol)
             solution = descent.prove(rows, solution, plan, tol, self.time_limit)
         return solution
 
-    def _first_assignments(self, problem, rows, owner: int | None, start: np.ndarray | None, plan) -> list[Assignment]:
+    def _plan(self, problem: Problem, budget: Budget, owner: int | None) -> descent.Plan:
+        unlimited = isinstance(self.reassign, bool | np.bool_) and self.reassign
+        return descent.Plan(
+            penalty=budget.penalty(float(self.alpha), problem.candidates, self.fit_intercept, owner),
+            solver=self._solver(),
+            refit=bool(self.refit_support),
+            rounds=MOST_ROUNDS if unlimited else int(self.reassign),
+            verbose=int(self.verbose) > 0,
+            sample_weight=problem.sample_weight,
+            local_search=bool(self.local_search),
+        )
+
+    def _solver(self) -> descent.Solver:
+        """The solver of the relaxation, with its options."""
+        tol = 0.0 if self.tol is None else float(self.tol)
+        if self.solver == "accelerated":
+            return partial(accelerated.solve, tol=tol, max_iter=int(self.max_iter))
+        options = mirror_prox.Options(**(self.solver_options or {}))
+        return partial(mirror_prox.solve, tol=tol, max_iter=int(self.max_iter), options=options)
+
+    def _first_assignments(self, problem, rows, owner: int | None, start, penalty: Penalty) -> list[Assignment]:
+        """The assignments to descend from: the user's, or the best that are found."""
         counts = {}
         for label in range(len(problem.classes)) if owner is None else [owner]:
             members = int(np.sum(problem.code == label))
@@ -307,25 +342,28 @@ class SMaLLClassifier(SMaLLBase):
             if members < self.n_prototypes:
                 warnings.warn(
                     f"n_prototypes={self.n_prototypes}, but class {problem.classes.tolist()[label]!r} has {members} "
-                    f"of the rows; it gets as many prototypes ({members}).",
+                    f"of the rows; using {count(members, 'prototype')} for it.",
                     UserWarning,
                     stacklevel=4,
                 )
         if start is not None:
-            return [assignment.given(start, problem.code, list(counts), int(self.n_prototypes))]
+            return [assignments.given(start, problem.code, list(counts), int(self.n_prototypes))]
         rng = check_random_state(self.random_state)
-        return starts.best(problem, rows, plan.penalty, counts, self.assignment, int(self.n_init), rng)
+        return starts.best(problem, rows, penalty, counts, self.assignment, int(self.n_init), rng)
 
     def _warn_if_unfinished(self, solution: descent.Solution) -> None:
-        if self.tol is not None and not solution.relaxed.converged:
-            if solution.relaxed.n_iter >= self.max_iter:
-                advice = "Raise max_iter, tol or alpha"
-            else:
-                advice = "Rounding left no progress: raise tol or alpha, or set standardize=True"
-            warnings.warn(
-                f"The {self.solver} solver stopped after {solution.relaxed.n_iter} iterations "
-                f"(max_iter={self.max_iter}) at a relative duality gap of {self.duality_gap_:.1e}, short of "
-                f"tol={self.tol}. {advice}; the budget and lower_bound_ hold all the same.",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
+        """Warn if the solver stopped short of ``tol``."""
+        relaxed = solution.relaxed
+        if self.tol is None or relaxed.converged:
+            return
+        if relaxed.n_iter >= self.max_iter:
+            advice = "Raise max_iter, tol or alpha"
+        else:
+            advice = "Rounding errors stopped its progress: raise tol or alpha, or set standardize=True"
+        warnings.warn(
+            f"The {self.solver} solver stopped after {relaxed.n_iter} iterations (max_iter={self.max_iter}) at a "
+            f"relative duality gap of {relaxed.gap:.1e}, short of tol={self.tol}. {advice}. The budget and "
+            "lower_bound_ hold all the same.",
+            ConvergenceWarning,
+            stacklevel=3,
+        )

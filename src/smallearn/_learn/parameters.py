@@ -193,7 +193,7 @@ class Features:
             )
         return found
 
-    def some(self, parameter: str, given: Any) -> list[int]:
+    def positions(self, parameter: str, given: Any) -> list[int]:
         """Positions, from a list of names or positions, or a mask."""
         if given is None:
             return []

@@ -54,14 +54,14 @@ def test_a_model_for_200_bytes_takes_no_more_and_is_94_percent_right(small, tmp_
             check=True,
             capture_output=True,
         )
-        told = subprocess.run([need("avr-size"), elf], check=True, capture_output=True, text=True).stdout
-        code, data = told.splitlines()[1].split()[:2]
+        printed = subprocess.run([need("avr-size"), elf], check=True, capture_output=True, text=True).stdout
+        code, data = printed.splitlines()[1].split()[:2]
         sizes.append(int(code) + int(data))
     assert 0 < sizes[0] - sizes[1] <= 200
 
 
 @pytest.mark.tools
-def test_the_cost_that_is_told_is_that_of_the_model(small):
+def test_the_reported_cost_is_that_of_the_model(small):
     found = small.device_cost_
     again = cost(small.model_, "atmega328p", small.number_, X_train, layout=found.layout)
     assert (again.flash, again.ram) == (found.flash, found.ram)
@@ -109,10 +109,10 @@ def test_a_limit_is_kept_by_whichever_layout_keeps_it():
     need("avr-gcc")
     model = SMaLLClassifierCV(12, literals="raw", n_prototypes=2, **QUICK).fit(X_train, y_train).model_
     costs = {layout: cost(model, "atmega328p", "int8", X_train, layout=layout) for layout in ("code", "table")}
-    limits = on_device.Limits("atmega328p", None, None, float(costs["code"].cycles), None)
+    limits = on_device.Limits("atmega328p", max_cycles=float(costs["code"].cycles))
     assert costs["code"].cycles < costs["table"].cycles
-    tried = on_device.deploy(model, limits, X_train, y_train, np.ones(len(y_train)))
-    assert [one.cost.layout for one in tried if one.number == "int8" and not one.broken] == ["code"]
+    tried = on_device.deploy(model, limits, on_device.Rows(X_train, y_train, np.ones(len(y_train))))
+    assert [one.cost.layout for one in tried if one.number == "int8" and not one.exceeded] == ["code"]
 
 
 @pytest.mark.tools
@@ -162,7 +162,7 @@ def test_limits_that_make_no_sense_are_refused(parameters, message):
 
 
 def test_a_chip_has_limits_of_its_own():
-    limits = on_device.Limits("atmega328p", None, 100.0, None, None)
-    assert limits.of("max_flash") == 32 * 1024
-    assert limits.of("max_ram") == 100.0
-    assert limits.of("max_cycles") == np.inf
+    limits = on_device.Limits("atmega328p", max_ram=100.0)
+    assert limits.limit("max_flash") == 32 * 1024
+    assert limits.limit("max_ram") == 100.0
+    assert limits.limit("max_cycles") == np.inf

@@ -109,10 +109,10 @@ def test_the_folds_follow_the_random_state():
 def test_a_small_class_limits_the_number_of_folds_and_one_row_is_too_few():
     X, y = some_rows(0)
     few = np.where(np.arange(len(y)) < 3, "rare", "common")
-    with pytest.warns(UserWarning, match="cv=5, but class 'rare' has 3 rows; there are as many folds"):
+    with pytest.warns(UserWarning, match="cv=5, but class 'rare' has 3 rows; using 3 folds"):
         assert len(deal(problem_of(X, few), 5)) == 3
     assert len(deal(problem_of(X, few))) == 3 * MOST_REPEATS  # nothing was asked for
-    with pytest.raises(ValueError, match=r"Class 'rare' has 1 row; cross-validation needs two of each class"):
+    with pytest.raises(ValueError, match=r"Class 'rare' has 1 row; cross-validation needs at least two rows"):
         deal(problem_of(X, np.where(np.arange(len(y)) < 1, "rare", "common")))
     assert len(deal(problem_of(X, np.where(np.arange(len(y)) < 1, "rare", "common"), np.full(len(y), 2.0)))) > 0
 
@@ -153,7 +153,7 @@ def test_an_iterable_of_indices_or_masks_is_followed(wrap):
     ("cv", "message"),
     [
         ([(np.arange(0, 30, 2), np.arange(1, 30, 2))], "fold 0 has no row of class 'b' to train on"),
-        ([(np.arange(20), np.arange(20, 30)), (np.arange(20), [])], "fold 1 has no row held out"),
+        ([(np.arange(20), np.arange(20, 30)), (np.arange(20), [])], "fold 1 has no held-out row"),
         ([], "no folds"),
         ("all", "Expected `cv` as an integer"),
     ],

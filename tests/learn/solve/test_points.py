@@ -11,8 +11,9 @@ from scipy.optimize import minimize_scalar
 from sklearn.datasets import load_breast_cancer
 from sklearn.linear_model import LogisticRegression
 
+from smallearn._learn.data.blocks import Assignment, Labels
 from smallearn._learn.kernels import NO_PROTOTYPE
-from smallearn._learn.solve.points import _rows, _Search, find_points
+from smallearn._learn.solve.points import _rows, _Search, _Terms, find_points
 from smallearn.model import Prototype, SMaLLModel, Term
 
 
@@ -33,19 +34,21 @@ def scores(found, B):
     return found.scale * (B @ (found.points / found.units).T + found.intercepts)
 
 
+def rows_of(own, code, owner, zero_owner=0, weight=None):
+    """The assignment and the labels of some rows, by default of equal weight and with prototypes of class 1."""
+    weight = np.full(len(code), 1.0 / len(code)) if weight is None else weight
+    labels = Labels(code=code, weight=weight, total=1.0, zero_owner=zero_owner)
+    return {"assignment": Assignment(own=own, owner=owner), "labels": labels}
+
+
+def one_prototype(y):
+    return rows_of(np.where(y == 1, 0, NO_PROTOTYPE), y, np.array([1]))
+
+
 def two_classes(B, y, **options):
-    """A real-valued logistic regression as a model of one prototype, and its score card."""
+    """A logistic regression, and its weights and intercept as a model of one prototype, for `find_points`."""
     fit = LogisticRegression(**options).fit(B, y)
-    return fit, (
-        B,
-        fit.coef_,
-        fit.intercept_,
-        np.where(y == 1, 0, NO_PROTOTYPE),
-        y,
-        np.array([1]),
-        0,
-        np.full(len(y), 1 / len(y)),
-    )
+    return fit, (B, fit.coef_, fit.intercept_), one_prototype(y)
 
 
 @st.composite
@@ -66,25 +69,17 @@ def problems(draw):
     weights = rng.normal(size=(len(owner), t)) * (rng.random((len(owner), t)) < 0.8)
     weights = np.where(raw, weights / (B.std(axis=0) + 1e-9), weights)
     row_weight = rng.random(m) + 0.1
-    max_points = draw(st.integers(1, 12))
-    return (
-        B,
-        weights,
-        rng.normal(size=len(owner)),
-        own,
-        code,
-        owner,
-        zero_owner,
-        row_weight / row_weight.sum(),
-        raw,
-    ), (max_points)
+    model = B, weights, rng.normal(size=len(owner))
+    return model, rows_of(own, code, owner, zero_owner, row_weight / row_weight.sum()), raw, draw(st.integers(1, 12))
 
 
 @settings(max_examples=20)
 @given(problems())
-def test_points_keep_their_promises_and_are_never_worse_than_rounding(given_):
-    (B, weights, intercepts, own, code, owner, zero_owner, row_weight, raw), most = given_
-    found = find_points(B, weights, intercepts, own, code, owner, zero_owner, row_weight, raw, most)
+def test_points_keep_their_promises_and_are_never_worse_than_rounding(problem):
+    (B, weights, intercepts), rows, raw, most = problem
+    own, owner = rows["assignment"].own, rows["assignment"].owner
+    code, row_weight = rows["labels"].code, rows["labels"].weight
+    found = find_points(B, weights, intercepts, **rows, raw=raw, max_points=most)
     assert found.points.dtype.kind == found.intercepts.dtype.kind == "i"
     assert np.abs(found.points).max(initial=0) <= most
     assert not found.points[weights == 0.0].any()
@@ -109,8 +104,8 @@ def test_points_are_as_good_as_the_best_of_all_on_small_problems(seed):
     t = 1 + seed % 3
     B = (rng.random((60, t)) < 0.5).astype(float)
     y = (B @ rng.normal(size=t) * 2.0 + rng.logistic(size=60) > 0.5).astype(int)
-    _, problem = two_classes(B, y, C=100.0)
-    found = find_points(*problem, np.zeros(t, dtype=bool), 2)
+    _, model, rows = two_classes(B, y, C=100.0)
+    found = find_points(*model, **rows, raw=np.zeros(t, dtype=bool), max_points=2)
     sign = 2 * y - 1
     best = math.inf
     for points in itertools.product(range(-2, 3), repeat=t):
@@ -124,8 +119,8 @@ def test_points_are_as_good_as_the_best_of_all_on_small_problems(seed):
 def test_points_of_the_breast_cancer_literals_are_nearly_as_good_as_the_real_weights(most, excess):
     X, y = load_breast_cancer(return_X_y=True)
     B = np.column_stack([X[:, l] > np.quantile(X[:, l], q) for l in (7, 20, 21) for q in (0.5, 0.7)]).astype(float)
-    fit, problem = two_classes(B, y, C=10.0)
-    found = find_points(*problem, np.zeros(6, dtype=bool), most)
+    fit, model, rows = two_classes(B, y, C=10.0)
+    found = find_points(*model, **rows, raw=np.zeros(6, dtype=bool), max_points=most)
     real = np.logaddexp(0.0, -(2 * y - 1) * fit.decision_function(B)).mean()
     assert found.loss <= real * (1.0 + excess)
     assert np.mean((scores(found, B)[:, 0] > 0.0) == y) >= fit.score(B, y) - 0.01
@@ -135,35 +130,36 @@ def test_points_of_the_breast_cancer_literals_are_nearly_as_good_as_the_real_wei
 def test_numbers_get_units_of_a_power_of_ten(most):
     X, y = load_breast_cancer(return_X_y=True)
     B = X[:, [7, 20, 23]]  # of sizes 0.05, 16 and 900
-    spread = B.std(axis=0)
-    fit = LogisticRegression(C=10.0).fit(B / spread, y)
-    _, problem = two_classes(B / spread, y, C=10.0)
-    found = find_points(B, fit.coef_ / spread, *problem[2:], np.ones(3, dtype=bool), most)
-    real = np.logaddexp(0.0, -(2 * y - 1) * fit.decision_function(B / spread)).mean()
+    deviation = B.std(axis=0)
+    fit, (_, weights, intercepts), rows = two_classes(B / deviation, y, C=10.0)
+    found = find_points(B, weights / deviation, intercepts, **rows, raw=np.ones(3, dtype=bool), max_points=most)
+    real = np.logaddexp(0.0, -(2 * y - 1) * fit.decision_function(B / deviation)).mean()
     assert found.loss <= real * 1.06
     assert found.units[0] < 1.0 < found.units[2]
-    assert np.mean((scores(found, B)[:, 0] > 0.0) == y) >= fit.score(B / spread, y) - 0.01
+    assert np.mean((scores(found, B)[:, 0] > 0.0) == y) >= fit.score(B / deviation, y) - 0.01
 
 
 def test_separable_rows_have_a_finite_scale_and_a_penalty_lowers_it():
     B = np.array([[0.0], [0.0], [1.0], [1.0]])
     y = np.array([0, 0, 1, 1])
-    _, problem = two_classes(B, y)
-    free = find_points(*problem, np.zeros(1, dtype=bool), 5)
-    held = find_points(*problem, np.zeros(1, dtype=bool), 5, alpha=0.1)
+    _, model, rows = two_classes(B, y)
+    free = find_points(*model, **rows, raw=np.zeros(1, dtype=bool), max_points=5)
+    held = find_points(*model, **rows, raw=np.zeros(1, dtype=bool), max_points=5, alpha=0.1)
     assert free.loss < 0.01
     assert 0.0 < held.scale * abs(held.points[0, 0]) < free.scale * abs(free.points[0, 0]) < 1e3
     weight = held.scale * held.points[0, 0]
-    assert held.objective == pytest.approx(held.loss + 0.05 * (0.5 * weight) ** 2)  # the literal's spread is a half
+    assert held.objective == pytest.approx(
+        held.loss + 0.05 * (0.5 * weight) ** 2
+    )  # the literal's standard deviation is a half
 
 
 def test_a_model_without_terms_is_a_constant():
     y = np.array([0, 1, 1, 1])
-    arguments = (np.where(y == 1, 0, NO_PROTOTYPE), y, np.array([1]), 0, np.full(4, 0.25), np.zeros(1, dtype=bool), 5)
-    found = find_points(np.ones((4, 1)), np.zeros((1, 1)), np.array([math.log(3.0)]), *arguments)
+    options = {**one_prototype(y), "raw": np.zeros(1, dtype=bool), "max_points": 5}
+    found = find_points(np.ones((4, 1)), np.zeros((1, 1)), np.array([math.log(3.0)]), **options)
     assert not found.points.any()
     assert found.scale * found.intercepts[0] == pytest.approx(math.log(3.0), rel=1e-3)
-    zero = find_points(np.ones((4, 1)), np.zeros((1, 1)), np.zeros(1), *arguments)
+    zero = find_points(np.ones((4, 1)), np.zeros((1, 1)), np.zeros(1), **options)
     assert zero.loss <= math.log(2.0)
 
 
@@ -171,16 +167,16 @@ def test_points_have_no_common_divisor():
     B = np.eye(2)[[0, 1] * 20]
     y = np.array([0, 1] * 20)
     y[:6] = 1 - y[:6]
-    _, problem = two_classes(B, y)
-    found = find_points(*problem, np.zeros(2, dtype=bool), 10)
+    _, model, rows = two_classes(B, y)
+    found = find_points(*model, **rows, raw=np.zeros(2, dtype=bool), max_points=10)
     assert np.gcd.reduce(np.append(found.points.ravel(), found.intercepts)) == 1
 
 
 def test_points_make_a_model_that_is_a_score_card():
     X, y = load_breast_cancer(return_X_y=True)
     B = np.column_stack([X[:, 7] > 0.05, X[:, 20]]).astype(float)
-    _, problem = two_classes(B, y)
-    found = find_points(*problem, np.array([False, True]), 5)
+    _, model, rows = two_classes(B, y)
+    found = find_points(*model, **rows, raw=np.array([False, True]), max_points=5)
     amounts = (found.points[0] / found.units).tolist()
     terms = (Term(7, amounts[0], None, "above", 0.05), Term(20, amounts[1], unit=float(found.units[1])))
     model = SMaLLModel((0, 1), "<i8", 30, (Prototype(1, float(found.intercepts[0]), terms),), scale=found.scale)
@@ -200,17 +196,18 @@ def test_the_model_of_the_objective_has_its_slopes_and_curvatures(zero_owner, al
     code = rng.integers(0, 2 if zero_owner == 0 else 3, m)
     own = np.array([np.flatnonzero(owner == label)[0] if label in owner else NO_PROTOTYPE for label in code])
     support = rng.random((len(owner), t)) < 0.7
-    rows = _rows(B, own, code, owner, zero_owner, np.full(m, 1 / m), merge=False)
+    rows = _rows(B, **rows_of(own, code, owner, zero_owner), merge=False)
+    terms = _Terms(support=support, max_points=9, alpha=alpha, deviation=np.ones(t), mean=np.full(t, 0.4))
+    search = _Search(rows, terms, units=np.ones(t), scale=0.3)
     points = rng.integers(-3, 4, (len(owner), t)) * support
-    search = _Search(rows, support, np.ones(t), 9, alpha, np.ones(t), np.full(t, 0.4), points, np.ones(len(owner)), 0.3)
-    search.scale = 0.3
-    d = len(search.theta)
+    theta = search.start(points, np.ones(len(owner)), 0.3).theta
+    d = len(theta)
 
     def value(x):
         return search._value(x[:d], search._sums(x[:d]), math.exp(x[d]))
 
-    x = np.append(search.theta, math.log(0.3))
-    g, H = search._model(search.theta, 0.3)
+    x = np.append(theta, math.log(0.3))
+    g, H = search._model(theta, 0.3)
     steps = 1e-4 * np.eye(d + 1)
     np.testing.assert_allclose(g, [(value(x + e) - value(x - e)) / 2e-4 for e in steps], rtol=1e-5, atol=1e-7)
     numeric = [

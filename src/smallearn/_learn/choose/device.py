@@ -1,12 +1,17 @@
 """The most accurate model that fits a chip: limits on the compiled code, and the number format that keeps them."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from sklearn.utils import _safe_indexing
 
 from smallearn._errors import Parameter, ParameterError
+from smallearn._learn.assemble import Fitted
+from smallearn._learn.choose.families import CandidateModel, Task
+from smallearn._learn.choose.final import Choice, assemble_candidate, train_on_all_rows
+from smallearn._learn.choose.results import Results
 from smallearn._text import count, listed
 from smallearn.devices import Cost, cost
 from smallearn.devices._chips import find_chip
@@ -15,77 +20,138 @@ from smallearn.model import SMaLLModel
 
 NUMBERS = ("float32", "int16", "int8")  # the most exact first
 LAYOUTS = ("code", "table")
-ROWS = 100  # of each class that the model predicts, on which time is measured: a "no" takes longest
+ROWS = 100  # rows of each predicted class on which time is measured: the classes take different times
 UNITS = {"max_flash": "bytes of flash", "max_ram": "bytes of RAM", "max_cycles": "cycles", "max_time_us": "µs"}
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What compiled code may cost on a chip; None: anything that the chip has."""
+    """What compiled code may cost on a chip; None: all that the chip has."""
 
     device: str
-    max_flash: float | None
-    max_ram: float | None
-    max_cycles: float | None
-    max_time_us: float | None
+    max_flash: float | None = None
+    max_ram: float | None = None
+    max_cycles: float | None = None
+    max_time_us: float | None = None
 
-    def broken(self, found: Cost) -> list[str]:
-        """The limits that a cost exceeds."""
-        spent = spending(found)
-        return [name for name, value in spent.items() if value > self.of(name)]
+    def exceeded(self, spent: Cost) -> list[str]:
+        """The limits that a cost exceeds, by name."""
+        return [name for name, value in cost_by_limit(spent).items() if value > self.limit(name)]
 
-    def of(self, name: str) -> float:
-        """A limit: the one asked for, or what there is on the chip."""
+    def limit(self, name: str) -> float:
+        """The limit that the user set, or else what the chip has."""
         chip = find_chip(self.device)
-        whole = {"max_flash": float(chip.flash), "max_ram": float(chip.ram)}
+        has = {"max_flash": float(chip.flash), "max_ram": float(chip.ram)}
         asked = getattr(self, name)
-        return whole.get(name, np.inf) if asked is None else float(asked)
+        return has.get(name, np.inf) if asked is None else float(asked)
 
 
-def spending(found: Cost) -> dict[str, float]:
-    """A cost by the name of the limit that it is held against; where instructions are counted, these for cycles."""
-    spent = {"max_flash": found.flash, "max_ram": found.ram, "max_cycles": found.count, "max_time_us": found.time_us}
-    return {name: float(value) for name, value in spent.items()}
+def cost_by_limit(spent: Cost) -> dict[str, float]:
+    """A cost by the names of the limits. Where a chip counts instructions, these are compared with max_cycles."""
+    by_limit = {"max_flash": spent.flash, "max_ram": spent.ram, "max_cycles": spent.count, "max_time_us": spent.time_us}
+    return {name: float(value) for name, value in by_limit.items()}
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The training rows as the user passed them, on which a chip's answers are checked and timed."""
+
+    X: Any
+    y: np.ndarray
+    weight: np.ndarray
 
 
 @dataclass(frozen=True)
 class Deployed:
-    """A model in one number format: what it costs, which limits it breaks, and the share of the training rows that
-    the format gets wrong beyond those that the model does."""
+    """A model in one number format and layout: its cost, the limits that it exceeds, and the accuracy on the training
+    rows that the format loses."""
 
     model: SMaLLModel
     number: str
     cost: Cost
-    broken: list[str]
+    exceeded: Sequence[str]
     loss: float
 
 
-def deploy(model: SMaLLModel, limits: Limits, X: Any, y: np.ndarray, weight: np.ndarray) -> list[Deployed]:
-    """The model in every format and layout, compiled and measured."""
-    found = []
-    position = {label: place for place, label in enumerate(model.classes)}
-    truth = np.array([position.get(label, -1) for label in y.tolist()])
-    predicted = model.predict(X)
-    right = predicted == y
+@dataclass(frozen=True)
+class DeviceChoice:
+    """The chosen model and the number format in which it keeps the limits."""
+
+    choice: Choice
+    deployed: Deployed
+    expected: float
+    """The deciding score by cross-validation, less what the number format loses."""
+
+
+def choose_for_device(
+    task: Task, results: Results, limits: Limits, rows: Rows, *, one_standard_error: bool, n_init: int
+) -> DeviceChoice:
+    """The model with the highest expected score that keeps the limits in some number format.
+
+    The best candidate is trained, compiled and measured in every format. If none keeps the limits, the next best that
+    is smaller follows, until no candidate left has a higher score than what was found.
+    """
+    left = results.complete()
+    best: DeviceChoice | None = None
+    smallest: list[Deployed] = []
+    while left:
+        chosen = results.choose(left, one_standard_error)
+        if best is not None and results.mean(chosen) <= best.expected:
+            break
+        choice = Choice(candidate=chosen, fitted=_train(task, results, chosen, n_init))
+        tried = deploy(choice.fitted.model, limits, rows)
+        fitting = [deployed for deployed in tried if not deployed.exceeded]
+        for deployed in fitting:
+            expected = results.mean(chosen) - deployed.loss
+            if best is None or expected > best.expected:
+                best = DeviceChoice(choice=choice, deployed=deployed, expected=expected)
+        if not smallest or len(choice.fitted.model.terms) <= len(smallest[0].model.terms):
+            smallest = tried
+        left = [c for c in left if c != chosen and (fitting or not _no_smaller(c, chosen))]
+    if best is None:
+        raise too_tight(limits, smallest)
+    return best
+
+
+def _train(task: Task, results: Results, candidate: CandidateModel, n_init: int) -> Fitted:
+    """The candidate trained on all rows. A chip pays for each test of a missing value, so the model has these only if
+    values were missing in training."""
+    state = train_on_all_rows(task, candidate.family, [candidate], n_init)[candidate]
+    fitted = assemble_candidate(task, results, candidate, state)
+    return fitted if task.problem.has_gaps else replace(fitted, model=fitted.model.for_complete_rows())
+
+
+def _no_smaller(one: CandidateModel, other: CandidateModel) -> bool:
+    """Whether ``one`` is unlikely to take less room than ``other``: no fewer terms, of the same shape."""
+    return one.shape == other.shape and one.n_terms >= other.n_terms
+
+
+def deploy(model: SMaLLModel, limits: Limits, rows: Rows) -> list[Deployed]:
+    """The model in every number format and layout, compiled and measured."""
+    predicted = model.predict(rows.X)
+    correct, truth = predicted == rows.y, model.codes(rows.y)
     some = [np.flatnonzero(predicted == label)[:ROWS] for label in np.unique(predicted)]
-    rows = _safe_indexing(X, np.sort(np.concatenate(some)))
+    timed = _safe_indexing(rows.X, np.sort(np.concatenate(some)))
+    deployed = []
     for number in NUMBERS:
         loss = 0.0
         if number != "float32":
-            whole = quantise(model, number)
-            loss = float(np.average(right.astype(float) - (whole.predict(whole.codes(X)) == truth), weights=weight))
+            quantised = quantise(model, number)
+            on_chip = quantised.predict(quantised.codes(rows.X)) == truth
+            loss = float(np.average(correct.astype(float) - on_chip, weights=rows.weight))
         for layout in LAYOUTS:
-            spent = cost(model, limits.device, number, rows, layout=layout)
-            found.append(Deployed(model, number, spent, limits.broken(spent), loss))
-    return found
+            spent = cost(model, limits.device, number, timed, layout=layout)
+            exceeded = limits.exceeded(spent)
+            deployed.append(Deployed(model=model, number=number, cost=spent, exceeded=exceeded, loss=loss))
+    return deployed
 
 
 def too_tight(limits: Limits, smallest: list[Deployed]) -> ParameterError:
     """The error that no model keeps the limits: which ones, and what the smallest model costs."""
-    always = [name for name in UNITS if all(name in one.broken for one in smallest)]
-    names = always or sorted({name for one in smallest for name in one.broken})
-    asked = [part for name in names for part in (Parameter(name, limits.of(name)), ", ")][:-1]
-    least = {name: min(spending(one.cost).get(name, np.inf) for one in smallest) for name in UNITS}
+    always = [name for name in UNITS if all(name in deployed.exceeded for deployed in smallest)]
+    names = always or sorted({name for deployed in smallest for name in deployed.exceeded})
+    asked = [part for name in names for part in (Parameter(name, limits.limit(name)), ", ")][:-1]
+    least = {name: min(cost_by_limit(deployed.cost)[name] for deployed in smallest) for name in UNITS}
     needs = ", ".join(f"{value:g} {UNITS[name]}" for name, value in least.items() if np.isfinite(value))
     terms = count(len(smallest[0].model.terms), "term")
     return ParameterError(

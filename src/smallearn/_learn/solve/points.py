@@ -1,35 +1,40 @@
-r"""Whole-number weights, a score card, found by search and not by rounding alone.
+r"""Whole-number weights (a score card), found by search and not by rounding alone.
 
 The scores are ``z_j = scale · (Σ_l points_jl · b_l / unit_l + intercept_j)``: whole points and constants, one scale for
-all, units that are powers of ten for numbers and 1 for literals. Minimised over all of these is
+all, units that are powers of ten for numbers and 1 for literals. The search minimises over all of these
 
-.. math:: \sum_i weight_i\, loss_i(z) + \tfrac{\lambda}{2} \sum_{jl} (scale \cdot points_{jl}\, spread_l / unit_l)^2
+.. math:: \sum_i weight_i\, loss_i(z) + \tfrac{\lambda}{2} \sum_{jl} (scale \cdot points_{jl}\, deviation_l / unit_l)^2
 
-with the loss of `objective` and ``λ = 0`` unless asked for. From a few scales the weights are rounded, and from each
-rounding a local search moves one or two whole numbers at a time. A quadratic model of the objective, in the points and
-the scale together, says which moves are worth trying; only a move that lowers the objective itself is made. So the
-result is never worse than the best rounding.
+with the loss of `objective`; ``λ`` is 0 by default. The weights are rounded at several scales, and from each rounding a
+local search moves one or two whole numbers at a time. A quadratic model of the objective, in the points and the scale
+together, ranks the moves; a move is made only if it lowers the objective itself. So the result is never worse than the
+best rounding.
 """
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
+from smallearn._learn.data.blocks import Assignment, Labels
 from smallearn._learn.kernels import NO_PROTOTYPE
 
-SCALES = 24  # tried: how many points the largest weight becomes
-STARTS = 6  # roundings from which the search goes on
-TRIES = 12  # moves tried at least, the most promising first
-EXACT_WORK = 20_000  # rows times moves tried, each at its best scale, before a place counts as a minimum
+SCALES = 24  # scales to round at: how many points the largest weight becomes
+STARTS = 6  # roundings that the search starts from
+TRIES = 12  # least number of moves tried, the most promising first
+EXACT_WORK = 20_000  # rows times moves tried at their best scale before a card counts as a local minimum
 MOST_MOVES = 200
-SCALE_RANGE = 20.0  # the scale stays within this factor of the one of the weights: of separable rows it has no limit
+SCALE_RANGE = 20.0  # the scale stays within this factor of its start: on separable rows it has no minimum
 
 
 @dataclass(frozen=True)
 class Points:
-    """``points`` (p × t) and ``intercepts`` (p) are whole numbers, ``units`` (t) powers of ten; ``loss`` is the mean
-    loss and ``objective`` adds the penalty. A term's weight in raw units, before the scale, is ``points / units``."""
+    """A score card: ``points`` (p × t) and ``intercepts`` (p) are whole numbers, ``units`` (t) powers of ten.
+
+    ``loss`` is the mean loss, ``objective`` adds the penalty. The weight of a term in raw units, before the scale, is
+    ``points / units``.
+    """
 
     points: np.ndarray
     units: np.ndarray
@@ -41,20 +46,20 @@ class Points:
 
 @dataclass(frozen=True)
 class _Rows:
-    """What the loss needs of the rows. Scores are p × m, the frozen zero, if there is one, as a row more."""
+    """What the loss needs of the rows. Scores are p × m; if there is a prototype frozen at zero, it is a last row."""
 
     B: np.ndarray
     code: np.ndarray
     weight: np.ndarray
     owner: np.ndarray
     has_zero: bool
-    own: np.ndarray  # the place of the row's own prototype
-    barred: np.ndarray  # p × m: the other prototypes of its class, which take no part
+    own: np.ndarray  # the position of each row's own prototype
+    excluded: np.ndarray  # p × m: the other prototypes of the row's class, which are not in its loss
 
     def scores(self, u: np.ndarray, scale: float) -> np.ndarray:
         z = np.zeros((len(u) + self.has_zero, u.shape[1]))
         z[: len(u)] = scale * u
-        z[: len(u)][self.barred] = -np.inf
+        z[: len(u)][self.excluded] = -np.inf
         return z
 
     def loss(self, u: np.ndarray, scale: float) -> float:
@@ -64,7 +69,7 @@ class _Rows:
         return float(self.weight @ (np.log(np.exp(z - top).sum(axis=0)) + top - of_own))
 
     def residual(self, u: np.ndarray, scale: float) -> tuple[np.ndarray, np.ndarray]:
-        """The probabilities ``π`` of the prototypes and ``s = π - [own]``, both without the frozen zero."""
+        """The probabilities ``π`` of the prototypes and ``s = π - [own]``, both without the prototype at zero."""
         z = self.scores(u, scale)
         pi = np.exp(z - z.max(axis=0))
         pi /= pi.sum(axis=0)
@@ -73,78 +78,104 @@ class _Rows:
         return pi[: len(u)], s[: len(u)]
 
 
-def _placed(rows: _Rows, own: np.ndarray) -> _Rows:
-    place = np.arange(len(rows.owner))[:, None]
-    return replace(rows, own=own, barred=(rows.owner[:, None] == rows.code[None, :]) & (place != own[None, :]))
+@dataclass(frozen=True)
+class _Terms:
+    """Which points may differ from 0 (``support``, p × t), how large they may be, and the penalty's λ and moments."""
+
+    support: np.ndarray
+    max_points: int
+    alpha: float
+    deviation: np.ndarray
+    mean: np.ndarray
+
+
+class _Card(NamedTuple):
+    """Whole numbers ``theta`` with the scale that is best for them, and the objective there."""
+
+    theta: np.ndarray
+    scale: float
+    objective: float
 
 
 def find_points(
     B: np.ndarray,
     weights: np.ndarray,
     intercepts: np.ndarray,
-    own: np.ndarray,
-    code: np.ndarray,
-    owner: np.ndarray,
-    zero_owner: int | None,
-    row_weight: np.ndarray,
+    *,
+    assignment: Assignment,
+    labels: Labels,
     raw: np.ndarray,
     max_points: int,
     alpha: float = 0.0,
-    spread: np.ndarray | None = None,
+    deviation: np.ndarray | None = None,
     mean: np.ndarray | None = None,
 ) -> Points:
     """The score card nearest in objective to real-valued ``weights`` (p × t) and ``intercepts`` (p), in raw units.
 
-    ``B`` (m × t) holds the terms' values, nothing missing: 0 or 1 for literals, numbers where ``raw``. ``own``,
-    ``code``, ``owner``, ``zero_owner`` are those of `Labels` and `Assignment`; ``row_weight`` sums to 1. No prototype
-    gets a term whose weight is zero, and |points| ≤ ``max_points``; a term may get 0 points where that is better.
-    ``spread`` (t) is the standard deviation of each term and ``mean`` its mean, for the penalty ``alpha``; None: those
-    of ``B``.
+    ``B`` (m × t) holds the terms' values, none missing: 0 or 1 for literals, numbers where ``raw`` (t). A term whose
+    weight is 0 gets no points, and |points| ≤ ``max_points``; a term may get 0 points where that is better.
+    ``deviation`` and ``mean`` (t) of the terms enter the penalty; None: those of ``B``.
     """
-    rows = _rows(B, own, code, owner, zero_owner, row_weight, merge=not raw.any())
-    mean = row_weight @ B if mean is None else mean
-    if spread is None:
-        spread = np.sqrt(row_weight @ (B - mean) ** 2)
-    found: dict[bytes, _Search] = {}
-    for scale in _scales(weights, intercepts, raw, spread, max_points):
+    rows = _rows(B, assignment, labels, merge=not raw.any())
+    mean = labels.weight @ B if mean is None else mean
+    if deviation is None:
+        deviation = np.sqrt(labels.weight @ (B - mean) ** 2)
+    terms = _Terms(support=weights != 0.0, max_points=max_points, alpha=alpha, deviation=deviation, mean=mean)
+    searches: dict[bytes, _Search] = {}
+    cards: dict[bytes, _Card] = {}
+    for scale in _scales(weights, intercepts, raw, deviation, max_points):
         units = _units(weights, raw, scale, max_points)
         for keep in (False, True):  # plain rounding, and rounding in which no term is lost
             points = _rounded(weights * units / scale, max_points, keep)
-            start = _Search(rows, weights != 0.0, units, max_points, alpha, spread, mean, points, intercepts, scale)
-            found.setdefault(start.key, start)
-    ranked = sorted(found.values(), key=lambda search: search.objective)
-    of_units: dict[bytes, _Search] = {}  # other units cannot be reached from a start, so the best start of each goes on
-    for search in ranked:
-        of_units.setdefault(search.units.tobytes(), search)
-    chosen = [*list(of_units.values())[:STARTS], *ranked[:STARTS]]
-    for search in chosen:
-        search.run()
-    return min(chosen, key=lambda search: search.objective).result()
+            search = _Search(rows, terms, units, scale)
+            card = search.start(points, intercepts, scale)
+            key = units.tobytes() + card.theta.tobytes()
+            if key not in cards:
+                searches[key], cards[key] = search, card
+    ranked = sorted(cards, key=lambda key: cards[key].objective)
+    by_units: dict[bytes, bytes] = {}  # a search keeps its units, so the best start of each units goes on
+    for key in ranked:
+        by_units.setdefault(searches[key].units.tobytes(), key)
+    improved = [*list(by_units.values())[:STARTS], *ranked[:STARTS]]
+    for key in improved:
+        cards[key] = searches[key].improve(cards[key])
+    best = min(improved, key=lambda key: cards[key].objective)
+    return searches[best].points(cards[best])
 
 
-def _rows(B, own, code, owner, zero_owner, row_weight, merge: bool) -> _Rows:
-    """The rows; equal ones, of which literals have many, as one of their weights together."""
+def _rows(B: np.ndarray, assignment: Assignment, labels: Labels, merge: bool) -> _Rows:
+    """The rows; with ``merge``, equal rows (literals have many) become one row of their total weight."""
+    own, code, weight = assignment.own, labels.code, labels.weight
     if merge:
         key = np.column_stack([B.astype(np.int8), own.astype(np.int32), code.astype(np.int32)])
         _, first, group = np.unique(key, axis=0, return_index=True, return_inverse=True)
-        row_weight = np.bincount(group.ravel(), row_weight)
+        weight = np.bincount(group.ravel(), weight)
         B, own, code = B[first], own[first], code[first]
-    has_zero = zero_owner is not None
-    rows = _Rows(np.asarray(B, dtype=float), code, row_weight, np.asarray(owner), has_zero, own, np.empty((0, 0), bool))
-    return _placed(rows, np.where(own == NO_PROTOTYPE, len(owner), own))
+    owner = np.asarray(assignment.owner)
+    own = np.where(own == NO_PROTOTYPE, len(owner), own)
+    other = np.arange(len(owner))[:, None] != own[None, :]
+    return _Rows(
+        B=np.asarray(B, dtype=float),
+        code=code,
+        weight=weight,
+        owner=owner,
+        has_zero=labels.has_zero,
+        own=own,
+        excluded=(owner[:, None] == code[None, :]) & other,
+    )
 
 
 # --- where to begin --------------------------------------------------------------------------------------------------
 
 
-def _scales(weights, intercepts, raw, spread, max_points: int) -> np.ndarray:
-    """Worths of one point: the largest weight of a literal, divided by 1 … max_points.
+def _scales(weights, intercepts, raw, deviation, max_points: int) -> np.ndarray:
+    """What one point may be worth: the largest weight of a literal, divided by 1 … max_points.
 
-    Numbers alone set no such limit, for their units adapt to any scale: there it is the largest effect of a standard
-    deviation, by 1 … 100, and small scales serve the constant.
+    The units of numbers adapt to any scale. Without literals it is therefore the largest effect of a standard
+    deviation, divided by 1 … 100; small scales help the constant.
     """
     sizes = np.abs(weights)
-    largest = float(sizes[:, ~raw].max(initial=0.0)) or float((sizes * spread).max(initial=0.0))
+    largest = float(sizes[:, ~raw].max(initial=0.0)) or float((sizes * deviation).max(initial=0.0))
     most = max_points + 0.49 if sizes[:, ~raw].any() else 100.0
     largest = largest or float(np.abs(intercepts).max(initial=0.0)) or 1.0
     whole = np.arange(1.0, 1.0 + min(max_points, SCALES))
@@ -172,43 +203,57 @@ def _rounded(weights, max_points: int, keep: bool) -> np.ndarray:
 
 
 class _Search:
-    """A score card that is being improved. Its unknowns are the whole numbers ``theta``, those of prototype ``j`` on
-    the rows ``A_j = b_l / unit_l`` (one for each term, then a constant; by m), and the scale."""
+    """The objective of score cards at fixed units, and the moves between them.
 
-    def __init__(self, rows: _Rows, support, units, max_points, alpha, spread, mean, points, intercepts, scale):
-        self.rows, self.support, self.units, self.alpha = rows, support, units, alpha
+    The unknowns are the scale and the whole numbers ``theta``; those of prototype ``j`` multiply the rows ``A_j = b_l /
+    unit_l`` (one for each term, then a constant; by m).
+    """
+
+    def __init__(self, rows: _Rows, terms: _Terms, units: np.ndarray, scale: float):
+        self.rows, self.support, self.units = rows, terms.support, units
         self.lowest, self.highest = scale / SCALE_RANGE, scale * SCALE_RANGE
-        self.scale = float(scale)
-        p, t = support.shape
+        p, t = self.support.shape
         scaled = np.vstack([(rows.B / units).T, np.ones(len(rows.B))])
-        columns = [np.append(np.flatnonzero(support[j]), t) for j in range(p)]
+        columns = [np.append(np.flatnonzero(self.support[j]), t) for j in range(p)]
         self.A = [scaled[chosen] for chosen in columns]
         self.home = np.concatenate([np.full(len(chosen), j) for j, chosen in enumerate(columns)])
         self.column = np.concatenate(columns)
-        self.limit = np.where(self.column < t, float(max_points), np.inf)
+        self.limit = np.where(self.column < t, float(terms.max_points), np.inf)
         # The penalty at scale 1 is ½ θᵀ ridge θ: of each weight, and of the constant about the means of the terms.
-        about = np.append(mean / units, 1.0)[self.column]
-        self.ridge = alpha * np.where(self.home[:, None] == self.home, np.outer(about, about), 0.0)
-        self.ridge[np.diag_indices(len(about))] += np.append(alpha * (spread / units) ** 2, 0.0)[self.column]
-        self.theta = np.column_stack([points, np.rint(intercepts / scale)])[self.home, self.column]
-        self.key = np.concatenate([units, self.theta]).tobytes()
-        self._settle()
+        about = np.append(terms.mean / units, 1.0)[self.column]
+        self.ridge = terms.alpha * np.where(self.home[:, None] == self.home, np.outer(about, about), 0.0)
+        diagonal = np.append(terms.alpha * (terms.deviation / units) ** 2, 0.0)
+        self.ridge[np.diag_indices(len(about))] += diagonal[self.column]
 
-    def run(self) -> None:
-        """Improve until no move that looks promising helps. Rows keep their prototype: the bound is for these."""
+    def start(self, points: np.ndarray, intercepts: np.ndarray, scale: float) -> _Card:
+        """Whole ``points`` (p × t) with ``intercepts`` (p) rounded at ``scale``, then at the best scale for these."""
+        theta = np.column_stack([points, np.rint(intercepts / scale)])[self.home, self.column]
+        return self._at_best_scale(theta, self._sums(theta), float(scale))
+
+    def improve(self, card: _Card) -> _Card:
+        """Move until no promising move helps. Rows keep their prototype: the certificate is for this assignment."""
         for _ in range(MOST_MOVES):
-            if not self._move():
-                return
+            better = self._move(card)
+            if better is None:
+                break
+            card = better
+        return card
 
-    def result(self) -> Points:
-        theta, scale = self.theta, self.scale
-        common = np.gcd.reduce(np.abs(theta).astype(np.int64)) or 1
-        theta, scale = np.rint(theta / common).astype(np.int64), scale * float(common)
+    def points(self, card: _Card) -> Points:
+        """The card in lowest terms."""
+        common = np.gcd.reduce(np.abs(card.theta).astype(np.int64)) or 1
+        theta, scale = np.rint(card.theta / common).astype(np.int64), card.scale * float(common)
         p, t = self.support.shape
         table = np.zeros((p, t + 1), dtype=np.int64)
         table[self.home, self.column] = theta
-        loss = self.rows.loss(self._sums(theta), scale)
-        return Points(table[:, :t], self.units, table[:, t], scale, loss, self.objective)
+        return Points(
+            points=table[:, :t],
+            units=self.units,
+            intercepts=table[:, t],
+            scale=scale,
+            loss=self.rows.loss(self._sums(theta), scale),
+            objective=card.objective,
+        )
 
     def _sums(self, theta: np.ndarray) -> np.ndarray:
         """Points of every prototype and row, p × m."""
@@ -217,11 +262,8 @@ class _Search:
     def _value(self, theta: np.ndarray, u: np.ndarray, scale: float) -> float:
         return self.rows.loss(u, scale) + 0.5 * scale * scale * float(theta @ self.ridge @ theta)
 
-    def _settle(self) -> None:
-        self.scale, self.objective = self._best_scale(self.theta, self._sums(self.theta), self.scale)
-
-    def _best_scale(self, theta: np.ndarray, u: np.ndarray, scale: float) -> tuple[float, float]:
-        """The best scale for these points and its objective, by Newton's method: the objective is convex in it."""
+    def _at_best_scale(self, theta: np.ndarray, u: np.ndarray, scale: float) -> _Card:
+        """The points at their best scale, by Newton's method from ``scale``: the objective is convex in it."""
         ridge = float(theta @ self.ridge @ theta)
         value = self._value(theta, u, scale)
         for _ in range(30):
@@ -243,26 +285,28 @@ class _Search:
             scale, value = tried, new
             if moved <= 1e-7 * scale or fell <= 1e-12 * value:
                 break
-        return scale, value
+        return _Card(theta=theta, scale=scale, objective=value)
 
-    def _move(self) -> bool:
-        """Make the first of the promising moves that lowers the objective, first at the scale that the model foresees.
+    def _move(self, card: _Card) -> _Card | None:
+        """The first of the promising moves that lowers the objective, at the scale that the quadratic model predicts.
 
-        Where none does, each is tried at its own best scale, also from the same card written with twice or three times
-        the points, which has neighbours between those of the first.
+        If none does, each is tried at its own best scale, also from the same card written with two or three times the
+        points, whose neighbours lie between those of the first. None: a local minimum.
         """
-        if self._step(self.theta, self.scale, exact=False) or self._step(self.theta, self.scale, exact=True):
-            return True
-        return any(
-            self._step(self.theta * times, self.scale / times, exact=True)
-            for times in (2, 3)
-            if np.all(np.abs(self.theta * times) <= self.limit) and self.scale / times >= self.lowest
-        )
+        for times, exact in ((1, False), (1, True), (2, True), (3, True)):
+            theta, scale = card.theta * times, card.scale / times
+            if times > 1 and (np.any(np.abs(theta) > self.limit) or scale < self.lowest):
+                continue
+            better = self._step(theta, scale, card.objective, exact)
+            if better is not None:
+                return better
+        return None
 
-    def _step(self, start: np.ndarray, begin: float, exact: bool) -> bool:
+    def _step(self, start: np.ndarray, begin: float, objective: float, exact: bool) -> _Card | None:
+        """The first move from ``start`` to a card below ``objective``."""
         g, H = self._model(start, begin)
         tries = max(TRIES, min(EXACT_WORK // len(self.rows.weight), 60)) if exact else TRIES
-        for a, b, by_a, by_b in self._candidates(start, g, H, tries):
+        for a, b, by_a, by_b in self._ranked_moves(start, g, H, tries):
             theta = start.copy()
             theta[a] += by_a
             theta[b] += by_b
@@ -270,21 +314,19 @@ class _Search:
             shift = -(g[-1] + H[-1, a] * by_a + H[-1, b] * by_b) / H[-1, -1]
             scale = min(max(begin * math.exp(min(max(shift, -1.0), 1.0)), self.lowest), self.highest)
             if exact:
-                scale, value = self._best_scale(theta, u, scale)
+                trial = self._at_best_scale(theta, u, scale)
             else:
-                value = self._value(theta, u, scale)
-            if value < self.objective - 1e-10 * abs(self.objective):
-                self.theta = theta
-                self.scale, self.objective = self._best_scale(theta, u, scale)
-                return True
-        return False
+                trial = _Card(theta=theta, scale=scale, objective=self._value(theta, u, scale))
+            if trial.objective < objective - 1e-10 * abs(objective):
+                return self._at_best_scale(theta, u, trial.scale)
+        return None
 
     def _model(self, theta: np.ndarray, scale: float) -> tuple[np.ndarray, np.ndarray]:
         """Gradient and Hessian of the objective in ``theta`` and the logarithm of the scale, which comes last."""
         u = self._sums(theta)
         pi, s = self.rows.residual(u, scale)
         d, weight = len(theta), self.rows.weight
-        u = np.where(self.rows.barred, 0.0, u)
+        u = np.where(self.rows.excluded, 0.0, u)
         g, H = np.zeros(d + 1), np.zeros((d + 1, d + 1))
         mean = (pi * u).sum(axis=0)
         places = [np.flatnonzero(self.home == j) for j in range(len(self.A))]
@@ -309,8 +351,8 @@ class _Search:
         H[d, d] = max(slope + square + 2.0 * float(pull @ theta), 1e-300)
         return g, H
 
-    def _candidates(self, theta, g: np.ndarray, H: np.ndarray, most: int) -> list[tuple[int, int, int, int]]:
-        """Moves ``(a, b, δ_a, δ_b)``, by the change that the model foresees with the scale at its best for each.
+    def _ranked_moves(self, theta, g: np.ndarray, H: np.ndarray, most: int) -> list[tuple[int, int, int, int]]:
+        """Moves ``(a, b, δ_a, δ_b)``, best first, by the change that the quadratic model predicts at the best scale.
 
         One number by 1 or 2 (then ``b = a`` and ``δ_b = 0``), or two by 1 each.
         """

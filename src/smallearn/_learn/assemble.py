@@ -1,0 +1,207 @@
+"""From a solution to all that an estimator keeps: the model and every fitted attribute, at once.
+
+``assemble`` is a pure function. It turns the weights into raw units, makes the score card of ``max_points``, and names
+terms, classes, ranges and the certificate in a `SMaLLModel`.
+"""
+
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from smallearn._learn.data.literals import RAW
+from smallearn._learn.data.problem import Problem
+from smallearn._learn.solve.budgets import Budget
+from smallearn._learn.solve.descent import Solution
+from smallearn._learn.solve.points import Points, find_points
+from smallearn._version import __version__
+from smallearn.model import Prototype, Range, SMaLLModel, Term, Training
+from smallearn.model._model import class_dtype
+
+
+@dataclass(frozen=True)
+class Options:
+    """Parameters that decide how a solution becomes a model.
+
+    ``alpha`` is λ. ``max_points`` asks for a score card. ``fills_gaps``: raw terms keep the training mean and put it in
+    the place of a missing value.
+    """
+
+    alpha: float
+    fit_intercept: bool = True
+    max_points: int | None = None
+    feature_names: np.ndarray | None = None
+    fills_gaps: bool = False
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """What is fitted; the fields are the estimator's attributes without the underscore at the end.
+
+    ``weights`` (p × n_features, raw units) is None where terms may be literals: one feature may then have several.
+    """
+
+    model: SMaLLModel
+    classes: np.ndarray
+    weights: np.ndarray | None
+    intercepts: np.ndarray
+    support: np.ndarray
+    prototype_classes: np.ndarray
+    objective: float
+    lower_bound: float
+    optimality_gap: float
+    duality_gap: float
+    n_iter: int
+
+
+@dataclass(frozen=True)
+class _Weights:
+    """Weights (p × candidate terms) and constants (p) in raw units, times ``scale`` if they are points."""
+
+    weights: np.ndarray
+    intercepts: np.ndarray
+    card: Points | None
+
+
+def assemble(problem: Problem, solution: Solution, budget: Budget, options: Options) -> Fitted:
+    """Everything that is known of a trained model."""
+    raw = _weights(problem, solution, budget, options)
+    objective = solution.value if raw.card is None else _card_objective(problem, solution, raw, options.alpha)
+    lower_bound = min(solution.bound, solution.value)  # where they meet, rounding may part them
+    terms = problem.candidates
+    support = np.zeros((len(raw.weights), problem.n_features), dtype=bool)
+    for j, l in zip(*np.nonzero(raw.weights), strict=True):
+        support[j, terms.feature[l]] = True
+    training = Training(
+        smallearn=__version__,
+        n_rows=len(problem.code),
+        alpha=float(options.alpha),
+        n_nonzero=int(budget.limit) if budget.costs is None else None,
+        objective=float(objective),
+        lower_bound=float(lower_bound),
+        budget=budget.pooling,
+        max_cost=None if budget.costs is None else float(budget.limit),
+        certified=bool(solution.certified) and raw.card is None,
+    )
+    return Fitted(
+        model=_model(problem, solution, raw, options, training),
+        classes=problem.classes,
+        weights=raw.weights if set(terms.kind) <= {RAW} else None,
+        intercepts=raw.intercepts,
+        support=support,
+        prototype_classes=problem.classes[solution.assignment.owner],
+        objective=objective,
+        lower_bound=lower_bound,
+        optimality_gap=(objective - lower_bound) / objective,
+        duality_gap=solution.relaxed.gap,
+        n_iter=solution.n_iter,
+    )
+
+
+def remember_rows(model: SMaLLModel, X: Any, y: np.ndarray) -> SMaLLModel:
+    """The model with a fingerprint of its training rows; as it was if only training can read them (numbers as text)."""
+    with suppress(ValueError, OverflowError):
+        return model.trained_on(X, y)
+    return model
+
+
+# --- weights and points ----------------------------------------------------------------------------------------------
+
+
+def _weights(problem: Problem, solution: Solution, budget: Budget, options: Options) -> _Weights:
+    weights, intercepts = problem.to_raw_units(solution.W, options.fit_intercept)
+    if options.max_points is None:
+        return _Weights(weights=weights, intercepts=intercepts, card=None)
+    card = _score_card(problem, solution, weights, intercepts, max_points=options.max_points, alpha=options.alpha)
+    if budget.signs is not None:
+        card = replace(card, points=np.where(card.points * weights < 0.0, 0, card.points))  # no forbidden sign
+    scaled = card.scale * card.points / card.units
+    return _Weights(weights=scaled, intercepts=card.scale * card.intercepts, card=card)
+
+
+def _score_card(problem, solution: Solution, weights, intercepts, *, max_points: int, alpha: float) -> Points:
+    """Points in place of the refitted weights, on the same candidate terms."""
+    rows = problem.rows(_owner(problem, solution), False, 1)
+    used = np.flatnonzero(np.any(weights != 0.0, axis=0))
+    scale = np.where(problem.inverse[used] > 0.0, problem.inverse[used], 1.0)
+    values = rows.columns(used) / scale + problem.mean[used]
+    raw = np.array([problem.candidates.kind[l] == RAW for l in used], dtype=bool)
+    values[:, ~raw] = np.rint(values[:, ~raw])
+    card = find_points(
+        values,
+        weights[:, used],
+        intercepts,
+        assignment=solution.assignment,
+        labels=rows.labels,
+        raw=raw,
+        max_points=max_points,
+        alpha=alpha,
+        deviation=1.0 / scale,
+        mean=problem.mean[used],
+    )
+    points = np.zeros(weights.shape, dtype=np.int64)
+    points[:, used] = card.points
+    units = np.ones(weights.shape[1])
+    units[used] = card.units
+    return replace(card, points=points, units=units)
+
+
+def _card_objective(problem: Problem, solution: Solution, raw: _Weights, alpha: float) -> float:
+    """The training objective of a score card, at the assignment of the certificate."""
+    scale = np.where(problem.inverse > 0.0, problem.inverse, 1.0)
+    W = np.column_stack([raw.weights / scale, raw.intercepts + raw.weights @ problem.mean])
+    loss = problem.rows(_owner(problem, solution), True, 1).sums(W, solution.assignment, gradient=False).loss
+    return loss + 0.5 * alpha * float(np.sum(W * W))
+
+
+def _owner(problem: Problem, solution: Solution) -> int | None:
+    """With two classes, the one that owns the prototypes."""
+    return int(solution.assignment.owner[0]) if len(problem.classes) == 2 else None
+
+
+# --- the model -------------------------------------------------------------------------------------------------------
+
+
+def _model(problem: Problem, solution: Solution, raw: _Weights, options: Options, training: Training) -> SMaLLModel:
+    prototypes = tuple(
+        Prototype(
+            owner=int(owner),
+            intercept=float(raw.intercepts[j] if raw.card is None else raw.card.intercepts[j]),
+            terms=_terms(problem, raw, options, j),
+        )
+        for j, owner in enumerate(solution.assignment.owner)
+    )
+    used = sorted({term.feature for prototype in prototypes for term in prototype.terms})
+    return SMaLLModel(
+        classes=tuple(problem.classes.tolist()),
+        class_dtype=class_dtype(problem.classes),
+        n_features=problem.n_features,
+        prototypes=prototypes,
+        training=training,
+        scale=1.0 if raw.card is None else float(raw.card.scale),
+        ranges=tuple(Range(feature=feature, low=low, high=high) for feature, low, high in problem.extents(used)),
+    )
+
+
+def _terms(problem: Problem, raw: _Weights, options: Options, j: int) -> tuple[Term, ...]:
+    """The terms of prototype ``j``."""
+    candidates, card, names = problem.candidates, raw.card, options.feature_names
+    column = {int(feature): a for a, feature in enumerate(candidates.feature[: candidates.n_raw])}
+    fills = options.fills_gaps and not sparse.issparse(problem.X)
+    terms = []
+    for l in np.flatnonzero(raw.weights[j]):
+        feature, kind = int(candidates.feature[l]), candidates.kind[l]
+        terms.append(
+            Term(
+                feature=feature,
+                weight=float(raw.weights[j, l] if card is None else card.points[j, l] / card.units[l]),
+                name=None if names is None else str(names[feature]),
+                kind=kind,
+                value=candidates.value[l],
+                mean=float(problem.centre[column[feature]]) if fills and kind == RAW else None,
+                unit=None if card is None or kind != RAW else float(card.units[l]),
+            )
+        )
+    return tuple(terms)

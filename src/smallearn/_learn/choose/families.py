@@ -1,0 +1,157 @@
+"""What cross-validation compares: families of models, and the candidate models of each.
+
+A *family* is what cannot be had from a neighbour: which literals, how many prototypes, which class owns them, about how
+large a λ. One search on some rows gives a model of every size and, by warm starts, at each λ of the family.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from smallearn._learn.assemble import Options
+from smallearn._learn.choose.folds import row_counts
+from smallearn._learn.choose.scores import Scoring
+from smallearn._learn.data.blocks import Rows
+from smallearn._learn.data.literals import ABOVE, AT_MOST, RAW
+from smallearn._learn.data.problem import Problem
+from smallearn._learn.solve import starts
+from smallearn._learn.solve.budgets import Budget
+from smallearn._learn.solve.support_search import Search, State
+
+ROWS_EACH = 10  # rows of a class for each of its prototypes, unless the user says how many prototypes to try
+NEIGHBOURS = 2  # values of λ that share a search
+
+
+@dataclass(frozen=True)
+class Family:
+    """``owner`` is the code of the class that owns the prototypes; None: every class does. ``alphas`` are neighbouring
+    values of λ: the search is run at one of them."""
+
+    literals: str
+    n_prototypes: int
+    owner: int | None
+    alphas: tuple[float, ...]
+
+
+class CandidateModel(NamedTuple):
+    """A family at one λ with at most ``n_terms`` terms: a line of `cv_results_`."""
+
+    family: Family
+    alpha: float
+    n_terms: int
+
+    @property
+    def shape(self) -> tuple[str, int]:
+        """Literals and number of prototypes: models of one shape grow with their number of terms."""
+        return self.family.literals, self.family.n_prototypes
+
+
+@dataclass(frozen=True)
+class Task:
+    """What is to be chosen: the training data, the budget and the options of every model. Sent to each worker."""
+
+    problem: Problem
+    budget: Budget
+    min_terms: int
+    max_terms: int
+    scoring: Scoring
+    seed: int
+    fit_intercept: bool = True
+    max_points: int | None = None
+    feature_names: np.ndarray | None = None
+    fills_gaps: bool = False
+
+    def options(self, alpha: float) -> Options:
+        """How a solution at this λ becomes a model."""
+        return Options(
+            alpha=alpha,
+            fit_intercept=self.fit_intercept,
+            max_points=self.max_points,
+            feature_names=self.feature_names,
+            fills_gaps=self.fills_gaps,
+        )
+
+    def rows(self, problem: Problem, family: Family) -> Rows:
+        """The rows of the problem, or of a part of it, as a solver sees them for this family."""
+        return problem.rows(family.owner, self.fit_intercept, 1)
+
+    def search(self, rows: Rows, family: Family, alpha: float) -> Search:
+        """The search within a family at one λ."""
+        terms = self.problem.candidates
+        penalty = self.family_budget(family).penalty(alpha, terms, self.fit_intercept, family.owner)
+        return Search(rows, penalty, _allowed(terms.kind, family.literals, rows.n_columns))
+
+    def family_budget(self, family: Family) -> Budget:
+        """The budget; if it counts by prototype, each prototype gets an equal share of the terms."""
+        if self.budget.costs is not None or self.budget.pooling != "prototype":
+            return self.budget
+        owners = len(self.problem.classes) if family.owner is None else 1
+        return replace(self.budget, limit=max(1, self.max_terms // (family.n_prototypes * owners)))
+
+    def counts(self, family: Family, code: np.ndarray) -> dict[int, int]:
+        """The number of prototypes of each class that owns any: no more than the class has rows."""
+        owners = range(len(self.problem.classes)) if family.owner is None else [family.owner]
+        return {label: min(family.n_prototypes, int(np.sum(code == label))) for label in owners}
+
+
+def list_families(
+    problem: Problem,
+    max_terms: int,
+    *,
+    n_prototypes: Sequence[int] | None,
+    alphas: Sequence[float],
+    literals: Sequence[str],
+    owners: Sequence[int] | Sequence[None],
+) -> list[Family]:
+    """Every combination to compare. ``n_prototypes=None`` tries what terms and rows are enough for."""
+    tried = _default_prototypes(problem, max_terms) if n_prototypes is None else sorted({int(p) for p in n_prototypes})
+    kinds = list(dict.fromkeys(literals))
+    if not problem.candidates.cuts_more_than_once():  # a literal is then as good as the feature
+        kinds = kinds[:1]
+    ordered = sorted({float(alpha) for alpha in alphas}, reverse=True)
+    neighbours = [tuple(ordered[at : at + NEIGHBOURS]) for at in range(0, len(ordered), NEIGHBOURS)]
+    return [
+        Family(literals=kind, n_prototypes=p, owner=owner, alphas=near)
+        for p in tried
+        for near in neighbours
+        for kind in kinds
+        for owner in (owners[:1] if p == 1 else owners)  # one prototype says the same for either class
+    ]
+
+
+def _default_prototypes(problem: Problem, max_terms: int) -> list[int]:
+    """1, and of 2, 3, 4 and ``max_terms // 3`` those that leave two terms and ten rows to each prototype."""
+    n_classes = len(problem.classes)
+    share = max_terms // n_classes if n_classes > 2 else max_terms
+    rows = int(np.bincount(problem.code, weights=row_counts(problem.sample_weight)).min()) // ROWS_EACH
+    return sorted({1, *(p for p in (2, 3, 4, max_terms // 3) if 1 < p <= min((share + 1) // 2, rows))})
+
+
+def _allowed(kind: Sequence[str], literals: str, n_columns: int) -> np.ndarray:
+    """Which columns a family may use; the constant column, if there is one, comes last."""
+    names = np.array([*kind, *["constant"] * (n_columns - len(kind))])
+    cut = (names == AT_MOST) | (names == ABOVE)
+    return ~cut if literals == "raw" else names != RAW if literals == "thresholds" else np.ones(n_columns, dtype=bool)
+
+
+def train_family(
+    task: Task, problem: Problem, rows: Rows, family: Family, n_init: int, thorough: bool = False
+) -> dict[tuple[float, int], State]:
+    """A model of every size at every λ of the family, by ``(alpha, n_terms)``.
+
+    One λ starts afresh, the others from its models. ``thorough`` tries starts of every kind, not k-means alone.
+    """
+    first = family.alphas[len(family.alphas) // 2]
+    search = task.search(rows, family, first)
+    counts, rng = task.counts(family, problem.code), np.random.RandomState(task.seed)
+    kind, pool = ("auto", starts.POOL) if thorough else ("kmeans", 1)
+    assignments = starts.best(problem, rows, search.penalty, counts, kind, n_init, rng, pool)
+    path = search.trace(assignments, task.min_terms, task.max_terms)
+    models = {(first, size): state for size, state in path.items()}
+    for alpha in family.alphas:
+        if alpha != first:
+            neighbour = search.at(replace(search.penalty, alpha=alpha))
+            models.update({(alpha, size): neighbour.refit(state) for size, state in path.items()})
+    return models

@@ -1,0 +1,211 @@
+"""The scores of all candidate models on all folds, and the rule that chooses one of them."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from smallearn._learn.choose.families import CandidateModel, Task
+from smallearn._learn.choose.scores import FoldScore
+from smallearn.model import Step
+from smallearn.model._parts import standard_error
+
+BEYOND_CHANCE = 4.0  # standard errors: an advantage that the best of hundreds of candidates does not have by luck
+
+
+class Results:
+    """The score of every candidate model on every fold that it was run on.
+
+    Parameters
+    ----------
+    n_folds : int
+    n_rows : float
+        Rows in all; a row of weight 2 counts as two where weights count rows.
+    """
+
+    def __init__(self, n_folds: int, n_rows: float):
+        self.n_folds, self.n_rows = n_folds, n_rows
+        self.scores: dict[CandidateModel, list[FoldScore | None]] = {}
+
+    def enter(self, fold: int, scores: Mapping[CandidateModel, FoldScore]) -> None:
+        """Enter the scores of some candidates on one fold."""
+        for candidate, score in scores.items():
+            self.scores.setdefault(candidate, [None] * self.n_folds)[fold] = score
+
+    def complete(self) -> list[CandidateModel]:
+        """The candidates that have a score on every fold."""
+        return [candidate for candidate, scores in self.scores.items() if all(score is not None for score in scores)]
+
+    def with_smaller_models(self) -> "Results":
+        """The same results, where a fold that lacks a model of ``n_terms`` terms counts its largest smaller one.
+
+        On few or noisy rows, or if signs are forbidden, the searches of two folds may have no size in common.
+        """
+        filled = Results(self.n_folds, self.n_rows)
+        for fold in range(self.n_folds):
+            for candidate in self.scores:
+                sizes = range(candidate.n_terms, -1, -1)
+                smaller = (self.scores.get(candidate._replace(n_terms=size)) for size in sizes)
+                score = next((scores[fold] for scores in smaller if scores and scores[fold] is not None), None)
+                if score is not None:
+                    filled.enter(fold, {candidate: score})
+        return filled
+
+    # --- scores ----------------------------------------------------------------------------------------------------
+
+    def reported(self, candidate: CandidateModel) -> np.ndarray:
+        """The reported score of each fold; NaN where the candidate was not run."""
+        return np.array([np.nan if score is None else score.reported for score in self.scores[candidate]])
+
+    def mean(self, candidate: CandidateModel) -> float:
+        """The mean deciding score over the folds that the candidate was run on."""
+        return float(np.mean([score.deciding for score in self.scores[candidate] if score is not None]))
+
+    def smoothed(self, candidates: Iterable[CandidateModel]) -> dict[CandidateModel, float]:
+        """The mean deciding score of each, averaged with its neighbours: one term more or less, and the next λ.
+
+        A good candidate among bad ones is usually luck.
+        """
+        mean = {candidate: self.mean(candidate) for candidate in candidates}
+        alphas = sorted({candidate.alpha for candidate in mean})
+        by_size = {
+            c: _average(mean, c, [c._replace(n_terms=c.n_terms - 1), c._replace(n_terms=c.n_terms + 1)]) for c in mean
+        }
+        position = {alpha: at for at, alpha in enumerate(alphas)}
+        smoothed = {}
+        for c in by_size:
+            near = [alphas[at] for at in (position[c.alpha] - 1, position[c.alpha] + 1) if 0 <= at < len(alphas)]
+            smoothed[c] = _average(by_size, c, [c._replace(alpha=alpha) for alpha in near])
+        return smoothed
+
+    def advantage(self, one: CandidateModel, other: CandidateModel) -> tuple[float, float]:
+        """How much better ``one`` is than ``other`` on the folds that both were run on, and its standard error."""
+        both = zip(self.scores[one], self.scores[other], strict=True)
+        pairs = [(a, b) for a, b in both if a is not None and b is not None]
+        by_fold = np.array([a.deciding - b.deciding for a, b in pairs])
+        mean = float(by_fold.mean())
+        by_row = [(a.rows, b.rows) for a, b in pairs if a.rows is not None and b.rows is not None]
+        if len(by_row) == len(pairs):
+            each = np.concatenate([a.score - b.score for a, b in by_row])
+            weight = np.concatenate([a.weight for a, _ in by_row])
+            variance = float(np.average((each - np.average(each, weights=weight)) ** 2, weights=weight))
+            n_rows = min(sum(a.n_rows for a, _ in by_row), self.n_rows)  # a repeated row is no new evidence
+            return mean, float(np.sqrt(variance / n_rows))
+        return mean, float(by_fold.std(ddof=1) / np.sqrt(len(by_fold))) if len(by_fold) > 1 else 0.0
+
+    # --- choosing --------------------------------------------------------------------------------------------------
+
+    def choose(self, candidates: list[CandidateModel], one_standard_error: bool = False) -> CandidateModel:
+        """The best candidate, with caution: the best of many by a noisy score is partly luck.
+
+        It is the best by the smoothed score, unless the best without smoothing is better beyond chance. Several
+        prototypes must beat the best single prototype by more than a standard error. With ``one_standard_error`` it is
+        the candidate with fewest terms that is worse by at most one standard error.
+        """
+        scores = self.smoothed(candidates)
+        chosen = best(scores)
+        sharp = best({candidate: self.mean(candidate) for candidate in candidates})
+        mean, error = self.advantage(sharp, chosen)
+        chosen = sharp if mean > BEYOND_CHANCE * error else chosen
+        simple = {candidate: value for candidate, value in scores.items() if candidate.family.n_prototypes == 1}
+        if simple and chosen.family.n_prototypes > 1:
+            single = best(simple)
+            mean, error = self.advantage(chosen, single)
+            chosen = chosen if mean > error else single
+        if one_standard_error:
+            near = []
+            for candidate in candidates:
+                mean, error = self.advantage(chosen, candidate)
+                if mean <= error or candidate == chosen:
+                    near.append(candidate)
+            fewest = min(candidate.n_terms for candidate in near)
+            chosen = best({c: scores[c] for c in near if c.n_terms == fewest})
+        return chosen
+
+    def best_of_each_size(self) -> dict[int, CandidateModel]:
+        """The best candidate with each number of terms, by number of terms."""
+        every = self.complete()
+        sizes = sorted({candidate.n_terms for candidate in every})
+        return {size: self.choose([c for c in every if c.n_terms == size]) for size in sizes}
+
+    def frontier(self) -> tuple[Step, ...]:
+        """The score of the best candidate with each number of terms."""
+        return tuple(self.step(candidate) for candidate in self.best_of_each_size().values())
+
+    def step(self, candidate: CandidateModel) -> Step:
+        """The candidate's reported score with its standard error."""
+        scores = tuple(self.reported(candidate).tolist())
+        return Step(
+            n_terms=candidate.n_terms,
+            n_prototypes=candidate.family.n_prototypes,
+            score=float(np.mean(scores)),
+            spread=standard_error(scores),
+        )
+
+    # --- against training ------------------------------------------------------------------------------------------
+
+    def with_same_errors(self, chosen: CandidateModel) -> list[CandidateModel]:
+        """The candidates of the family that classify the same held-out rows correctly, ``chosen`` among them."""
+        family = [candidate for candidate in self.complete() if candidate.family == chosen.family]
+        return [candidate for candidate in family if candidate == chosen or self._same_errors(candidate, chosen)]
+
+    def _same_errors(self, one: CandidateModel, other: CandidateModel) -> bool:
+        for a, b in zip(self.scores[one], self.scores[other], strict=True):
+            if a is None or b is None or a.correct is None or b.correct is None:
+                return False
+            if not np.array_equal(a.correct, b.correct):
+                return False
+        return True
+
+    def beats_training(self, candidate: CandidateModel, training_error: float) -> bool:
+        """Whether the candidate was more accurate on held-out rows, beyond chance, than a model with this error rate on
+        its own training rows: the search for that model got stuck."""
+        if any(score is None or score.correct is None for score in self.scores[candidate]):
+            return False
+        error = np.sqrt(training_error * (1.0 - training_error) / self.n_rows)
+        return bool(1.0 - training_error + 2.0 * error < self.reported(candidate).mean())
+
+
+def best(scores: Mapping[CandidateModel, float]) -> CandidateModel:
+    """The highest score; among equals fewer prototypes, fewer terms, the larger λ."""
+    return max(scores, key=lambda c: (round(scores[c], 12), -c.family.n_prototypes, -c.n_terms, c.alpha))
+
+
+def _average(scores: Mapping[CandidateModel, float], own: CandidateModel, near: list[CandidateModel]) -> float:
+    """The mean of the own score, counted twice, and those of the neighbours that exist."""
+    values = [scores[own], scores[own], *(scores[c] for c in near if c in scores)]
+    return sum(values) / len(values)
+
+
+# --- as users see them -----------------------------------------------------------------------------------------------
+
+
+def cv_results(task: Task, results: Results) -> dict[str, np.ndarray]:
+    """One line for each candidate: its parameters, its scores, their mean, standard deviation and rank."""
+    candidates = list(results.scores)
+    scores = np.array([results.reported(candidate) for candidate in candidates])
+    complete = ~np.isnan(scores).any(axis=1)
+    mean = np.nanmean(scores, axis=1)
+    rank = np.full(len(candidates), np.nan)
+    rank[complete] = 1 + np.searchsorted(np.sort(-mean[complete]), -mean[complete])
+    params = [parameters_of(task, candidate) for candidate in candidates]
+    return {
+        **{name: np.array([entry[name] for entry in params]) for name in params[0]},
+        "mean_test_score": mean,
+        "std_test_score": np.nanstd(scores, axis=1),
+        "rank_test_score": rank,
+        **{f"split{fold}_test_score": scores[:, fold] for fold in range(results.n_folds)},
+        "params": np.array(params, dtype=object),
+    }
+
+
+def parameters_of(task: Task, candidate: CandidateModel) -> dict[str, Any]:
+    """What distinguishes the candidate from the others, by name."""
+    owner = candidate.family.owner
+    return {
+        "n_terms": candidate.n_terms,
+        "n_prototypes": candidate.family.n_prototypes,
+        "alpha": candidate.alpha,
+        "literals": candidate.family.literals,
+        "positive_class": None if owner is None else task.problem.classes.tolist()[owner],
+    }

@@ -1,0 +1,101 @@
+"""The race: which families go on, what is run where, and that dropping families leaves the scores of the others."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from smallearn._learn.choose import race as racing
+from smallearn._learn.choose.families import CandidateModel, Family, Task, list_families
+from smallearn._learn.choose.folds import make_folds
+from smallearn._learn.choose.race import count_rows, race, survivors
+from smallearn._learn.choose.results import Results
+from smallearn._learn.choose.scores import FoldScore
+from smallearn._learn.data.problem import build_problem
+from smallearn._learn.solve.budgets import Budget
+
+
+def task_of(seed=0, m=60, n_terms=2, weight=None):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(m, 3))
+    y = (X[:, 0] + 0.5 * rng.normal(size=m) > 0.0).astype(int)
+    problem = build_problem(X, y, np.ones(m) if weight is None else weight, None, True)
+    budget = Budget(limit=float(n_terms), pooling="total")
+    return Task(problem=problem, budget=budget, min_terms=1, max_terms=n_terms, scoring=None, seed=0)
+
+
+def folds_of(task, cv):
+    return make_folds(task.problem, cv, np.ones(len(task.problem.code), dtype=bool), np.random.RandomState(0))
+
+
+def families_of(task, alphas=(0.1, 0.01), n_prototypes=(1, 2)):
+    options = {"n_prototypes": n_prototypes, "alphas": alphas, "literals": ["raw"], "owners": [1, 0]}
+    return list_families(task.problem, task.max_terms, **options)
+
+
+def test_every_family_of_a_short_list_is_run_on_every_fold():
+    task = task_of()
+    families, folds = families_of(task), folds_of(task, 3)
+    results = race(task, families, folds, None, -1)
+    assert results.n_folds == 3
+    for fold in range(3):
+        assert {c.family for c, scores in results.scores.items() if scores[fold] is not None} == set(families)
+    for candidate in results.scores:
+        assert candidate.alpha in candidate.family.alphas
+        assert 0 <= candidate.n_terms <= task.max_terms
+        assert np.nanmax(results.reported(candidate)) <= 1.0 + 1e-12
+
+
+def test_of_a_long_list_the_best_go_on_and_their_scores_are_those_of_a_race_of_their_own(monkeypatch):
+    monkeypatch.setattr(racing, "FIRST_ROWS", 15)
+    task = task_of()
+    families = families_of(task, alphas=[10.0**-power for power in range(1, 9)], n_prototypes=(1, 2))
+    folds = folds_of(task, 4)
+    assert len(families) > racing.AFTER_LOOK
+    results = race(task, families, folds, None, -1)
+    finished = {candidate.family for candidate in results.complete()}
+    assert 1 <= len(finished) <= racing.AFTER_FIRST + racing.AFTER_FIRST // 2
+    dropped = [c for c in results.scores if c.family not in finished]
+    assert dropped
+    assert all(np.isnan(results.reported(candidate)[-1]) for candidate in dropped)
+    alone = race(task, sorted(finished, key=families.index), folds, None, -1)
+    for candidate in alone.complete():
+        np.testing.assert_array_equal(results.reported(candidate), alone.reported(candidate))
+
+
+def test_folds_without_a_size_in_common_are_still_compared(monkeypatch):
+    task = task_of()
+    family = Family(literals="raw", n_prototypes=1, owner=1, alphas=(0.01,))
+    sizes = iter([1, 2, 0])
+
+    def one_model(_task, family, _fold, _n_starts):
+        return {CandidateModel(family=family, alpha=0.01, n_terms=next(sizes)): FoldScore(reported=0.5, deciding=0.5)}
+
+    monkeypatch.setattr(racing, "score_family", one_model)
+    results = race(task, [family], folds_of(task, 3), None, -1)
+    assert [candidate.n_terms for candidate in results.complete()] == [2]
+
+
+@given(st.lists(st.tuples(st.integers(1, 3), st.floats(0.0, 1.0)), min_size=1, max_size=15), st.integers(1, 8))
+def test_survivors_are_the_best_families_and_some_of_one_prototype(entries, count):
+    results = Results(2, 10.0)
+    families = [
+        Family(literals="raw", n_prototypes=p, owner=1, alphas=(float(place),)) for place, (p, _) in enumerate(entries)
+    ]
+    for family, (_, score) in zip(families, entries, strict=True):
+        candidate = CandidateModel(family=family, alpha=family.alphas[0], n_terms=1)
+        results.enter(0, {candidate: FoldScore(reported=score, deciding=score)})
+    left = survivors(results, families, count)
+    score = dict(zip(families, (score for _, score in entries), strict=True))
+    assert left == [family for family in families if family in left]  # in their order
+    assert min(count, len(families)) <= len(left) <= count + count // 2
+    gone = [family for family in families if family not in left]
+    assert all(score[family] <= sorted(score.values())[-count:][0] for family in gone)
+    single = sorted((score[f] for f in families if f.n_prototypes == 1), reverse=True)[: count // 2]
+    assert sum(f.n_prototypes == 1 for f in left) >= len(single)
+
+
+@pytest.mark.parametrize(("weight", "expected"), [(2.0, 120.0), (0.5, 60.0), (1e9, 60.0)])
+def test_weights_count_rows_if_they_are_whole_and_not_too_many(weight, expected):
+    problem = task_of(weight=np.full(60, weight)).problem
+    assert count_rows(problem, problem) == expected
