@@ -1,4 +1,4 @@
-"""The paper's claims: how a verdict comes about, at its limits too."""
+"""The paper's claims: how a verdict is reached, also at the limits."""
 
 from pathlib import Path
 
@@ -12,16 +12,16 @@ from smallearn.paper.compare import Settings
 ASKED = Settings(Path("out"), splits=20)
 
 
-def test_claims_are_numbered_through_and_name_their_command():
-    found = {
-        "surfaces": Outcome("", [Claim("a", "0.7", "0.8", verdict(True), "x")], ASKED),
+def test_claims_are_numbered_and_name_their_command():
+    outcomes = {
+        "surfaces": Outcome(summary="", claims=[Claim("a", "0.7", "0.8", verdict(True), "x")], settings=ASKED),
         "sparse": Outcome(
-            "",
-            [Claim("b", "1", "2", verdict(False, True), "y"), Claim("c", "1", "2", verdict(False), "z")],
-            Settings(Path("out"), splits=5, seed=3),
+            summary="",
+            claims=[Claim("b", "1", "2", verdict(False, True), "y"), Claim("c", "1", "2", verdict(False), "z")],
+            settings=Settings(Path("out"), splits=5, seed=3),
         ),
     }
-    assert table(found).splitlines()[2:] == [
+    assert table(outcomes).splitlines()[2:] == [
         "| 1 | a | 0.7 | 0.8 | holds | x | `smallearn paper surfaces --splits 20` |",
         "| 2 | b | 1 | 2 | holds in part | y | `smallearn paper sparse --splits 5 --seed 3` |",
         "| 3 | c | 1 | 2 | does not hold | z | `smallearn paper sparse --splits 5 --seed 3` |",
@@ -43,17 +43,17 @@ def test_verdicts_of_table1():
     accuracy[table1.OURS] = 0.5
     claims = table1._claims(accuracy, compare.ranks(accuracy))
     assert verdicts(claims) == [HOLDS, HOLDS, HOLDS, NOT]
-    assert claims[0].published == "at least as good as all ten rivals on 14 of 17 sets"
+    assert claims[0].published == "at least as accurate as all ten rivals on 14 of 17 data sets"
     assert "on 14 of 17, within" in claims[0].measured
-    spread = np.array([line["SMaLL"][1] for line in published.TABLE1.values()])
-    accuracy[table1.PAPER] -= spread  # just within the deviation, and no longer ahead
+    deviation = np.array([line["SMaLL"][1] for line in published.TABLE1.values()])
+    accuracy[table1.PAPER] -= deviation  # just within the deviation, and no longer ahead
     claims = table1._claims(accuracy, compare.ranks(accuracy))
     assert verdicts(claims)[:2] == [NOT, HOLDS]
     accuracy.iloc[:2, accuracy.columns.get_loc(table1.PAPER)] -= 0.02
     assert verdicts(table1._claims(accuracy, compare.ranks(accuracy)))[1] == IN_PART
     accuracy.iloc[:3, accuracy.columns.get_loc(table1.PAPER)] -= 0.02
     assert verdicts(table1._claims(accuracy, compare.ranks(accuracy)))[1] == NOT
-    assert [words.split(" ")[0] for words in table1._off(accuracy)] == ["bankruptcy", "vineyard", "pwLinear"]
+    assert [line.split(" ")[0] for line in table1._deviating(accuracy)] == ["bankruptcy", "vineyard", "pwLinear"]
 
 
 def test_verdicts_of_the_sparse_sets():

@@ -1,4 +1,4 @@
-"""The claims of the paper: what it says, what it prints, what was measured, and whether that bears it out."""
+"""The claims of the paper: the claim, the published numbers, the measured numbers, and a verdict."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -7,12 +7,11 @@ from smallearn.paper.compare import Settings
 from smallearn.paper.files import markdown
 
 HOLDS, IN_PART, NOT = "holds", "holds in part", "does not hold"
-HEADER = ("#", "the paper's claim", "published", "measured", "verdict", "holds if", "command")
+HEADER = ("#", "the paper's claim", "published", "measured", "verdict", "criterion", "command")
 
 
 class Claim(NamedTuple):
-    """A sentence of the paper; ``published`` and ``measured`` are the figures for it, ``criterion`` says when it
-    holds."""
+    """A claim of the paper, with the published and the measured numbers. ``criterion`` says when it holds."""
 
     claim: str
     published: str
@@ -22,25 +21,24 @@ class Claim(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What an experiment has to say."""
+    """The result of an experiment: a summary for the terminal and the claims that it tests."""
 
     summary: str
     claims: Sequence[Claim]
     settings: Settings
 
 
-def verdict(whole: bool, part: bool = False) -> str:
-    """In words."""
-    return HOLDS if whole else IN_PART if part else NOT
+def verdict(holds: bool, in_part: bool = False) -> str:
+    """The verdict on a claim that holds, holds in part, or does not hold."""
+    return HOLDS if holds else IN_PART if in_part else NOT
 
 
 def table(outcomes: Mapping[str, Outcome]) -> str:
-    """All claims, with the command that measures each."""
+    """A Markdown table of all claims, each with the command that measures it."""
     rows: list[list[str]] = []
     for name, outcome in outcomes.items():
-        asked = outcome.settings
-        command = f"`smallearn paper {name} --splits {asked.splits}{f' --seed {asked.seed}' if asked.seed else ''}`"
-        for claim in outcome.claims:
-            shown = (claim.claim, claim.published, claim.measured, claim.verdict, claim.criterion)
-            rows.append([str(len(rows) + 1), *shown, command])
+        settings = outcome.settings
+        seed = f" --seed {settings.seed}" if settings.seed else ""
+        command = f"`smallearn paper {name} --splits {settings.splits}{seed}`"
+        rows += [[str(number), *claim, command] for number, claim in enumerate(outcome.claims, len(rows) + 1)]
     return markdown(HEADER, rows)

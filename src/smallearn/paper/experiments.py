@@ -5,21 +5,21 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-import matplotlib  # noqa: F401  what is missing is told before any work is done
+import matplotlib  # noqa: F401  a missing package is reported before any work is done
 import scikit_posthocs  # noqa: F401
 
 from smallearn._run.resumable import ForeignFileError
 from smallearn.paper import big_picture, breast_cancer, claims, compare, sparse, surfaces, table1
 from smallearn.paper.claims import Outcome
 from smallearn.paper.compare import IncompleteError, Settings
-from smallearn.paper.data import BREAST_CANCER, FRIEDMAN, FUNDS, TABLE1, WIDE, DataError, Source, folder_given
+from smallearn.paper.data import BREAST_CANCER, FRIEDMAN, FUNDS, TABLE1, WIDE, DataError, Source, data_folder
 from smallearn.paper.files import write_text
 
 __all__ = ["ERRORS", "EXPERIMENTS", "IncompleteError", "check", "reduced", "run", "settings", "write_claims"]
 
 
 class Experiment(NamedTuple):
-    """``large``: its sets are ten times as large as those of the others."""
+    """An experiment and its data sets. ``large``: these have about ten times as many rows as the others."""
 
     run: Callable[[Settings], Outcome]
     sources: tuple[Source, ...]
@@ -27,27 +27,27 @@ class Experiment(NamedTuple):
 
 
 EXPERIMENTS = {
-    "table1": Experiment(table1.run, TABLE1),
-    "surfaces": Experiment(surfaces.run, (FUNDS,)),
-    "breast-cancer": Experiment(breast_cancer.run, (BREAST_CANCER,)),
-    "sparse": Experiment(sparse.run, WIDE, large=True),
-    "big-picture": Experiment(big_picture.run, (FRIEDMAN,), large=True),
+    "table1": Experiment(run=table1.run, sources=TABLE1),
+    "surfaces": Experiment(run=surfaces.run, sources=(FUNDS,)),
+    "breast-cancer": Experiment(run=breast_cancer.run, sources=(BREAST_CANCER,)),
+    "sparse": Experiment(run=sparse.run, sources=WIDE, large=True),
+    "big-picture": Experiment(run=big_picture.run, sources=(FRIEDMAN,), large=True),
 }
 ERRORS = (DataError, ForeignFileError, IncompleteError, OSError)
 
 
 def settings(output: Path, folder: Path | None, splits: int, jobs: int, seed: int) -> Settings:
-    """What the user asked for; data come from the folder that was named, that of the environment, or OpenML."""
-    return Settings(output, folder_given(folder), splits, jobs, seed)
+    """What the user asked for. Without a folder, the data come from that of the environment variable, or OpenML."""
+    return Settings(output=output, folder=data_folder(folder), splits=splits, jobs=jobs, seed=seed)
 
 
 def reduced(name: str, asked: Settings) -> Settings:
-    """Fewer splits where sets are large, so that all experiments together end within the hour."""
+    """Fewer splits where data sets are large, so that all experiments together take less than an hour."""
     return replace(asked, splits=min(asked.splits, max(5, asked.splits // 4))) if EXPERIMENTS[name].large else asked
 
 
 def check(names: list[str], asked: Settings) -> None:
-    """All sets that cannot be had are told at once, before any work."""
+    """Raise one error that lists every data set that cannot be loaded, before any work is done."""
     compare.check(list(dict.fromkeys(source for name in names for source in EXPERIMENTS[name].sources)), asked)
 
 
@@ -57,7 +57,7 @@ def run(name: str, asked: Settings) -> Outcome:
 
 
 def write_claims(outcomes: dict[str, Outcome], output: Path) -> Path:
-    """All claims of the experiments that were run, on one page."""
+    """Write the claims of all experiments that were run to one page."""
     page = output / "claims.md"
     write_text(page, f"# The paper's claims\n\n{compare.SOFTWARE}.\n\n{claims.table(outcomes)}\n")
     return page

@@ -1,4 +1,4 @@
-"""What an experiment leaves behind: scores, a Markdown page, figures."""
+"""What an experiment writes: single scores, a Markdown page, figures."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -10,27 +10,25 @@ from smallearn._run.files import draft_of, write_whole
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a file, whole or not at all, in a folder that is made if need be."""
+    """Write a file, whole or not at all; create its folder if needed."""
     path.parent.mkdir(parents=True, exist_ok=True)
     write_whole(path, text)
 
 
-def write_scores(path: Path, frame: pd.DataFrame) -> None:
-    """A CSV file of single scores."""
-    write_text(path, frame.to_csv(index=False, float_format="%.6f"))
-
-
-def write_figure(folder: Path, figure) -> None:
-    """figure.svg and figure.png."""
-    folder.mkdir(parents=True, exist_ok=True)
-    looks: dict[str, dict[str, Any]] = {"svg": {"metadata": {"Date": None}}, "png": {"dpi": 150}}
-    for kind, options in looks.items():
+def write_results(folder: Path, *, scores: pd.DataFrame, page: Sequence[str], figure: Any = None) -> None:
+    """Write scores.csv, table.md from the lines of the page and, if there is a figure, figure.svg and figure.png."""
+    write_text(folder / "scores.csv", scores.to_csv(index=False, float_format="%.6f"))
+    write_text(folder / "table.md", "\n".join(page) + "\n")
+    if figure is None:
+        return
+    formats: dict[str, dict[str, Any]] = {"svg": {"metadata": {"Date": None}}, "png": {"dpi": 150}}
+    for kind, options in formats.items():
         with draft_of(folder / f"figure.{kind}") as draft:
             figure.savefig(draft, format=kind, bbox_inches="tight", facecolor="white", **options)
 
 
-def new_figure(width: float, height: float):
-    """An empty figure, in inches, that needs no screen."""
+def new_figure(width: float, height: float) -> Any:
+    """An empty figure of this size in inches, drawn without a display."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -40,6 +38,6 @@ def new_figure(width: float, height: float):
 
 
 def markdown(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table."""
+    """A Markdown table."""
     lines = ["| " + " | ".join(header) + " |", "|" + "---|" * len(header)]
     return "\n".join([*lines, *("| " + " | ".join(row) + " |" for row in rows)])

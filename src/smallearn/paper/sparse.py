@@ -1,4 +1,7 @@
-"""Figure 3: sets of 50 features and more, k = 3 and p = 2, against l1 and elastic nets with half of the features."""
+"""Figure 3: data sets with 50 or more features; k = 3 and p = 2 against l1 and elastic nets with half of them."""
+
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -6,7 +9,7 @@ import pandas as pd
 from smallearn.paper import data, methods
 from smallearn.paper.claims import Claim, Outcome, verdict
 from smallearn.paper.compare import Settings, compare, deviations, means
-from smallearn.paper.files import markdown, new_figure, write_figure, write_scores, write_text
+from smallearn.paper.files import markdown, new_figure, write_results
 from smallearn.plot._colours import BLUE, GREEN, GREY, ORANGE, PINK, RED, SKY, YELLOW
 
 PAPER, OURS = methods.SPARSE_PRESET.name, methods.SPARSE_SMALL.name
@@ -17,10 +20,9 @@ HATCHES = dict(zip(NAMES, ("", "", "//", "\\\\", "xx", "..", "||", "--"), strict
 NEAR, TENFOLD = 0.01, 10.0
 
 
-def run(settings: Settings, sources=data.WIDE) -> Outcome:
-    """Train and test what is missing, write the table and the figure."""
-    results = compare(list(sources), NAMES, settings)
-    folder = settings.output / "sparse"
+def run(settings: Settings, sources: Sequence[data.Source] = data.WIDE) -> Outcome:
+    """Compare the methods and write the page and the figure."""
+    results = compare(sources, NAMES, settings)
     accuracy, deviation, features = means(results, NAMES), deviations(results, NAMES), means(results, NAMES, "features")
     per_feature = 100.0 * accuracy / features
     findings = _findings(accuracy, per_feature, sources, settings)
@@ -29,24 +31,28 @@ def run(settings: Settings, sources=data.WIDE) -> Outcome:
         "",
         "![accuracy, and accuracy per feature](figure.png)",
         "",
-        f"{settings.splits} stratified 70/30 splits, seed {settings.seed}. Test accuracy ± deviation over the splits, "
-        "and in brackets accuracy in % per selected feature, a feature in two prototypes counted twice.",
+        f"{settings.splits} stratified 70/30 splits, seed {settings.seed}. Test accuracy ± standard deviation over the "
+        "splits; in brackets, accuracy in % per selected feature. A feature in two prototypes counts twice.",
         "",
-        *(f"- {methods.BY_NAME[name].name}: {methods.BY_NAME[name].words}" for name in NAMES),
+        *(f"- {name}: {methods.BY_NAME[name].description}" for name in NAMES),
         "",
         _table(accuracy, deviation, per_feature, sources, settings),
         "",
         *findings,
     ]
-    write_scores(folder / "scores.csv", results)
-    write_text(folder / "table.md", "\n".join(page) + "\n")
-    write_figure(folder, _figure(accuracy, per_feature))
+    write_results(settings.output / "sparse", scores=results, page=page, figure=_figure(accuracy, per_feature))
     most = int(results[results["method"].isin([OURS, PAPER])]["features"].max())
     summary = "\n".join([f"Sparse models, {settings.splits} splits:", *findings])
-    return Outcome(summary, _claims(accuracy, per_feature, most), settings)
+    return Outcome(summary=summary, claims=_claims(accuracy, per_feature, most), settings=settings)
 
 
-def _table(accuracy, deviation, per_feature, sources, settings: Settings) -> str:
+def _table(
+    accuracy: pd.DataFrame,
+    deviation: pd.DataFrame,
+    per_feature: pd.DataFrame,
+    sources: Sequence[data.Source],
+    settings: Settings,
+) -> str:
     rows = []
     for source in sources:
         X = data.load(source, settings.folder).X
@@ -58,61 +64,66 @@ def _table(accuracy, deviation, per_feature, sources, settings: Settings) -> str
             cells.append(f"{mean} ± {deviation.loc[source.name, name]:.2f} ({per_feature.loc[source.name, name]:.2f})")
         rows.append([f"{source.name}, {len(X)} × {X.shape[1]}", *cells])
     rows.append(["mean", *(f"{accuracy[name].mean():.4f} ({per_feature[name].mean():.2f})" for name in NAMES)])
-    return markdown(["set, rows × features", *NAMES], rows)
+    return markdown(["data set, rows × features", *NAMES], rows)
 
 
 def _claims(accuracy: pd.DataFrame, per_feature: pd.DataFrame, most: int) -> list[Claim]:
-    """The paper's sets are of the kind fri_c0_1000_50 (rows and features in the name), so these decide."""
+    """The verdicts depend on the fri data sets alone, the only kind that the paper's figure names."""
     best = accuracy[BASELINES].max(axis=1)
-    theirs = accuracy.index.str.startswith("fri_")
+    is_fri = accuracy.index.str.startswith("fri_")
     above = {name: accuracy[name] >= best for name in (PAPER, OURS)}
     near = {name: accuracy[name] >= best - NEAR for name in (PAPER, OURS)}
     ratio = {name: per_feature[name] / per_feature[BASELINES].max(axis=1) for name in (PAPER, OURS)}
-    counted = "; ".join(
-        f"{name}: not below the best of the six on {above[name][theirs].sum()} of {theirs.sum()} fri sets and "
-        f"{above[name][~theirs].sum()} of {(~theirs).sum()} others, within a point on {near[name][theirs].sum()} and "
-        f"{near[name][~theirs].sum()}"
+    counts = "; ".join(
+        f"{name}: at least as accurate as the best of the six on {above[name][is_fri].sum()} of {is_fri.sum()} fri "
+        f"data sets and {above[name][~is_fri].sum()} of {(~is_fri).sum()} others, within a percentage point on "
+        f"{near[name][is_fri].sum()} and {near[name][~is_fri].sum()}"
         for name in (PAPER, OURS)
     )
-    times = "; ".join(
-        f"{name}: {ratio[name].min():.1f} to {ratio[name].max():.1f} times the best baseline, tenfold on "
-        f"{(ratio[name] >= TENFOLD).sum()} of {len(accuracy)} sets"
+    ratios = "; ".join(
+        f"{name}: {ratio[name].min():.1f} to {ratio[name].max():.1f} times the best baseline, at least tenfold on "
+        f"{(ratio[name] >= TENFOLD).sum()} of {len(accuracy)} data sets"
         for name in (PAPER, OURS)
     )
-    most_of_theirs = {name: 2 * above[name][theirs].sum() > theirs.sum() for name in (PAPER, OURS)}
+    on_most = {name: 2 * above[name][is_fri].sum() > is_fri.sum() for name in (PAPER, OURS)}
     return [
         Claim(
-            "SMaLL with k = 3 and p = 2 is more accurate than l1 and elastic nets with n/2 features",
-            "on several sets, in a figure",
-            counted,
-            verdict(most_of_theirs[PAPER], most_of_theirs[OURS]),
-            f"{PAPER} is not below the best of the six on most fri sets (in part: {OURS} is not)",
+            claim="SMaLL with k = 3 and p = 2 is more accurate than l1 and elastic nets with n/2 features",
+            published="on several data sets, in a figure",
+            measured=counts,
+            verdict=verdict(on_most[PAPER], on_most[OURS]),
+            criterion=f"{PAPER} is at least as accurate as the best of the six on most fri data sets "
+            f"(in part: {OURS} is)",
         ),
         Claim(
-            "Its accuracy per selected feature is higher than theirs",
-            "in a figure",
-            times,
-            verdict(bool((ratio[PAPER] > 1.0).all())),
-            "on every set (six terms against n/2 features: about n/12 times by arithmetic)",
+            claim="Its accuracy per selected feature is higher than theirs",
+            published="in a figure",
+            measured=ratios,
+            verdict=verdict(bool((ratio[PAPER] > 1.0).all())),
+            criterion="on every data set (at equal accuracy, 6 terms against n/2 features give n/12 times)",
         ),
         Claim(
-            "… by an order of magnitude",
-            "in a figure",
-            times,
-            verdict(bool((ratio[PAPER] >= TENFOLD).all()), 2 * (ratio[PAPER] >= TENFOLD).sum() >= len(accuracy)),
-            "tenfold on every set (in part: on half of them); by arithmetic from n = 120 on",
+            claim="… by an order of magnitude",
+            published="in a figure",
+            measured=ratios,
+            verdict=verdict(
+                bool((ratio[PAPER] >= TENFOLD).all()), 2 * (ratio[PAPER] >= TENFOLD).sum() >= len(accuracy)
+            ),
+            criterion="at least tenfold on every data set (in part: on half of them); at equal accuracy, for n ≥ 120",
         ),
         Claim(
-            "The amount of sparsity is controlled explicitly",
-            "2 prototypes of 3 terms",
-            f"no model has more than {most} terms",
-            verdict(most <= 6),
-            "none has more than 6",
+            claim="The amount of sparsity is controlled explicitly",
+            published="2 prototypes of 3 terms",
+            measured=f"no model has more than {most} terms",
+            verdict=verdict(most <= 6),
+            criterion="no model has more than 6",
         ),
     ]
 
 
-def _findings(accuracy: pd.DataFrame, per_feature: pd.DataFrame, sources, settings: Settings) -> list[str]:
+def _findings(
+    accuracy: pd.DataFrame, per_feature: pd.DataFrame, sources: Sequence[data.Source], settings: Settings
+) -> list[str]:
     best = accuracy[BASELINES].max(axis=1)
     widths = [data.load(source, settings.folder).X.shape[1] for source in sources]
     lines = []
@@ -120,34 +131,34 @@ def _findings(accuracy: pd.DataFrame, per_feature: pd.DataFrame, sources, settin
         near = accuracy[name] >= best - NEAR
         ratio = per_feature[name] / per_feature[BASELINES].max(axis=1)
         lines += [
-            f"- {name}: within a point of the best baseline, or above it, on {near.sum()} of {len(near)} sets"
-            + (f"; not on {', '.join(near.index[~near])}." if not near.all() else "."),
+            f"- {name}: above the best baseline, or within a percentage point of it, on {near.sum()} of {len(near)} "
+            "data sets" + (f"; not on {', '.join(near.index[~near])}." if not near.all() else "."),
             f"- {name}: accuracy per feature {ratio.min():.1f} to {ratio.max():.1f} times that of the best baseline. "
-            f"Six terms against n/2 features make n/12 times by arithmetic, {min(widths) / 12:.1f} to "
-            f"{max(widths) / 12:.1f} here: an order of magnitude from n = 120 on.",
+            f"At equal accuracy, 6 terms against n/2 features give n/12 times, {min(widths) / 12:.1f} to "
+            f"{max(widths) / 12:.1f} here, and an order of magnitude for n ≥ 120.",
         ]
     return lines
 
 
-def _figure(accuracy: pd.DataFrame, per_feature: pd.DataFrame):
-    """Left: accuracy, one mark for each method. Right, as in the paper: each bar shared by accuracy per feature."""
+def _figure(accuracy: pd.DataFrame, per_feature: pd.DataFrame) -> Any:
+    """Left: accuracy, a marker for each method. Right, as in the paper: shares of the accuracy per feature."""
     sets = list(accuracy.index)[::-1]
     figure = new_figure(13, 0.52 * len(sets) + 1.8)
     left, right = figure.subplots(1, 2, sharey=True, width_ratios=[1.0, 1.35])
     markers = dict(zip(NAMES, "DosX^v<>", strict=True))
     for row, name in enumerate(sets):
-        begin = 0.0
+        left_edge = 0.0
         share = per_feature.loc[name] / per_feature.loc[name].sum()
         for method in NAMES:
-            looks = {"color": COLOURS[method], "edgecolor": "black", "linewidth": 0.6}
-            right.barh(row, share[method], left=begin, height=0.72, hatch=HATCHES[method], **looks)
+            style = {"color": COLOURS[method], "edgecolor": "black", "linewidth": 0.6}
+            right.barh(row, share[method], left=left_edge, height=0.72, hatch=HATCHES[method], **style)
             if share[method] > 0.05:
                 text = f"{per_feature.loc[name, method]:.1f}"
                 if share[method] > 0.12:
                     text = f"{100 * accuracy.loc[name, method]:.0f} | {text}"
                 box = {"fc": "white", "ec": "none", "alpha": 0.75, "pad": 0.8}
-                right.text(begin + share[method] / 2, row, text, ha="center", va="center", fontsize=7.5, bbox=box)
-            begin += share[method]
+                right.text(left_edge + share[method] / 2, row, text, ha="center", va="center", fontsize=7.5, bbox=box)
+            left_edge += share[method]
     for offset, method in zip(np.linspace(0.26, -0.26, len(NAMES)), NAMES, strict=True):
         values = [100 * accuracy.loc[name, method] for name in sets]
         places = np.arange(len(sets)) + offset
@@ -160,7 +171,9 @@ def _figure(accuracy: pd.DataFrame, per_feature: pd.DataFrame):
     for edge in np.arange(len(sets) - 1) + 0.5:
         left.axhline(edge, color="#cccccc", linewidth=0.6)
     right.set_xlim(0.0, 1.0)
-    right.set_xlabel("share of accuracy per feature (numbers: accuracy in % | accuracy per feature, or the latter)")
+    right.set_xlabel(
+        "share of accuracy per feature (numbers: accuracy in % | accuracy per feature, or only the latter)"
+    )
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
