@@ -5,7 +5,9 @@ from sklearn.cluster import KMeans
 from sklearn.datasets import load_breast_cancer
 
 from benchmarks.timing import interleaved, verdict
-from smallearn._learn.data.blocks import Assignment, DenseRows, Labels
+from smallearn._learn.data.blocks import DenseRows, Scaling
+from smallearn._learn.data.labels import Assignment, Labels
+from smallearn._learn.kernels import NO_PROTOTYPE
 from smallearn._learn.solve.objective import Objective, Penalty
 from smallearn._learn.solve.solvers import accelerated, mirror_prox
 
@@ -23,10 +25,12 @@ def breast_cancer(k: int, alpha: float) -> Objective:
     X, y = load_breast_cancer(return_X_y=True)
     m, n = X.shape
     mean, scale = X.mean(axis=0), X.std(axis=0)
-    own = np.full(m, -1)
+    own = np.full(m, NO_PROTOTYPE)
     own[y == 1] = KMeans(2, n_init=5, random_state=0).fit_predict(((X - mean) / scale)[y == 1])
-    rows = DenseRows(X, mean, 1.0 / scale, True, Labels(y.astype(np.int64), np.full(m, 1.0 / m), float(m), 0))
-    return Objective(rows, Assignment(own, np.ones(2, dtype=np.int64)), Penalty.count(alpha, k, n, 1))
+    labels = Labels(code=y.astype(np.int64), weight=np.full(m, 1.0 / m), total=float(m), zero_owner=0)
+    rows = DenseRows(X, Scaling(mean=mean, inverse_scale=1.0 / scale), intercept=True, labels=labels)
+    assignment = Assignment(own=own, owner=np.ones(2, dtype=np.int64))
+    return Objective(rows, assignment, Penalty.count(alpha, k, n, 1))
 
 
 def main() -> None:

@@ -318,7 +318,9 @@ def test_dense_arrays_are_not_copied(cancer, monkeypatch):
 
     original = blocks.DenseRows.__init__
     monkeypatch.setattr(
-        blocks.DenseRows, "__init__", lambda self, X, *args: (seen.append(X), original(self, X, *args))[1]
+        blocks.DenseRows,
+        "__init__",
+        lambda self, X, *args, **more: (seen.append(X), original(self, X, *args, **more))[1],
     )
     X, y = cancer
     SMaLLClassifier(2, 3, random_state=0).fit(X, y)

@@ -13,8 +13,8 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, c
 
 from smallearn._errors import Parameter, ParameterError
 from smallearn._learn.assemble import Fitted, remember_rows
+from smallearn._learn.data.encoding import check_evaluated, encode_table
 from smallearn._learn.data.problem import Problem, build_problem
-from smallearn._learn.data.tables import read_table
 from smallearn._learn.parameters import Features, check_costs, check_cut_points, check_monotonic, check_sample_weight
 from smallearn._learn.solve.budgets import Budget
 from smallearn._text import show
@@ -75,14 +75,22 @@ class SMaLLBase(ClassifierMixin, BaseEstimator):
             raise ValueError("X is sparse and has NaN, for which sparse columns have no term; fill the gaps first.")
         weight = check_sample_weight(sample_weight, values)
         cuts = check_cut_points(Features(values.shape[1], names), self.cut_points, sparse.issparse(values), categories)
-        problem = build_problem(values, labels, weight, self.class_weight, self.standardize, literals, cuts, categories)
+        problem = build_problem(
+            values,
+            labels,
+            weight,
+            class_weight=self.class_weight,
+            standardize=self.standardize,
+            literals=literals,
+            cut_points=cuts,
+            categories=categories,
+        )
         rows = X if hasattr(X, "shape") else np.asarray(X)
         return TrainingData(X=rows, y=labels, weight=weight, feature_names=names, problem=problem)
 
     def _validated(self, X: Any, *y: Any, **checks: Any) -> Any:
         """scikit-learn's checks of X, and of y when training, with the names and number of features."""
-        if hasattr(X, "collect") and not hasattr(X, "shape"):
-            raise ValueError(f"X is a {type(X).__name__}, a table not read yet; collect it first.")
+        check_evaluated(X)
         if self.categorical_features is not None:
             return validate_data(self, X, *y, reset=bool(y), skip_check_array=True)
         numbers = [np.float64, np.float32]
@@ -96,7 +104,7 @@ class SMaLLBase(ClassifierMixin, BaseEstimator):
         """A table with categories as numbers, the labels, and the categories of each such feature."""
         X, y = self._validated(X, y)
         names = getattr(self, "feature_names_in_", None)
-        table = read_table(X, self.categorical_features, names)
+        table = encode_table(X, self.categorical_features, names)
         labels = column_or_1d(y, warn=True)
         check_consistent_length(table.values, labels)
         if not self._allows_gaps() and np.isnan(table.values).any():

@@ -11,7 +11,8 @@ from sklearn.utils import check_random_state
 from smallearn._base import SMaLLBase, TrainingData
 from smallearn._learn.assemble import Options, assemble
 from smallearn._learn.compiling import notice_of_compiling
-from smallearn._learn.data.blocks import Assignment, Rows
+from smallearn._learn.data.blocks import TrainingRows
+from smallearn._learn.data.labels import Assignment
 from smallearn._learn.data.problem import Problem
 from smallearn._learn.parameters import check_assignment, check_parameters, check_positive_class, count_threads
 from smallearn._learn.solve import assignment as assignments
@@ -301,7 +302,7 @@ class SMaLLClassifier(SMaLLBase):
 
     def _train(self, problem: Problem, budget: Budget, start: np.ndarray | None) -> descent.Solution:
         """The best solution over all starts and over the classes that may own the prototypes."""
-        trained: list[tuple[descent.Solution, Rows, descent.Plan]] = []
+        trained: list[tuple[descent.Solution, TrainingRows, descent.Plan]] = []
         for owner in check_positive_class(self.positive_class, problem.classes.tolist()):
             rows = problem.rows(owner, self.fit_intercept, count_threads(self.n_jobs))
             plan = self._plan(problem, budget, owner)
@@ -347,9 +348,9 @@ class SMaLLClassifier(SMaLLBase):
                     stacklevel=4,
                 )
         if start is not None:
-            return [assignments.given(start, problem.code, list(counts), int(self.n_prototypes))]
+            return [assignments.by_index(start, problem.code, list(counts), int(self.n_prototypes))]
         rng = check_random_state(self.random_state)
-        return starts.best(problem, rows, penalty, counts, self.assignment, int(self.n_init), rng)
+        return starts.best(problem, rows, penalty, counts, kind=self.assignment, n_init=int(self.n_init), rng=rng)
 
     def _warn_if_unfinished(self, solution: descent.Solution) -> None:
         """Warn if the solver stopped short of ``tol``."""

@@ -17,11 +17,13 @@ def loss(z, own, code, owner, zero_owner):
     return float(np.log1p(sum(np.exp(value - z_own) for value in rivals)))
 
 
-def mean_loss(X, W, assignment, labels):
-    return sum(
-        labels.weight[i] * loss(W @ X[i], assignment.own[i], labels.code[i], assignment.owner, labels.zero_owner)
-        for i in range(len(X))
-    )
+def row_loss(z, i, roles):
+    """The loss of row ``i`` at the scores ``z``."""
+    return loss(z, roles.own[i], roles.code[i], roles.owner, roles.zero_owner)
+
+
+def mean_loss(X, W, roles):
+    return sum(roles.weight[i] * row_loss(W @ X[i], i, roles) for i in range(len(X)))
 
 
 def numerical_gradient(function, point, step=1e-6):
@@ -133,20 +135,20 @@ def supports(p, cost, pooling, budget):
     return [np.tile(row, (p, 1)) if pooling == "shared" else row.reshape(p, d) for row in maximal]
 
 
-def best_support(X, labels, assignment, sign, alpha, candidates):
+def best_support(X, roles, sign, alpha, candidates):
     """The least objective over those supports, with the signs due, by bounded quasi-Newton from zero."""
-    p, d = len(assignment.owner), X.shape[1]
+    p, d = len(roles.owner), X.shape[1]
     best = np.inf
     for support in candidates:
         if not support.any():  # every column is too dear
-            best = min(best, mean_loss(X, np.zeros((p, d)), assignment, labels))
+            best = min(best, mean_loss(X, np.zeros((p, d)), roles))
             continue
         bounds = [(0.0 if s > 0 else None, 0.0 if s < 0 else None) for s in np.tile(sign, p)[support.ravel()]]
 
         def value(theta, support=support):
             W = np.zeros((p, d))
             W[support] = theta
-            return mean_loss(X, W, assignment, labels) + 0.5 * alpha * theta @ theta
+            return mean_loss(X, W, roles) + 0.5 * alpha * theta @ theta
 
         found = optimize.minimize(value, np.zeros(support.sum()), method="L-BFGS-B", bounds=bounds)
         best = min(best, found.fun)

@@ -5,7 +5,8 @@ from scipy import sparse
 from sklearn.cluster import KMeans
 from sklearn.datasets import load_breast_cancer
 
-from smallearn._learn.data.blocks import Assignment, DenseRows, Labels
+from smallearn._learn.data.blocks import DenseRows, Scaling
+from smallearn._learn.data.labels import Assignment, Labels
 from smallearn._learn.kernels import NO_PROTOTYPE
 from smallearn._learn.solve.objective import Objective, Penalty
 
@@ -35,10 +36,28 @@ def breast_cancer_groups():
 def breast_cancer(k, alpha):
     """Two prototypes for the benign class and an intercept that is always in."""
     X, y, own = breast_cancer_groups()
-    m, n = X.shape
-    labels = Labels(y.astype(np.int64), np.full(m, 1.0 / m), float(m), 0)
-    rows = DenseRows(X, X.mean(axis=0), 1.0 / X.std(axis=0), True, labels)
-    return Objective(rows, Assignment(own, np.ones(2, dtype=np.int64)), Penalty.count(alpha, k, n, 1))
+    labels = equal_weights(y.astype(np.int64), zero_owner=0)
+    rows = DenseRows(X, scaling_of(X), intercept=True, labels=labels)
+    return Objective(
+        rows, Assignment(own=own, owner=np.ones(2, dtype=np.int64)), Penalty.count(alpha, k, X.shape[1], 1)
+    )
+
+
+def scaling_of(X):
+    """The scaling that gives every column mean 0 and standard deviation 1."""
+    return Scaling(mean=X.mean(axis=0), inverse_scale=1.0 / X.std(axis=0))
+
+
+def standardised(X):
+    """The columns with mean 0 and standard deviation 1, then a column of ones."""
+    mean, inverse_scale = scaling_of(X)
+    return np.column_stack([(X - mean) * inverse_scale, np.ones(len(X))])
+
+
+def equal_weights(code, zero_owner=None):
+    """Labels of rows that all weigh the same."""
+    m = len(code)
+    return Labels(code=np.asarray(code), weight=np.full(m, 1.0 / m), total=float(m), zero_owner=zero_owner)
 
 
 def random_labels(rng, m, n_classes):
@@ -55,7 +74,8 @@ def random_labels(rng, m, n_classes):
         owner = np.repeat(np.arange(n_classes), counts)
         first = np.concatenate([[0], np.cumsum(counts)[:-1]])
         own = first[code] + (rng.integers(0, 2, m) % counts[code])
-    return Labels(code, weight / weight.sum(), float(weight.sum()), zero_owner), Assignment(own, owner)
+    labels = Labels(code=code, weight=weight / weight.sum(), total=float(weight.sum()), zero_owner=zero_owner)
+    return labels, Assignment(own=own, owner=owner)
 
 
 def only_owner(labels):
@@ -68,10 +88,9 @@ def random_problem(seed, m=12, n=5, n_classes=2, k=2, alpha=0.05):
     rng = np.random.default_rng(seed)
     labels, assignment = random_labels(rng, m, n_classes)
     X = rng.normal(size=(m, n)) * rng.uniform(0.1, 10.0, n) + rng.normal(size=n)
-    mean, inverse = X.mean(axis=0), 1.0 / X.std(axis=0)
-    objective = Objective(DenseRows(X, mean, inverse, True, labels), assignment, Penalty.count(alpha, k, n, 1))
-    standard = np.column_stack([(X - mean) * inverse, np.ones(m)])
-    return objective, standard, rng.normal(size=objective.shape)
+    rows = DenseRows(X, scaling_of(X), intercept=True, labels=labels)
+    objective = Objective(rows, assignment, Penalty.count(alpha, k, n, 1))
+    return objective, standardised(X), rng.normal(size=objective.shape)
 
 
 def sparse_matrix(m, n, density, seed):

@@ -125,21 +125,20 @@ def _score_card(problem, solution: Solution, weights, intercepts, *, max_points:
     """Points in place of the refitted weights, on the same candidate terms."""
     rows = problem.rows(_owner(problem, solution), False, 1)
     used = np.flatnonzero(np.any(weights != 0.0, axis=0))
-    scale = np.where(problem.inverse[used] > 0.0, problem.inverse[used], 1.0)
-    values = rows.columns(used) / scale + problem.mean[used]
+    scale = np.where(problem.scaling.inverse_scale[used] > 0.0, problem.scaling.inverse_scale[used], 1.0)
+    values = rows.columns(used) / scale + problem.scaling.mean[used]
     raw = np.array([problem.candidates.kind[l] == RAW for l in used], dtype=bool)
     values[:, ~raw] = np.rint(values[:, ~raw])
     card = find_points(
         values,
         weights[:, used],
         intercepts,
-        assignment=solution.assignment,
-        labels=rows.labels,
+        roles=rows.labels.roles(solution.assignment),
         raw=raw,
         max_points=max_points,
         alpha=alpha,
         deviation=1.0 / scale,
-        mean=problem.mean[used],
+        mean=problem.scaling.mean[used],
     )
     points = np.zeros(weights.shape, dtype=np.int64)
     points[:, used] = card.points
@@ -150,9 +149,10 @@ def _score_card(problem, solution: Solution, weights, intercepts, *, max_points:
 
 def _card_objective(problem: Problem, solution: Solution, raw: _Weights, alpha: float) -> float:
     """The training objective of a score card, at the assignment of the certificate."""
-    scale = np.where(problem.inverse > 0.0, problem.inverse, 1.0)
-    W = np.column_stack([raw.weights / scale, raw.intercepts + raw.weights @ problem.mean])
-    loss = problem.rows(_owner(problem, solution), True, 1).sums(W, solution.assignment, gradient=False).loss
+    scale = np.where(problem.scaling.inverse_scale > 0.0, problem.scaling.inverse_scale, 1.0)
+    W = np.column_stack([raw.weights / scale, raw.intercepts + raw.weights @ problem.scaling.mean])
+    rows = problem.rows(_owner(problem, solution), True, 1)
+    loss = rows.sums(W, rows.labels.roles(solution.assignment), gradient=False).loss
     return loss + 0.5 * alpha * float(np.sum(W * W))
 
 
@@ -200,7 +200,7 @@ def _terms(problem: Problem, raw: _Weights, options: Options, j: int) -> tuple[T
                 name=None if names is None else str(names[feature]),
                 kind=kind,
                 value=candidates.value[l],
-                mean=float(problem.centre[column[feature]]) if fills and kind == RAW else None,
+                mean=float(problem.column_scaling.mean[column[feature]]) if fills and kind == RAW else None,
                 unit=None if card is None or kind != RAW else float(card.units[l]),
             )
         )

@@ -5,7 +5,8 @@ order: the loss of a row, passes over the rows, then the per-prototype loops of 
 
 Letters: rows ``i`` of ``m``, columns ``l`` of ``d``, prototypes ``j`` of ``p``. ``owner[j]`` is the class of prototype
 ``j``, ``code[i]`` the class of row ``i`` and ``own[i]`` its own prototype. ``has_zero`` says whether one class owns a
-prototype that is frozen at zero; the rows of that class have ``own[i] = NO_PROTOTYPE``.
+prototype that is frozen at zero; the rows of that class have ``own[i] = NO_PROTOTYPE``. Passes over the rows take all
+of this as one tuple, ``roles = (own, code, weight, owner, has_zero)``, which `labels.Roles.flat` makes.
 """
 
 from math import exp, log
@@ -81,11 +82,12 @@ def conjugate_of(s, own, code, owner, has_zero):
 
 
 @compiled
-def dense_pass(X, mean, inverse, W, own, code, weight, owner, has_zero, G):
+def dense_pass(X, mean, inverse, W, roles, G):
     """Add ``Σ_i weight_i s_ij x_i`` to ``G`` (none if it has no rows); return the weighted loss and conjugate.
 
     ``x = (X - mean) * inverse``, followed by a constant 1 if ``W`` has one column more than ``X``.
     """
+    own, code, weight, owner, has_zero = roles
     m, n = X.shape
     p, d = W.shape
     x = np.ones(d)
@@ -115,9 +117,10 @@ def dense_pass(X, mean, inverse, W, own, code, weight, owner, has_zero, G):
 
 
 @compiled
-def sparse_pass(data, indices, indptr, W, offset, own, code, weight, owner, has_zero, G, total):
+def sparse_pass(data, indices, indptr, W, offset, roles, G, total):
     """As ``dense_pass`` for CSR rows: ``z = X Wᵀ + offset``; adds ``Σ_i weight_i s_i`` to ``total`` for the caller,
     who centres ``G`` by a rank-one correction."""
+    own, code, weight, owner, has_zero = roles
     p = W.shape[0]
     z = np.empty(p)
     s = np.empty(p)
@@ -144,7 +147,7 @@ def sparse_pass(data, indices, indptr, W, offset, own, code, weight, owner, has_
 
 
 @compiled
-def literal_pass(X, mean, inverse, W, bins, first, table, offset, own, code, weight, owner, has_zero, G, hist, total):
+def literal_pass(X, mean, inverse, W, bins, first, table, offset, roles, G, hist, total):
     """As ``dense_pass`` where most columns are literals, each true on an interval of the bins of one feature.
 
     ``bins[i, f]`` is the bin of row ``i`` in feature ``f``, whose bins begin at ``first[f]`` of ``table`` (p × bins:
@@ -152,6 +155,7 @@ def literal_pass(X, mean, inverse, W, bins, first, table, offset, own, code, wei
     the caller takes the gradient of every literal). The cost is that of one column a feature, however many cut points.
     ``offset`` holds the constants of the scores, ``total`` sums the residuals.
     """
+    own, code, weight, owner, has_zero = roles
     m, n = X.shape
     p = table.shape[0]
     x = np.empty(n)
@@ -210,13 +214,14 @@ def screen_pass(X, mean, inverse, bins, first, S, bend, G, hist, H, bend_hist, t
 
 
 @compiled
-def curvature_pass(X, mean, inverse, theta, column, own, code, weight, owner, has_zero, g, H):
+def curvature_pass(X, mean, inverse, theta, column, roles, g, H):
     """As ``dense_pass`` for chosen unknowns, with the Hessian: fills ``g`` (p × w) and ``H`` (p × w × p × w).
 
     Entry ``a`` of prototype ``j`` is the weight ``theta[j, a]`` of column ``column[j, a]``: the one after the last of
     ``X`` is the constant, `PADDING` is no entry. The Hessian of a row is ``(diag(π) - π πᵀ)_jj' x_j x_j'ᵀ`` over the
     prototypes that take part. ``g`` and ``H`` must come in as zeros.
     """
+    own, code, weight, owner, has_zero = roles
     m, n = X.shape
     p, width = theta.shape
     x = np.zeros((p, width))
@@ -269,9 +274,10 @@ def curvature_pass(X, mean, inverse, theta, column, own, code, weight, owner, ha
 
 
 @compiled
-def entries_pass(B, at, begin, theta, own, code, weight, owner, has_zero, g, H):
+def entries_pass(B, at, begin, theta, roles, g, H):
     """As ``curvature_pass`` for entries in one list: those of prototype ``j`` are ``begin[j] … begin[j + 1]``; entry
     ``e`` weighs column ``at[e]`` of ``B``. Fills ``g`` and the lower triangle of ``H``; returns the loss."""
+    own, code, weight, owner, has_zero = roles
     p = owner.shape[0]
     size = theta.shape[0]
     x = np.empty(size)
@@ -345,7 +351,7 @@ def cholesky_solve(L, v):
 
 
 @compiled
-def newton_entries(B, at, begin, theta, own, code, weight, owner, has_zero, alpha, tol, max_iter):
+def newton_entries(B, at, begin, theta, roles, alpha, tol, max_iter):
     """Minimise ``loss + λ/2 ‖θ‖²`` over the entries by Newton's method with backtracking, to a decrement of ``tol``
     times the value. Returns θ, the minimum and the inverse Hessian there."""
     size = theta.shape[0]
@@ -355,7 +361,7 @@ def newton_entries(B, at, begin, theta, own, code, weight, owner, has_zero, alph
     new_H = np.empty((size, size))
     step = np.empty(size)
     trial = np.empty(size)
-    value = entries_pass(B, at, begin, theta, own, code, weight, owner, has_zero, g, H)
+    value = entries_pass(B, at, begin, theta, roles, g, H)
     for e in range(size):
         value += 0.5 * alpha * theta[e] * theta[e]
         g[e] += alpha * theta[e]
@@ -375,7 +381,7 @@ def newton_entries(B, at, begin, theta, own, code, weight, owner, has_zero, alph
         for _ in range(15):
             for e in range(size):
                 trial[e] = theta[e] - length * step[e]
-            new_value = entries_pass(B, at, begin, trial, own, code, weight, owner, has_zero, new_g, new_H)
+            new_value = entries_pass(B, at, begin, trial, roles, new_g, new_H)
             for e in range(size):
                 new_value += 0.5 * alpha * trial[e] * trial[e]
             if new_value <= value - 0.1 * length * decrement:
@@ -685,15 +691,17 @@ def model_rows(W, g, H, pools, alpha, forcing, max_iter):
 
 
 @compiled
-def residual_rows(Z, own, code, owner, has_zero, S):
+def residual_rows(Z, roles, S):
     """``S_i = ∇loss_i(Z_i)``: the mirror map of the entropy geometry."""
+    own, code, _, owner, has_zero = roles
     for i in range(Z.shape[0]):
         softmax_residual(Z[i], own[i], code[i], owner, has_zero, S[i])
 
 
 @compiled
-def conjugate_rows(S, own, code, owner, has_zero, weight):
+def conjugate_rows(S, roles):
     """``Σ_i weight_i loss_i*(S_i)``."""
+    own, code, weight, owner, has_zero = roles
     value = 0.0
     for i in range(S.shape[0]):
         value += weight[i] * conjugate_of(S[i], own[i], code[i], owner, has_zero)
@@ -751,15 +759,17 @@ def dual_step(s, slope, step, own, code, owner, has_zero, pi, u, out):
 
 
 @compiled
-def conjugate_slope_rows(S, own, code, owner, has_zero, floor, out):
+def conjugate_slope_rows(S, roles, floor, out):
     """``out_i = ∇loss_i*(S_i)``."""
+    own, code, _, owner, has_zero = roles
     for i in range(S.shape[0]):
         conjugate_slope(S[i], own[i], code[i], owner, has_zero, floor, out[i])
 
 
 @compiled
-def dual_step_rows(S, slope, step, own, code, owner, has_zero, out):
+def dual_step_rows(S, slope, step, roles, out):
     """``out_i``: the projection of ``S_i + step · slope_i`` onto the dual set."""
+    own, code, _, owner, has_zero = roles
     pi = np.empty(S.shape[1])
     u = np.empty(S.shape[1])
     for i in range(S.shape[0]):
@@ -767,11 +777,12 @@ def dual_step_rows(S, slope, step, own, code, owner, has_zero, out):
 
 
 @compiled
-def dual_pass(X, W, S, at, step, own, code, weight, owner, has_zero, floor, out, G):
+def dual_pass(X, W, S, at, step, roles, floor, out, G):
     """``out_i``: from ``S_i`` a step along ``W x_i - ∇loss_i*(at_i)``; ``G = Σ_i weight_i out_i x_i``.
 
     `conjugate_slope` and `dual_step` written out: handing them rows of arrays would take longer than what they do.
     """
+    own, code, weight, owner, has_zero = roles
     p, d = W.shape
     pi = np.empty(p)
     u = np.empty(p)
@@ -837,11 +848,7 @@ def mask_step(mask, G, rise, budget, free, out):
 @compiled
 def euclidean_steps(
     X,
-    own,
-    code,
-    weight,
-    owner,
-    has_zero,
+    roles,
     ridge,
     budget,
     free,
@@ -859,6 +866,7 @@ def euclidean_steps(
 
     ``mask`` and ``S`` move in place, and so do the means of the extragradient points, of which there were ``done``.
     """
+    _, _, weight, _, _ = roles
     p = mask.shape[0]
     G = np.zeros(mask.shape)
     for i in range(X.shape[0]):
@@ -873,10 +881,10 @@ def euclidean_steps(
     for number in range(done + 1, done + count + 1):
         mask_step(mask, G, rise, budget, free, ahead_mask)
         W = -G * mask / ridge
-        dual_pass(X, W, S, S, step, own, code, weight, owner, has_zero, floor, ahead, ahead_G)
+        dual_pass(X, W, S, S, step, roles, floor, ahead, ahead_G)
         mask_step(mask, ahead_G, rise, budget, free, following_mask)
         W = -ahead_G * ahead_mask / ridge
-        dual_pass(X, W, S, ahead, step, own, code, weight, owner, has_zero, floor, following, G)
+        dual_pass(X, W, S, ahead, step, roles, floor, following, G)
         mask[:] = following_mask
         S[:] = following
         mean_mask += (ahead_mask - mean_mask) / number

@@ -15,7 +15,7 @@ NAN = np.nan
 
 def problem_of(X, y, weight=None, **options):
     weight = np.ones(len(y)) if weight is None else np.asarray(weight, dtype=float)
-    return build_problem(X, np.asarray(y), weight, None, True, **options)
+    return build_problem(X, np.asarray(y), weight, **options)
 
 
 def deal(problem, cv=None, seed=0):

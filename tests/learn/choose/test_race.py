@@ -19,7 +19,7 @@ def task_of(seed=0, m=60, n_terms=2, weight=None):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(m, 3))
     y = (X[:, 0] + 0.5 * rng.normal(size=m) > 0.0).astype(int)
-    problem = build_problem(X, y, np.ones(m) if weight is None else weight, None, True)
+    problem = build_problem(X, y, np.ones(m) if weight is None else weight)
     budget = Budget(limit=float(n_terms), pooling="total")
     return Task(problem=problem, budget=budget, min_terms=1, max_terms=n_terms, scoring=None, seed=0)
 

@@ -6,22 +6,21 @@ from scipy import sparse
 from sklearn.cluster import KMeans
 from sklearn.datasets import make_blobs
 
-from smallearn._learn.data.blocks import Assignment, DenseRows, Labels, SparseRows
+from smallearn._learn.data.blocks import DenseRows, Scaling, SparseRows
+from smallearn._learn.data.labels import Assignment
 from smallearn._learn.kernels import NO_PROTOTYPE
 from smallearn._learn.solve import assignment
 from tests.helpers import problems
 
 
 def rows_of(X, code, kind=DenseRows):
-    m, n = X.shape
-    labels = Labels(np.asarray(code), np.full(m, 1.0 / m), float(m), None)
     data = sparse.csr_array(X) if kind is SparseRows else X
-    return kind(data, np.zeros(n), np.ones(n), True, labels)
+    return kind(data, Scaling.none(X.shape[1]), intercept=True, labels=problems.equal_weights(code))
 
 
 def groups(own):
     """The partition, whatever the numbering."""
-    return {frozenset(np.flatnonzero(own == j).tolist()) for j in np.unique(own[own >= 0])}
+    return {frozenset(np.flatnonzero(own == j).tolist()) for j in np.unique(own[own != NO_PROTOTYPE])}
 
 
 @pytest.fixture(scope="module")
@@ -90,18 +89,18 @@ def test_rows_of_a_class_without_prototypes_belong_to_none(blobs):
 
 
 def test_a_given_assignment_counts_within_the_class():
-    found = assignment.given(np.array([0, 1, 0, 1, 9]), np.array([0, 0, 1, 1, 2]), [0, 1], 2)
+    found = assignment.by_index(np.array([0, 1, 0, 1, 9]), np.array([0, 0, 1, 1, 2]), [0, 1], 2)
     assert found.own.tolist() == [0, 1, 2, 3, NO_PROTOTYPE]
     assert found.owner.tolist() == [0, 0, 1, 1]
     with pytest.raises(ValueError, match=r"indices from 0 to 2 .* 0\.\.1"):
-        assignment.given(np.array([0, 2]), np.array([0, 0]), [0], 2)
+        assignment.by_index(np.array([0, 2]), np.array([0, 0]), [0], 2)
 
 
 def test_rows_move_to_a_better_prototype_of_their_own_class_only():
     Z = np.array([[1.0, 2.0, 9.0], [3.0, 3.0, 9.0], [5.0, 1.0, 0.0], [7.0, 7.0, 7.0]])
     start = Assignment(np.array([0, 1, 2, NO_PROTOTYPE]), np.array([0, 0, 1]))
     moved = assignment.best_scoring(Z, np.array([0, 0, 1, 2]), start)
-    assert moved.tolist() == [1, 1, 2, NO_PROTOTYPE]  # a better score, a tie (stays), a class of one, a row without
+    assert moved.own.tolist() == [1, 1, 2, NO_PROTOTYPE]  # a better score, a tie (stays), a class of one, a row without
 
 
 def test_prototypes_without_rows_are_dropped_and_the_others_renumbered():

@@ -120,8 +120,7 @@ def test_brute_force_over_all_supports_lies_between_bound_and_rounded_objective(
     assert penalty.allows(support)
     W, value = rounding.refit(objective, support, relaxed.W)
     candidates = oracle.supports(objective.shape[0], penalty.cost, pooling, penalty.budget)
-    labels, assignment = objective.rows.labels, objective.assignment
-    best = oracle.best_support(standard, labels, assignment, penalty.sign, penalty.alpha, candidates)
+    best = oracle.best_support(standard, objective.roles, penalty.sign, penalty.alpha, candidates)
     assert relaxed.dual <= best + 1e-7
     assert best <= value + 1e-7
     assert value == pytest.approx(objective.sparse_primal(W), rel=1e-9)

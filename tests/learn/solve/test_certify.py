@@ -9,10 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from smallearn import SMaLLClassifier
-from smallearn._learn.data.blocks import Assignment
+from smallearn._learn.data.blocks import DenseRows, Scaling
+from smallearn._learn.data.labels import Assignment
 from smallearn._learn.kernels import NO_PROTOTYPE
 from smallearn._learn.solve import rounding
-from smallearn._learn.solve.certify import Proof, certify
+from smallearn._learn.solve.certify import Incumbent, Proof, certify
 from smallearn._learn.solve.objective import Objective, Penalty
 from tests.helpers import oracle, problems
 
@@ -30,8 +31,8 @@ def hard_problem(seed, p, n, penalty, m=40):
     code[:2] = [0, 1]
     labels = replace(objective.rows.labels, code=code, zero_owner=0)
     own = np.where(code == 1, rng.integers(0, p, m), NO_PROTOTYPE)
-    rows = type(objective.rows)(X, np.zeros(n), np.ones(n), True, labels)
-    return Objective(rows, Assignment(own, np.ones(p, dtype=np.int64)), penalty)
+    rows = DenseRows(X, Scaling.none(n), intercept=True, labels=labels)
+    return Objective(rows, Assignment(own=own, owner=np.ones(p, dtype=np.int64)), penalty)
 
 
 def weakest(objective):
@@ -44,7 +45,7 @@ def weakest(objective):
         else:
             support.flat[np.flatnonzero(penalty.affordable(support))[-1]] = True
     W, value = rounding.refit(objective, support, np.zeros(objective.shape))
-    return W, support, value
+    return Incumbent(W=W, support=support, value=value)
 
 
 def brute_force(objective):
@@ -69,14 +70,14 @@ def check(objective, proof, best, tol=1e-6):
 @settings(max_examples=20)
 def test_one_prototype_agrees_with_brute_force(seed, n, k, alpha):
     objective = hard_problem(seed, 1, n, Penalty.count(alpha, k, n, 1))
-    check(objective, certify(objective, weakest(objective), 1e-6), brute_force(objective))
+    check(objective, certify(objective, weakest(objective), tol=1e-6), brute_force(objective))
 
 
 @given(seeds, st.integers(3, 5), st.integers(1, 2), st.sampled_from([1e-3, 1e-2, 0.1]))
 @settings(max_examples=15)
 def test_two_prototypes_agree_with_brute_force(seed, n, k, alpha):
     objective = hard_problem(seed, 2, n, Penalty.count(alpha, k, n, 1))
-    check(objective, certify(objective, weakest(objective), 1e-6), brute_force(objective))
+    check(objective, certify(objective, weakest(objective), tol=1e-6), brute_force(objective))
 
 
 @given(seeds, st.sampled_from(["prototype", "total", "shared"]), st.booleans(), st.booleans())
@@ -87,7 +88,7 @@ def test_every_budget_agrees_with_brute_force(seed, pooling, priced, signed):
     sign = np.append(rng.integers(-1, 2, 4) * signed, 0).astype(np.int8)
     penalty = Penalty(0.01, 0.6 if priced else 2.0, cost, sign, pooling)
     objective = hard_problem(seed, 2, 4, penalty)
-    check(objective, certify(objective, weakest(objective), 1e-6), brute_force(objective))
+    check(objective, certify(objective, weakest(objective), tol=1e-6), brute_force(objective))
 
 
 def test_a_branch_that_costs_more_than_there_is_holds_no_support():
@@ -103,48 +104,50 @@ def test_a_branch_that_costs_more_than_there_is_holds_no_support():
 
 def test_with_several_classes():
     objective, _, _ = problems.random_problem(3, m=40, n=4, n_classes=3, k=1, alpha=0.05)
-    check(objective, certify(objective, weakest(objective), 1e-6), brute_force(objective))
+    check(objective, certify(objective, weakest(objective), tol=1e-6), brute_force(objective))
 
 
-def test_the_breast_cancer_data_are_settled_in_few_relaxations():
+def test_the_breast_cancer_data_are_proven_in_few_relaxations():
     """λ = 0.01, one prototype: brute force over the 4,060 supports of three gives the same."""
     two = problems.breast_cancer(3, 0.01)
     own = np.where(two.assignment.own != NO_PROTOTYPE, 0, NO_PROTOTYPE)
-    objective = replace(two, assignment=Assignment(own, np.ones(1, dtype=np.int64)))
-    proof = certify(objective, weakest(objective), 1e-6)
+    objective = replace(two, assignment=Assignment(own=own, owner=np.ones(1, dtype=np.int64)))
+    proof = certify(objective, weakest(objective), tol=1e-6)
     assert proof.complete
     assert proof.value == pytest.approx(0.17097041, abs=1e-8)
     assert np.flatnonzero(proof.support[0]).tolist() == [20, 21, 27, 30]
     assert proof.supports_total == 4060
     assert proof.nodes < 0.05 * 4060
     five = replace(objective, penalty=Penalty.count(0.01, 5, 30, 1))
-    proof = certify(five, weakest(five), 1e-4)
+    proof = certify(five, weakest(five), tol=1e-4)
     assert proof.complete
     assert proof.value == pytest.approx(0.1443103, abs=2e-5)
     assert proof.nodes < 0.005 * proof.supports_total
 
 
-def test_a_proof_that_is_cut_short_is_honest_and_its_progress_is_told():
+def test_a_proof_that_is_cut_short_is_honest_and_its_progress_is_reported():
     objective = problems.breast_cancer(3, 0.001)
-    told: list[Proof] = []
+    states: list[Proof] = []
     begin = time.monotonic()
-    proof = certify(objective, weakest(objective), 1e-6, 0.5, told.append)
+    proof = certify(objective, weakest(objective), tol=1e-6, time_limit=0.5, progress=states.append)
     assert time.monotonic() - begin < 5.0
     assert not proof.complete
-    assert told
-    bounds = [state.lower_bound for state in told]
-    values = [state.value for state in told]
+    assert states
+    bounds = [state.lower_bound for state in states]
+    values = [state.value for state in states]
     assert bounds == sorted(bounds)
     assert values == sorted(values, reverse=True)
     assert bounds[-1] <= proof.lower_bound < proof.value <= values[-1]
-    longer = certify(objective, (proof.W, proof.support, proof.value), 1e-6, 1.0)
+    longer = certify(
+        objective, Incumbent(W=proof.W, support=proof.support, value=proof.value), tol=1e-6, time_limit=1.0
+    )
     assert longer.value <= proof.value
     assert proof.lower_bound <= longer.value
 
 
 def test_stopped_at_once_the_bound_is_that_of_the_relaxation():
     objective = problems.breast_cancer(3, 0.01)
-    proof = certify(objective, weakest(objective), 1e-6, 0.0)
+    proof = certify(objective, weakest(objective), tol=1e-6, time_limit=0.0)
     assert proof.nodes == 1
     assert not proof.complete
     assert proof.lower_bound == pytest.approx(problems.REFERENCE[3, 0.01], rel=0.02)
@@ -153,7 +156,7 @@ def test_stopped_at_once_the_bound_is_that_of_the_relaxation():
 
 def test_with_room_for_every_feature_there_is_nothing_to_prove():
     objective = problems.breast_cancer(30, 0.01)
-    proof = certify(objective, weakest(objective), 1e-6)
+    proof = certify(objective, weakest(objective), tol=1e-6)
     assert proof.complete
     assert proof.nodes == 1
     assert proof.supports_total == 1

@@ -4,11 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import sparse
 
-from smallearn._learn.data.blocks import DenseRows, SparseRows
-from smallearn._learn.kernels import NO_PROTOTYPE
-from smallearn._learn.solve.objective import Objective, Penalty
+from smallearn._learn.kernels import NO_PROTOTYPE, PADDING
+from smallearn._learn.solve.objective import Penalty
 from smallearn._learn.solve.solvers import accelerated
 from tests.helpers import oracle, problems
 
@@ -19,16 +17,14 @@ class_counts = st.sampled_from([2, 3, 4])
 @given(seeds, class_counts)
 def test_loss_agrees_with_its_definition(seed, n_classes):
     objective, X, W = problems.random_problem(seed, n_classes=n_classes)
-    expected = oracle.mean_loss(X, W, objective.assignment, objective.rows.labels)
+    expected = oracle.mean_loss(X, W, objective.roles)
     assert objective.loss(W) == pytest.approx(expected, rel=1e-12)
 
 
 @given(seeds, class_counts)
 def test_gradient_agrees_with_differences(seed, n_classes):
     objective, X, W = problems.random_problem(seed, n_classes=n_classes)
-    expected = oracle.numerical_gradient(
-        lambda V: oracle.mean_loss(X, V, objective.assignment, objective.rows.labels), W
-    )
+    expected = oracle.numerical_gradient(lambda V: oracle.mean_loss(X, V, objective.roles), W)
     np.testing.assert_allclose(objective.sums(W).gradient, expected, atol=1e-7)
 
 
@@ -53,15 +49,15 @@ def test_curvature_on_chosen_entries_is_that_part_of_the_whole(seed):
     p, d = W.shape
     rng = np.random.default_rng(seed)
     chosen = np.array([np.sort(rng.choice(d, 2, replace=False)) for _ in range(p)])
-    chosen[0, 1] = -1  # a prototype with one entry less
+    chosen[0, 1] = PADDING  # a prototype with one entry less
     sparse_W = np.zeros((p, d))
     for j, a in np.ndindex(p, 2):
-        if chosen[j, a] >= 0:
+        if chosen[j, a] != PADDING:
             sparse_W[j, chosen[j, a]] = W[j, chosen[j, a]]
-    theta = np.where(chosen >= 0, np.take_along_axis(W, chosen, axis=1), 0.0)
+    theta = np.where(chosen != PADDING, np.take_along_axis(W, chosen, axis=1), 0.0)
     whole = objective.curvature(sparse_W, np.tile(np.arange(d), (p, 1)))
     part = objective.curvature(theta, chosen)
-    real = (chosen >= 0).ravel()
+    real = (chosen != PADDING).ravel()
     flat = (np.arange(p)[:, None] * d + chosen).ravel()[real]
     assert part.loss == pytest.approx(whole.loss, rel=1e-12)
     np.testing.assert_allclose(part.gradient.ravel()[real], whole.gradient.ravel()[flat], atol=1e-12)
@@ -76,19 +72,15 @@ def test_conjugate_is_the_supremum_that_defines_it(seed, n_classes):
     Z = rng.normal(size=(m, p)) * 3.0
     S = objective.residual(Z)
     conjugate = objective.mean_conjugate(S)
-    labels, assignment = objective.rows.labels, objective.assignment
 
     def lower(scores):
-        losses = [
-            oracle.loss(scores[i], assignment.own[i], labels.code[i], assignment.owner, labels.zero_owner)
-            for i in range(m)
-        ]
-        return objective.mean_product(S, scores) - labels.weight @ losses
+        losses = [oracle.row_loss(scores[i], i, objective.roles) for i in range(m)]
+        return objective.mean_product(S, scores) - objective.roles.weight @ losses
 
     assert conjugate == pytest.approx(lower(Z), abs=1e-12)  # attained where s = ∇loss(z)
     assert lower(Z + rng.normal(size=Z.shape)) <= conjugate + 1e-12
     sums = objective.sums(W)
-    at_W = objective.residual(objective.rows.scores(W))
+    at_W = objective.residual(objective.scores(W))
     assert sums.conjugate == pytest.approx(objective.mean_conjugate(at_W), abs=1e-12)
     np.testing.assert_allclose(objective.gather(at_W), sums.gradient, atol=1e-12)
 
@@ -103,7 +95,7 @@ def test_slope_of_the_conjugate_inverts_the_gradient_of_the_loss(seed, n_classes
     slope = objective.conjugate_slope(S)
     rivals = objective.assignment.owner[None, :] != objective.rows.labels.code[:, None]
     z_own = np.where(own != NO_PROTOTYPE, Z[np.arange(len(own)), own], 0.0)
-    if objective.rows.labels.has_zero:
+    if objective.roles.has_zero:
         rows = np.flatnonzero(own != NO_PROTOTYPE)
         np.testing.assert_allclose(slope[rows, own[rows]], Z[rows, own[rows]], atol=1e-9)
         rivals[rows] = False
@@ -122,7 +114,7 @@ def test_dual_step_projects_onto_the_dual_set(seed, n_classes, step):
         rivals = owner != code[i]
         assert np.all(moved[i][rivals] >= 0.0)
         assert moved[i][rivals].sum() <= 1.0 + 1e-12
-        if own[i] >= 0:
+        if own[i] != NO_PROTOTYPE:
             assert -1.0 - 1e-12 <= moved[i][own[i]] <= 0.0
         idle = ~rivals & (np.arange(shape[1]) != own[i])
         assert not moved[i][idle].any()
@@ -149,60 +141,6 @@ def test_the_bound_counts_columns_that_are_always_in():
     without = -sums.conjugate - Penalty.count(0.1, 3, 30, 0).conjugate(sums.gradient[:, :30])
     assert without == pytest.approx(0.447, abs=5e-4)
     assert objective.dual(sums.conjugate, sums.gradient) == pytest.approx(0.4393754, abs=1e-7)
-
-
-@pytest.fixture
-def sparse_and_dense():
-    objective, _, W = problems.random_problem(3, m=40, n=6, n_classes=3)
-    X = problems.sparse_matrix(40, 6, 0.3, seed=3)
-    mean, inverse = X.toarray().mean(axis=0), 1.0 / X.toarray().std(axis=0)
-    pair = [
-        Objective(kind(data, mean, inverse, True, objective.rows.labels), objective.assignment, objective.penalty)
-        for kind, data in ((SparseRows, X), (DenseRows, X.toarray()))
-    ]
-    return *pair, W
-
-
-def test_sparse_rows_give_the_sums_of_dense_ones(sparse_and_dense):
-    thin, thick, W = sparse_and_dense
-    for one, other in zip(thin.sums(W), thick.sums(W), strict=True):
-        np.testing.assert_allclose(one, other, atol=1e-12)
-    assert thin.loss(W) == pytest.approx(thick.loss(W), rel=1e-12)
-    np.testing.assert_allclose(thin.rows.scores(W), thick.rows.scores(W), atol=1e-12)
-    np.testing.assert_allclose(thin.rows.square_norms(), thick.rows.square_norms(), atol=1e-12)
-    S = np.random.default_rng(0).normal(size=(40, 2))
-    np.testing.assert_allclose(thin.rows.combine(S), thick.rows.combine(S), atol=1e-12)
-
-
-def test_restricted_rows_give_the_sums_of_those_columns(sparse_and_dense):
-    for objective in sparse_and_dense[:2]:
-        W = sparse_and_dense[2].copy()
-        columns = np.array([1, 4, 6])
-        W[:, np.setdiff1d(np.arange(7), columns)] = 0.0
-        small = objective.restrict(columns)
-        assert small.loss(W[:, columns]) == pytest.approx(objective.loss(W), rel=1e-12)
-        np.testing.assert_allclose(
-            small.sums(W[:, columns]).gradient, objective.sums(W).gradient[:, columns], atol=1e-12
-        )
-        np.testing.assert_allclose(small.rows.scores(W[:, columns]), objective.rows.scores(W), atol=1e-12)
-
-
-@pytest.mark.parametrize("kind", [DenseRows, SparseRows])
-def test_many_blocks_add_up_to_the_same_sums_whatever_the_number_of_threads(kind, monkeypatch):
-    monkeypatch.setattr("smallearn._learn.data.blocks.BLOCK_ENTRIES", 64)
-    monkeypatch.setattr("smallearn._learn.data.blocks.CHUNK_ENTRIES", 64)
-    objective, _, W = problems.random_problem(1, m=200, n=5)
-    X = np.random.default_rng(0).normal(size=(200, 5))
-    data = sparse.csr_array(X) if kind is SparseRows else X
-    mean, inverse = X.mean(axis=0), 1.0 / X.std(axis=0)
-    labels, assignment = objective.rows.labels, objective.assignment
-    answers = [kind(data, mean, inverse, True, labels, n_jobs).sums(W, assignment) for n_jobs in (1, 2, 3)]
-    for answer in answers[1:]:
-        assert answer.loss == answers[0].loss
-        np.testing.assert_array_equal(answer.gradient, answers[0].gradient)
-    standard = np.column_stack([(X - mean) * inverse, np.ones(200)])
-    assert answers[0].loss == pytest.approx(oracle.mean_loss(standard, W, assignment, labels), rel=1e-12)
-    np.testing.assert_allclose(kind(data, mean, inverse, True, labels).scores(W), standard @ W.T, atol=1e-12)
 
 
 def test_loss_and_bound_stay_finite_at_huge_scores():

@@ -11,7 +11,7 @@ from scipy.optimize import minimize_scalar
 from sklearn.datasets import load_breast_cancer
 from sklearn.linear_model import LogisticRegression
 
-from smallearn._learn.data.blocks import Assignment, Labels
+from smallearn._learn.data.labels import Assignment, Labels
 from smallearn._learn.kernels import NO_PROTOTYPE
 from smallearn._learn.solve.points import _rows, _Search, _Terms, find_points
 from smallearn.model import Prototype, SMaLLModel, Term
@@ -35,10 +35,10 @@ def scores(found, B):
 
 
 def rows_of(own, code, owner, zero_owner=0, weight=None):
-    """The assignment and the labels of some rows, by default of equal weight and with prototypes of class 1."""
+    """The roles of some rows, by default of equal weight and with prototypes of class 1."""
     weight = np.full(len(code), 1.0 / len(code)) if weight is None else weight
     labels = Labels(code=code, weight=weight, total=1.0, zero_owner=zero_owner)
-    return {"assignment": Assignment(own=own, owner=owner), "labels": labels}
+    return {"roles": labels.roles(Assignment(own=own, owner=owner))}
 
 
 def one_prototype(y):
@@ -77,8 +77,8 @@ def problems(draw):
 @given(problems())
 def test_points_keep_their_promises_and_are_never_worse_than_rounding(problem):
     (B, weights, intercepts), rows, raw, most = problem
-    own, owner = rows["assignment"].own, rows["assignment"].owner
-    code, row_weight = rows["labels"].code, rows["labels"].weight
+    own, owner = rows["roles"].own, rows["roles"].owner
+    code, row_weight = rows["roles"].code, rows["roles"].weight
     found = find_points(B, weights, intercepts, **rows, raw=raw, max_points=most)
     assert found.points.dtype.kind == found.intercepts.dtype.kind == "i"
     assert np.abs(found.points).max(initial=0) <= most

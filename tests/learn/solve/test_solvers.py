@@ -5,9 +5,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from smallearn._learn.solve.objective import Relaxation
 from smallearn._learn.solve.solvers import accelerated, mirror_prox
 from tests.helpers import problems
 from tests.helpers.problems import REFERENCE
+
+MIRROR_PROX = {
+    "entropy": mirror_prox.Options(),
+    "euclidean": mirror_prox.Options("euclidean"),
+    "fixed steps in one kernel": mirror_prox.Options("euclidean", (0.1, 0.001)),
+}
 
 cells = pytest.mark.parametrize(("k", "alpha"), REFERENCE)
 
@@ -128,3 +135,41 @@ def test_the_mask_spends_the_budget_and_fits_the_weights():
     assert np.all(relaxed.mask[:, 30] == 1.0)
     # At the saddle point W = -G ε / λ.
     np.testing.assert_allclose(relaxed.W, -relaxed.gradient * relaxed.mask / 0.01, atol=1e-4)
+
+
+# --- a solver never sees X -------------------------------------------------------------------------------------------
+
+
+class Shown:
+    """An objective that shows what `Relaxation` lists and nothing else."""
+
+    names = frozenset(name for name in vars(Relaxation) if not name.startswith("_"))
+
+    def __init__(self, objective):
+        self.__hidden = objective
+
+    def __getattr__(self, name):
+        assert name in self.names, f"a solver asked for {name!r}"
+        value = getattr(self.__hidden, name)
+        return (lambda columns: Shown(value(columns))) if name == "restrict" else value
+
+
+def test_the_problem_that_a_solver_is_given_has_no_rows():
+    assert not {"rows", "assignment", "labels", "roles"} & Shown.names
+    with pytest.raises(AssertionError, match="asked for 'rows'"):
+        Shown(problems.breast_cancer(3, 0.1)).rows  # noqa: B018
+
+
+@pytest.mark.parametrize("start", [None, "given"])
+def test_the_accelerated_solver_asks_for_nothing_but_the_relaxation(start):
+    objective = problems.breast_cancer(3, 0.1)
+    W = None if start is None else np.ones(objective.shape)
+    found, expected = (accelerated.solve(problem, W, 1e-6, 100) for problem in (Shown(objective), objective))
+    assert found.primal == expected.primal
+
+
+@pytest.mark.parametrize("options", MIRROR_PROX.values(), ids=MIRROR_PROX)
+def test_mirror_prox_asks_for_nothing_but_the_relaxation(options):
+    objective = problems.breast_cancer(3, 0.1)
+    found, expected = (mirror_prox.solve(problem, None, 1e-3, 60, options) for problem in (Shown(objective), objective))
+    assert found.primal == expected.primal

@@ -6,12 +6,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from smallearn._learn.data.blocks import Assignment
+from smallearn._learn.data.labels import Assignment
 from smallearn._learn.data.problem import build_problem
 from smallearn._learn.kernels import NO_PROTOTYPE
 from smallearn._learn.solve import starts
 from smallearn._learn.solve.objective import Penalty
-from smallearn._learn.solve.support_search import Search
+from smallearn._learn.solve.support_search import SupportSearch
 
 KINDS = ("kmeans", "splits", "random", "auto")
 
@@ -19,7 +19,7 @@ KINDS = ("kmeans", "splits", "random", "auto")
 def setting(X, y, counts, weight=None, literals="raw", convert=np.asarray):
     """The problem, its rows and a penalty with room for three terms a prototype."""
     weight = np.ones(len(y)) if weight is None else np.asarray(weight, dtype=float)
-    problem = build_problem(convert(X), y, weight, None, True, literals, 4)
+    problem = build_problem(convert(X), y, weight, literals=literals, cut_points=4)
     owner = next(iter(counts)) if len(problem.classes) == 2 else None
     rows = problem.rows(owner, True, 1)
     return problem, rows, Penalty.count(0.01, 3, len(problem.candidates), 1)
@@ -57,7 +57,7 @@ def test_every_start_is_an_assignment_and_no_more_come_than_are_asked_for(seed, 
     problem, rows, penalty = setting(
         X, y, counts, literals="raw" if literals == "sparse" else literals, convert=convert
     )
-    found = starts.best(problem, rows, penalty, counts, kind, n_init, np.random.RandomState(seed))
+    found = starts.best(problem, rows, penalty, counts, kind=kind, n_init=n_init, rng=np.random.RandomState(seed))
     assert 1 <= len(found) <= n_init
     assert len({start.own.tobytes() for start in found}) == len(found)
     for start in found:
@@ -68,7 +68,7 @@ def test_every_start_is_an_assignment_and_no_more_come_than_are_asked_for(seed, 
 def test_one_prototype_a_class_leaves_no_choice(kind):
     X, y = data(0, n_classes=3)
     counts = {0: 1, 1: 1, 2: 1}
-    (only,) = starts.best(*setting(X, y, counts), counts, kind, 4, np.random.RandomState(0))
+    (only,) = starts.best(*setting(X, y, counts), counts, kind=kind, n_init=4, rng=np.random.RandomState(0))
     assert only.own.tolist() == y.tolist()
 
 
@@ -80,9 +80,15 @@ def test_a_row_of_weight_two_is_placed_as_the_row_twice_in_any_order(kind, liter
     times = rng.integers(1, 4, len(y))
     order = rng.permutation(times.sum())
     copies = np.repeat(np.arange(len(y)), times)[order]
-    once = starts.best(*setting(X, y, {1: 2}, times, literals), {1: 2}, kind, 3, np.random.RandomState(1))
+    once = starts.best(
+        *setting(X, y, {1: 2}, times, literals), {1: 2}, kind=kind, n_init=3, rng=np.random.RandomState(1)
+    )
     twice = starts.best(
-        *setting(X[copies], y[copies], {1: 2}, None, literals), {1: 2}, kind, 3, np.random.RandomState(1)
+        *setting(X[copies], y[copies], {1: 2}, None, literals),
+        {1: 2},
+        kind=kind,
+        n_init=3,
+        rng=np.random.RandomState(1),
     )
     assert len(once) == len(twice)
     for one, two in zip(once, twice, strict=True):
@@ -107,7 +113,9 @@ def test_splits_find_the_feature_that_parts_the_cases_where_its_ends_are_one_cla
     X = rng.normal(size=(200, 6))
     X[:, 4] = rng.uniform(-1.5, 1.0, 200)
     y = (np.abs(X[:, 4]) > 0.5).astype(int)
-    (start,) = starts.best(*setting(X, y, {1: 2}, literals="both"), {1: 2}, "splits", 1, np.random.RandomState(0))
+    (start,) = starts.best(
+        *setting(X, y, {1: 2}, literals="both"), {1: 2}, kind="splits", n_init=1, rng=np.random.RandomState(0)
+    )
     low, high = X[(y == 1) & (X[:, 4] < 0.0), 4], X[(y == 1) & (X[:, 4] > 0.0), 4]
     groups = [X[start.own == j, 4] for j in (0, 1)]
     assert min(len(low), len(high)) > 30
@@ -117,12 +125,14 @@ def test_splits_find_the_feature_that_parts_the_cases_where_its_ends_are_one_cla
 def test_the_starts_that_are_kept_are_those_that_get_furthest():
     X, y = data(5)
     problem, rows, penalty = setting(X, y, {1: 2})
-    proposed = starts.propose(problem, rows, penalty, {1: 2}, "auto", 2, np.random.RandomState(0))
+    proposed = starts.propose(problem, rows, penalty, {1: 2}, kind="auto", count=2, rng=np.random.RandomState(0))
     assert len(proposed) > 2
     kept = starts.screen(rows, penalty, proposed, 2)
-    search = Search(rows, penalty)
+    search = SupportSearch(rows, penalty)
     reach = {
-        start.own.tobytes(): search.settle(search.fixed().grown(search.fixed().start(start), starts.GLANCE * 2)).value
+        start.own.tobytes(): search.reassign(
+            search.fixed().grow_to(search.fixed().start(start), starts.TRIAL_TERMS * 2)
+        ).value
         for start in proposed
     }
     ranked = sorted(reach.values())
@@ -134,5 +144,5 @@ def test_rows_that_are_all_alike_get_one_prototype():
     X, y = np.zeros((10, 2)), np.arange(10) % 2
     X[y == 0] = 1.0
     for kind in KINDS:
-        for start in starts.best(*setting(X, y, {1: 3}), {1: 3}, kind, 2, np.random.RandomState(0)):
+        for start in starts.best(*setting(X, y, {1: 3}), {1: 3}, kind=kind, n_init=2, rng=np.random.RandomState(0)):
             assert start.owner.tolist() == [1]

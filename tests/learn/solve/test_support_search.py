@@ -7,12 +7,14 @@ import numpy as np
 import pytest
 
 from smallearn import datasets
-from smallearn._learn.data.blocks import Assignment, DenseRows, Labels
+from smallearn._learn.data.blocks import DenseRows
+from smallearn._learn.data.labels import Assignment
 from smallearn._learn.kernels import NO_PROTOTYPE
 from smallearn._learn.solve import rounding
 from smallearn._learn.solve.objective import Objective, Penalty
 from smallearn._learn.solve.scoring import LOSS_SHARE
-from smallearn._learn.solve.support_search import LEAST_FALL, LEAST_RISE, SHORTLIST, Search
+from smallearn._learn.solve.support_search import LEAST_FALL, LEAST_RISE, SHORTLIST, SupportSearch
+from smallearn._learn.solve.support_state import Entries
 from tests.helpers import oracle, problems
 
 POOLINGS = ("prototype", "total", "shared")
@@ -21,7 +23,8 @@ TIGHT = 1e-14
 
 def precise_fit(search, assignment, support):
     prototype, column = np.nonzero(support)
-    return search._fit(assignment, prototype, column, np.zeros(len(column)), TIGHT)
+    entries = Entries(prototype=prototype, column=column, theta=np.zeros(len(column)))
+    return search._fit(assignment, entries, TIGHT)
 
 
 def random_support(rng, shape, share=0.5):
@@ -47,11 +50,11 @@ def check_state(search, state, Z):
     assert support[:, search.penalty.cost == 0.0].all()
     assert np.all(np.diff(state.prototype) >= 0)
     np.testing.assert_allclose(state.Z, Z @ W.T, atol=1e-10)
-    loss = oracle.mean_loss(Z, W, state.assignment, search.labels)
+    loss = oracle.mean_loss(Z, W, search.labels.roles(state.assignment))
     assert state.value == pytest.approx(loss + 0.5 * search.penalty.alpha * np.sum(W * W), rel=1e-10)
     code, zero_owner = search.labels.code, search.labels.zero_owner
     assert np.array_equal(state.assignment.own == NO_PROTOTYPE, code == zero_owner)
-    member = state.assignment.own >= 0
+    member = state.assignment.members()
     assert np.array_equal(state.assignment.owner[state.assignment.own[member]], code[member])
 
 
@@ -64,12 +67,12 @@ def check_state(search, state, Z):
 def test_a_refit_has_the_weights_and_the_inverse_hessian_of_the_slow_one(seed, n_classes, alpha):
     objective, _, _ = problems.random_problem(seed, m=40, n=6, n_classes=n_classes, alpha=alpha)
     support = random_support(np.random.default_rng(seed), objective.shape)
-    search = Search(objective.rows, objective.penalty, moving=False)
+    search = SupportSearch(objective.rows, objective.penalty, moving=False)
     state = precise_fit(search, objective.assignment, support)
     W, value = rounding.refit(objective, support, np.zeros(support.shape))
     assert state.value == pytest.approx(value, rel=1e-12)
     np.testing.assert_allclose(state.weights(objective.shape[1]), W, atol=1e-6)
-    np.testing.assert_allclose(state.inverse @ hessian(objective, state), np.eye(len(state.theta)), atol=1e-5)
+    np.testing.assert_allclose(state.inverse_hessian @ hessian(objective, state), np.eye(len(state.theta)), atol=1e-5)
 
 
 def hessian(objective, state, extra=()):
@@ -85,7 +88,7 @@ def hessian(objective, state, extra=()):
 def test_a_rough_refit_is_never_better_than_the_minimum_and_near_it():
     objective, _, _ = problems.random_problem(3, m=60, n=6)
     support = random_support(np.random.default_rng(3), objective.shape)
-    search = Search(objective.rows, objective.penalty, moving=False)
+    search = SupportSearch(objective.rows, objective.penalty, moving=False)
     least = rounding.refit(objective, support, np.zeros(support.shape))[1]
     found = search.resume(objective.assignment, support, np.zeros(support.shape)).value
     assert least <= found * (1.0 + 1e-12)
@@ -96,7 +99,7 @@ def test_a_rough_refit_is_never_better_than_the_minimum_and_near_it():
 def test_entries_of_the_wrong_sign_are_dropped(seed):
     objective, Z, _ = problems.random_problem(seed, m=40, n=6, n_classes=2)
     sign = np.array([1, 1, 1, -1, -1, -1, 0], dtype=np.int8)
-    search = Search(objective.rows, replace(objective.penalty, sign=sign, budget=6.0))
+    search = SupportSearch(objective.rows, replace(objective.penalty, sign=sign, budget=6.0))
     check_state(
         search, search.resume(objective.assignment, np.ones(objective.shape, dtype=bool), np.zeros(objective.shape)), Z
     )
@@ -112,7 +115,7 @@ def test_the_gains_of_the_shortlist_are_those_of_the_quadratic_model_with_all_we
     p, d = objective.shape
     support = np.zeros((p, d), dtype=bool)
     support[:, [0, -1]] = True
-    search = Search(objective.rows, objective.penalty, moving=False)
+    search = SupportSearch(objective.rows, objective.penalty, moving=False)
     state = precise_fit(search, objective.assignment, support)
     slope = objective.sums(state.weights(d)).gradient + objective.penalty.alpha * state.weights(d)
     single = search.single_gains(state)
@@ -133,7 +136,7 @@ def test_the_gains_of_the_shortlist_are_those_of_the_quadratic_model_with_all_we
 @pytest.mark.parametrize("seed", range(3))
 def test_where_the_objective_is_nearly_quadratic_the_gain_is_the_fall(seed):
     objective, _, _ = problems.random_problem(seed, m=50, n=6, k=6, alpha=1.0)
-    search = Search(objective.rows, objective.penalty, moving=False)
+    search = SupportSearch(objective.rows, objective.penalty, moving=False)
     state = precise_fit(search, objective.assignment, random_support(np.random.default_rng(seed), objective.shape, 0.3))
     for gain, j, l in search.shortlist(state):
         support = state.support(objective.shape[1])
@@ -145,7 +148,7 @@ def test_where_the_objective_is_nearly_quadratic_the_gain_is_the_fall(seed):
 
 def test_the_cheapest_entry_is_the_one_whose_loss_costs_least():
     objective, _, _ = problems.random_problem(5, m=60, n=6, k=6, alpha=0.3)
-    search = Search(objective.rows, objective.penalty, moving=False)
+    search = SupportSearch(objective.rows, objective.penalty, moving=False)
     state = precise_fit(search, objective.assignment, np.ones(objective.shape, dtype=bool))
     cost = []
     for entries in search.cheapest(state):
@@ -162,8 +165,8 @@ def test_the_cheapest_entry_is_the_one_whose_loss_costs_least():
 def test_columns_that_are_not_allowed_are_never_tried():
     objective, _, _ = problems.random_problem(2, m=40, n=6, k=6)
     allowed = np.array([True, False, True, False, True, False, True])
-    search = Search(objective.rows, objective.penalty, allowed)
-    full = search.grown(search.start(objective.assignment), 99)
+    search = SupportSearch(objective.rows, objective.penalty, allowed)
+    full = search.grow_to(search.start(objective.assignment), 99)
     assert set(full.column.tolist()) == {0, 2, 4, 6}
 
 
@@ -179,7 +182,7 @@ def test_every_state_on_every_path_keeps_budget_signs_and_its_own_value(pooling,
     start = objective.assignment
     rng = np.random.default_rng(7)
     penalty = any_penalty(rng, 6, pooling, len(start.owner), priced, signed)
-    search = Search(objective.rows, penalty)
+    search = SupportSearch(objective.rows, penalty)
     states = [search.start(start)]
     states += search.upward(states[0], 99, 2)
     assert [search.size(state) for state in states] == sorted({search.size(state) for state in states})
@@ -188,10 +191,10 @@ def test_every_state_on_every_path_keeps_budget_signs_and_its_own_value(pooling,
     assert search.size(states[-1]) <= 1
     for state in states:
         check_state(search, state, Z)
-        for moved in (search.polish(state, 9, tries=2), search.settle(state)):
+        for moved in (search.polish(state, 9, tries=2), search.reassign(state)):
             check_state(search, moved, Z)
             assert moved.value <= state.value
-        check_state(search, search.tidy(state), Z)
+        check_state(search, search.drop_unused(state), Z)
 
 
 @pytest.mark.parametrize("alpha", [0.3, 0.03])
@@ -199,7 +202,7 @@ def test_every_state_on_every_path_keeps_budget_signs_and_its_own_value(pooling,
 def test_polish_ends_where_no_single_swap_helps(seed, alpha):
     objective, _, _ = problems.random_problem(seed, m=40, n=6, k=2, alpha=alpha)
     p, d = objective.shape
-    search = Search(objective.rows, objective.penalty, moving=False)
+    search = SupportSearch(objective.rows, objective.penalty, moving=False)
     support = np.zeros((p, d), dtype=bool)
     support[:, [4, 5, 6]] = True  # an arbitrary start
     first = search.resume(objective.assignment, support, np.zeros((p, d)))
@@ -219,16 +222,16 @@ def test_no_state_beats_brute_force_at_its_assignment_and_one_prototype_gets_nea
     owner = 1 - objective.rows.labels.zero_owner
     own = np.where(objective.rows.labels.code == owner, 0, NO_PROTOTYPE)
     start = Assignment(own, np.array([owner]))
-    search = Search(objective.rows, objective.penalty)
+    search = SupportSearch(objective.rows, objective.penalty)
     state = search.polish(search.descend(start, 2), removals=9, tries=9)
     candidates = oracle.supports(1, objective.penalty.cost, "prototype", 2.0)
-    best = oracle.best_support(Z, objective.rows.labels, start, objective.penalty.sign, 0.05, candidates)
+    best = oracle.best_support(Z, objective.rows.labels.roles(start), objective.penalty.sign, 0.05, candidates)
     assert best * (1.0 - 1e-6) <= state.value <= best * 1.02
 
 
 def test_a_swap_that_does_not_help_is_none():
     objective, _, _ = problems.random_problem(0, m=40, n=6, k=2, alpha=0.3)
-    search = Search(objective.rows, objective.penalty, moving=False)
+    search = SupportSearch(objective.rows, objective.penalty, moving=False)
     state = search.polish(search.descend(objective.assignment, 99), removals=99, tries=99)
     assert search.swap(state, 99, 99) is None
     assert search.polish(state, 99, 99) is state
@@ -236,8 +239,8 @@ def test_a_swap_that_does_not_help_is_none():
 
 def test_rows_move_to_the_prototype_that_scores_them_best():
     objective, Z, _ = problems.random_problem(11, m=60, n=4, n_classes=3, k=4)
-    search = Search(objective.rows, objective.penalty)
-    state = search.settle(
+    search = SupportSearch(objective.rows, objective.penalty)
+    state = search.reassign(
         search.resume(objective.assignment, np.ones(objective.shape, dtype=bool), np.zeros(objective.shape))
     )
     still = search.fixed().refit(state)
@@ -259,13 +262,13 @@ def test_tidy_drops_a_prototype_without_rows_and_keeps_one_of_each_class():
     code = objective.rows.labels.code
     owner = np.array([0, 0, 1, 2])
     assignment = Assignment(np.array([0, 2, 3])[code], owner)  # prototype 1 has no rows
-    search = Search(objective.rows, objective.penalty, moving=False)
-    state = search.grown(search.start(assignment), 99)
-    tidied = search.tidy(state)
+    search = SupportSearch(objective.rows, objective.penalty, moving=False)
+    state = search.grow_to(search.start(assignment), 99)
+    tidied = search.drop_unused(state)
     assert tidied.assignment.owner.tolist() == [0, 1, 2]
     check_state(search, tidied, Z)
-    assert search.tidy(tidied) is tidied
-    bare = search.tidy(search.start(assignment))  # no terms at all: one prototype for each class all the same
+    assert search.drop_unused(tidied) is tidied
+    bare = search.drop_unused(search.start(assignment))  # no terms at all: one prototype for each class all the same
     assert bare.assignment.owner.tolist() == [0, 1, 2]
 
 
@@ -273,7 +276,7 @@ def test_a_trace_has_a_model_of_every_size():
     objective, Z, _ = problems.random_problem(1, m=60, n=6, n_classes=2)
     penalty = replace(objective.penalty, budget=5.0, pooling="total")
     owner = 1 - objective.rows.labels.zero_owner
-    search = Search(objective.rows, penalty)
+    search = SupportSearch(objective.rows, penalty)
     for p in (1, 2):
         own = np.where(objective.rows.labels.code == owner, np.arange(60) % p, NO_PROTOTYPE)
         found = search.trace([Assignment(own, np.full(p, owner))], 2, 5)
@@ -286,9 +289,9 @@ def test_a_trace_has_a_model_of_every_size():
 
 def test_the_same_search_under_another_penalty_shares_its_columns_and_nothing_else():
     objective, Z, _ = problems.random_problem(1, m=40, n=5)
-    search = Search(objective.rows, objective.penalty, moving=False)
+    search = SupportSearch(objective.rows, objective.penalty, moving=False)
     state = search.descend(objective.assignment, 99)
-    other = search.at(replace(objective.penalty, alpha=1.0))
+    other = search.with_penalty(replace(objective.penalty, alpha=1.0))
     moved = other.refit(state)
     check_state(other, moved, Z)
     support = state.support(objective.shape[1])
@@ -303,9 +306,9 @@ def noisy_dnf(p, seed, noise):
     """The search for a hidden formula, and the assignment that belongs to it."""
     data = datasets.random_dnf(p, 2, 10, 600, noise=noise, random_state=seed)
     X, y = data.data.astype(float), data.target.astype(np.int64)
-    labels = Labels(y, np.full(len(y), 1.0 / len(y)), float(len(y)), 0)
-    rows = DenseRows(X, X.mean(axis=0), 1.0 / X.std(axis=0), True, labels)
-    return Search(rows, replace(Penalty.count(1e-3, 2 * p, 10, 1), pooling="total")), y
+    labels = problems.equal_weights(y, zero_owner=0)
+    rows = DenseRows(X, problems.scaling_of(X), intercept=True, labels=labels)
+    return SupportSearch(rows, replace(Penalty.count(1e-3, 2 * p, 10, 1), pooling="total")), y
 
 
 def test_merit_is_accuracy_less_a_share_of_the_log_loss_of_the_greatest_score():
@@ -334,6 +337,6 @@ def test_prototypes_that_begin_anew_never_make_it_worse_and_free_those_that_are_
 def test_a_prototype_alone_in_its_class_is_not_begun_anew():
     objective, _, _ = problems.random_problem(3, m=30, n=4, n_classes=3, k=2)
     code = objective.rows.labels.code
-    search = Search(objective.rows, objective.penalty)
+    search = SupportSearch(objective.rows, objective.penalty)
     state = search.descend(Assignment(code, np.arange(3)), 6)
     assert search.reseed(state, 6) is state

@@ -13,12 +13,13 @@ import numpy as np
 from smallearn._learn.assemble import Options
 from smallearn._learn.choose.folds import row_counts
 from smallearn._learn.choose.scores import Scoring
-from smallearn._learn.data.blocks import Rows
+from smallearn._learn.data.blocks import TrainingRows
 from smallearn._learn.data.literals import ABOVE, AT_MOST, RAW
 from smallearn._learn.data.problem import Problem
 from smallearn._learn.solve import starts
 from smallearn._learn.solve.budgets import Budget
-from smallearn._learn.solve.support_search import Search, State
+from smallearn._learn.solve.support_search import SupportSearch
+from smallearn._learn.solve.support_state import State
 
 ROWS_EACH = 10  # rows of a class for each of its prototypes, unless the user says how many prototypes to try
 NEIGHBOURS = 2  # values of λ that share a search
@@ -73,15 +74,15 @@ class Task:
             fills_gaps=self.fills_gaps,
         )
 
-    def rows(self, problem: Problem, family: Family) -> Rows:
+    def rows(self, problem: Problem, family: Family) -> TrainingRows:
         """The rows of the problem, or of a part of it, as a solver sees them for this family."""
         return problem.rows(family.owner, self.fit_intercept, 1)
 
-    def search(self, rows: Rows, family: Family, alpha: float) -> Search:
+    def search(self, rows: TrainingRows, family: Family, alpha: float) -> SupportSearch:
         """The search within a family at one λ."""
         terms = self.problem.candidates
         penalty = self.family_budget(family).penalty(alpha, terms, self.fit_intercept, family.owner)
-        return Search(rows, penalty, _allowed(terms.kind, family.literals, rows.n_columns))
+        return SupportSearch(rows, penalty, _allowed(terms.kind, family.literals, rows.n_columns))
 
     def family_budget(self, family: Family) -> Budget:
         """The budget; if it counts by prototype, each prototype gets an equal share of the terms."""
@@ -137,7 +138,7 @@ def _allowed(kind: Sequence[str], literals: str, n_columns: int) -> np.ndarray:
 
 
 def train_family(
-    task: Task, problem: Problem, rows: Rows, family: Family, n_init: int, thorough: bool = False
+    task: Task, problem: Problem, rows: TrainingRows, family: Family, n_init: int, thorough: bool = False
 ) -> dict[tuple[float, int], State]:
     """A model of every size at every λ of the family, by ``(alpha, n_terms)``.
 
@@ -147,11 +148,11 @@ def train_family(
     search = task.search(rows, family, first)
     counts, rng = task.counts(family, problem.code), np.random.RandomState(task.seed)
     kind, pool = ("auto", starts.POOL) if thorough else ("kmeans", 1)
-    assignments = starts.best(problem, rows, search.penalty, counts, kind, n_init, rng, pool)
+    assignments = starts.best(problem, rows, search.penalty, counts, kind=kind, n_init=n_init, rng=rng, pool=pool)
     path = search.trace(assignments, task.min_terms, task.max_terms)
     models = {(first, size): state for size, state in path.items()}
     for alpha in family.alphas:
         if alpha != first:
-            neighbour = search.at(replace(search.penalty, alpha=alpha))
+            neighbour = search.with_penalty(replace(search.penalty, alpha=alpha))
             models.update({(alpha, size): neighbour.refit(state) for size, state in path.items()})
     return models

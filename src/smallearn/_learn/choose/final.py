@@ -11,7 +11,7 @@ from smallearn._learn.data.problem import Problem
 from smallearn._learn.solve import descent
 from smallearn._learn.solve.scoring import right
 from smallearn._learn.solve.solvers import accelerated
-from smallearn._learn.solve.support_search import State
+from smallearn._learn.solve.support_state import State
 from smallearn.model import Selection
 from smallearn.model._rule import class_scores
 
@@ -69,8 +69,9 @@ def train_on_all_rows(
         state = models[candidate.alpha, fitting]
         search = task.search(rows, family, candidate.alpha)
         if fitting > candidate.n_terms:  # the search over all rows skipped a size that the folds had
-            state = search.shortened(state, candidate.n_terms)
-        states[candidate] = search.tidy(search.polish(state, len(state.theta), tries=2))  # tries to swap every term
+            state = search.shrink_to(state, candidate.n_terms)
+        polished = search.polish(state, len(state.theta), tries=2)  # tries to swap every term
+        states[candidate] = search.drop_unused(polished)
     return states
 
 

@@ -1,12 +1,14 @@
-"""Validated training data: encoded classes, weights, and the mean and scale that standardise the columns."""
+"""Validated training data: encoded classes, weights, candidate terms, and the scaling that standardises the columns."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
-from smallearn._learn.data.blocks import Labels, Rows, make_rows
+from smallearn._learn.data.blocks import Scaling, TrainingRows, in_memory, make_rows
+from smallearn._learn.data.labels import Labels
 from smallearn._learn.data.literal_rows import LiteralRows, literal_moments
 from smallearn._learn.data.literals import EQUALS, Candidates, dense_candidates, only_raw, sparse_candidates
 from smallearn._learn.parameters import check_class_weight
@@ -15,19 +17,20 @@ from smallearn._learn.parameters import check_class_weight
 LARGEST, SMALLEST = 1e300, 1e-300
 # Without standardising, squares of the columns enter the curvature.
 LARGEST_RAW = 1e100
-MOST_CATEGORIES = 200  # that k-means looks at
+KMEANS_CATEGORIES = 200  # literals of categories, at most, that k-means uses
+LEAST_SHARE = 1e-12  # of a row's weight: less counts as none
 EPSILON = float(np.finfo(float).eps)
 
 
 @dataclass(frozen=True)
 class Problem:
-    """The rows that count (those of weight 0 are gone), with classes as codes 0, 1, … in the order of ``classes``.
+    """The rows of positive weight, with classes as codes 0, 1, … in the order of ``classes``.
 
-    A solver's columns are the ``candidates``, raw features and literals, standardised by ``mean`` and ``inverse``.
+    A solver's columns are the ``candidates`` (raw features and literals), standardised by ``scaling``.
     """
 
     X: Any
-    """The features that are numbers, gaps filled by their mean; where sparse, with a second half for presence."""
+    """The numeric features, missing values filled by the mean; if sparse, then a second half: which are above 0."""
     bins: np.ndarray
     candidates: Candidates
     n_features: int
@@ -35,72 +38,84 @@ class Problem:
     classes: np.ndarray
     sample_weight: np.ndarray
     loss_weight: np.ndarray
-    mean: np.ndarray
-    inverse: np.ndarray
-    """The inverse of the scale; 0 for a constant column, which is thereby out of the game."""
-    centre: np.ndarray
-    """The mean of each column of X, also where ``mean`` is 0 because nothing is to be standardised."""
-    width: np.ndarray
-    """The inverse scale of each column of X."""
-    numbers: np.ndarray
-    """The feature that is in each column of X; columns of presence come behind and have none."""
+    scaling: Scaling
+    """Of the candidate terms. Those that do not vary have inverse scale 0 and are never selected."""
+    column_scaling: Scaling
+    """Of the columns of X. Its mean is that of the data even if nothing is to be standardised."""
+    column_feature: np.ndarray
+    """The feature in each of the first columns of X. Columns that say which values are above 0 have none."""
     has_gaps: bool
-    """Whether a value was missing in any row."""
-
-    @property
-    def constant(self) -> np.ndarray:
-        """Which candidates do not vary."""
-        return self.inverse == 0.0
+    """Whether a value is missing in any row."""
 
     def extents(self, features: list[int]) -> list[tuple[int, float, float]]:
-        """``(feature, low, high)`` over the rows, of those features that are numbers."""
-        place = {int(feature): a for a, feature in enumerate(self.numbers)}
-        known = [feature for feature in features if feature in place]
-        low, high = _extent(self.X[:, [place[feature] for feature in known]]) if known else ((), ())
-        return [(feature, float(a), float(b)) for feature, a, b in zip(known, low, high, strict=True)]
+        """``(feature, low, high)`` over the rows, for those features that are numeric."""
+        column = {int(feature): a for a, feature in enumerate(self.column_feature)}
+        numeric = [feature for feature in features if feature in column]
+        low, high = _extent(self.X[:, [column[feature] for feature in numeric]]) if numeric else ((), ())
+        return [(feature, float(a), float(b)) for feature, a, b in zip(numeric, low, high, strict=True)]
 
     def take(self, share: np.ndarray) -> "Problem":
         """The same problem with a share of each row's weight (m, from 0 to 1), standardised as before."""
-        index = np.flatnonzero(share > 1e-12)
-        weights = {name: getattr(self, name)[index] * share[index] for name in ("sample_weight", "loss_weight")}
-        return replace(self, X=self.X[index], bins=self.bins[index], code=self.code[index], **weights)
+        index = np.flatnonzero(share > LEAST_SHARE)
+        return replace(
+            self,
+            X=self.X[index],
+            bins=self.bins[index],
+            code=self.code[index],
+            sample_weight=self.sample_weight[index] * share[index],
+            loss_weight=self.loss_weight[index] * share[index],
+        )
 
-    def rows(self, owner: int | None, constant: bool, n_jobs: int) -> Rows:
-        """The rows as a solver sees them, where class ``owner`` of two owns the prototypes, or every class (None)."""
-        zero_owner = None if owner is None else 1 - owner
+    def rows(self, owner: int | None, intercept: bool, n_jobs: int) -> TrainingRows:
+        """The rows for training. Class ``owner`` of two owns the prototypes, or every class does (None)."""
         total = float(self.loss_weight.sum())
-        labels = Labels(self.code, self.loss_weight / total, total, zero_owner)
+        zero_owner = None if owner is None else 1 - owner
+        labels = Labels(code=self.code, weight=self.loss_weight / total, total=total, zero_owner=zero_owner)
         if sparse.issparse(self.X) or len(self.candidates) == self.candidates.n_raw == self.X.shape[1]:
-            return make_rows(self.X, self.mean, self.inverse, constant, labels, n_jobs)
+            return make_rows(self.X, self.scaling, intercept=intercept, labels=labels, n_jobs=n_jobs)
         raw = self.X[:, : self.candidates.n_raw]
-        return LiteralRows(raw, self.bins, self.candidates, self.mean, self.inverse, constant, labels, n_jobs)
+        return LiteralRows(
+            raw, self.bins, self.candidates, self.scaling, intercept=intercept, labels=labels, n_jobs=n_jobs
+        )
 
-    def centred_rows(self) -> Rows:
-        """The numbers about their mean, for k-means: distances between points far from zero would drown in rounding.
-        Of a table's categories, the most even ones."""
-        labels = Labels(self.code, self.sample_weight / self.sample_weight.sum(), 1.0, None)
-        numbers = make_rows(self.X, self.centre, self.width, False, labels, 1)
-        kind = np.array(self.candidates.kind)
-        named = np.flatnonzero((kind == EQUALS) & (self.inverse > 0.0))
-        if len(named) == 0:
-            return numbers
-        named = np.sort(named[np.argsort(self.inverse[named], kind="stable")[:MOST_CATEGORIES]])
-        both = np.hstack([numbers.columns(np.arange(self.X.shape[1])), self.rows(None, False, 1).columns(named)])
-        return make_rows(both, np.zeros(both.shape[1]), np.ones(both.shape[1]), False, labels, 1)
+    def centred_rows(self) -> TrainingRows:
+        """The numeric columns about their mean, and the most even literals of categories: the rows for k-means.
 
-    def to_raw_units(self, W: np.ndarray, constant: bool) -> tuple[np.ndarray, np.ndarray]:
-        """``w_raw = w/scale`` and ``b_raw = b - Σ w·mean/scale``: the standardisation folded into the weights."""
+        Without centring, distances between points far from zero would be lost to rounding.
+        """
+        weight = self.sample_weight / self.sample_weight.sum()
+        labels = Labels(code=self.code, weight=weight, total=1.0, zero_owner=None)
+        numeric = make_rows(self.X, self.column_scaling, intercept=False, labels=labels, n_jobs=1)
+        inverse_scale = self.scaling.inverse_scale
+        categories = np.flatnonzero((np.array(self.candidates.kind) == EQUALS) & (inverse_scale > 0.0))
+        if len(categories) == 0:
+            return numeric
+        most_even = np.argsort(inverse_scale[categories], kind="stable")[:KMEANS_CATEGORIES]
+        categories = np.sort(categories[most_even])
+        columns = [numeric.columns(np.arange(self.X.shape[1])), self.rows(None, False, 1).columns(categories)]
+        return in_memory(np.hstack(columns), labels)
+
+    def to_raw_units(self, W: np.ndarray, intercept: bool) -> tuple[np.ndarray, np.ndarray]:
+        """Weights and constants in raw units, ``w_raw = w/scale`` and ``b_raw = b - Σ w·mean/scale``."""
         n = len(self.candidates)
-        weights = W[:, :n] * self.inverse
-        intercepts = W[:, n] if constant else np.zeros(len(W))
-        return weights, intercepts - np.sum(weights * self.mean, axis=1)
+        weights = W[:, :n] * self.scaling.inverse_scale
+        intercepts = W[:, n] if intercept else np.zeros(len(W))
+        return weights, intercepts - np.sum(weights * self.scaling.mean, axis=1)
 
 
 def build_problem(
-    X, y, sample_weight, class_weight, standardize: bool, literals: str = "raw", cut_points=0, categories=None
+    X: Any,
+    y: np.ndarray,
+    sample_weight: np.ndarray,
+    *,
+    class_weight: Any = None,
+    standardize: bool = True,
+    literals: str = "raw",
+    cut_points: int | Mapping[int, Sequence[float]] = 0,
+    categories: Mapping[int, Sequence[Any]] | None = None,
 ) -> Problem:
-    """From validated arrays: drop rows without weight, encode the classes, weigh them, list the candidate terms, find
-    mean and scale. ``literals`` is "raw", "thresholds", "both", or "any": all that one of these would have."""
+    """From validated arrays: drop rows without weight, encode and weigh the classes, list the candidate terms, and find
+    the scaling. ``literals`` is "raw", "thresholds", "both", or "any": all that one of these would have."""
     kept = sample_weight > 0.0
     if not kept.all():
         X, y, sample_weight = X[kept], y[kept], sample_weight[kept]
@@ -117,76 +132,92 @@ def build_problem(
             "and finite."
         )
     weight = sample_weight / sample_weight.sum()
-    n_features = X.shape[1]
-    columns, numbers, bins, candidates = _candidates(X, sample_weight, literals, cut_points, categories or {})
-    centre, width = _standardisation(columns, weight, standardize)
-    mean, inverse = centre, width
-    if len(candidates) > candidates.n_raw and not sparse.issparse(columns):
-        share, deviation = literal_moments(bins, weight, candidates)
-        varies = deviation > 10.0 * EPSILON
-        scale = np.where(varies, 1.0 / np.where(varies, deviation, 1.0), 0.0) if standardize else varies.astype(float)
-        mean = np.concatenate([centre[: candidates.n_raw], share])
-        inverse = np.concatenate([width[: candidates.n_raw], scale])
-    if not standardize:
-        mean = np.zeros(len(mean))
-    code = code.astype(np.int64)
+    terms = _terms(X, sample_weight, literals, cut_points, categories or {})
+    column_scaling = _scaling(terms, weight, standardize)
     return Problem(
-        columns,
-        bins,
-        candidates,
-        n_features,
-        code,
-        classes,
-        sample_weight,
-        loss_weight,
-        mean,
-        inverse,
-        centre,
-        width,
-        numbers,
-        bool(not sparse.issparse(X) and np.isnan(X).any()),
+        X=terms.columns,
+        bins=terms.bins,
+        candidates=terms.candidates,
+        n_features=X.shape[1],
+        code=code.astype(np.int64),
+        classes=classes,
+        sample_weight=sample_weight,
+        loss_weight=loss_weight,
+        scaling=_candidate_scaling(terms, column_scaling, weight, standardize),
+        column_scaling=column_scaling,
+        column_feature=terms.column_feature,
+        has_gaps=bool(not sparse.issparse(X) and np.isnan(X).any()),
     )
 
 
-def _candidates(X, weight, literals, cut_points, categories) -> tuple[Any, np.ndarray, np.ndarray, Candidates]:
-    """The columns of numbers with their gaps filled and which features they are, the bins of the features with
-    literals, and the list of candidate terms."""
-    none = np.empty((X.shape[0], 0), dtype=np.uint8)
-    every = np.arange(X.shape[1])
+class _Terms(NamedTuple):
+    """Numeric columns, nothing missing, the feature of each, the bins of features with literals, and the terms."""
+
+    columns: Any
+    column_feature: np.ndarray
+    bins: np.ndarray
+    candidates: Candidates
+
+
+def _terms(X: Any, weight: np.ndarray, literals: str, cut_points, categories: Mapping) -> _Terms:
+    """The candidate terms and the columns that they are computed from."""
+    no_bins = np.empty((X.shape[0], 0), dtype=np.uint8)
+    features = np.arange(X.shape[1])
+    raw = literals != "thresholds"
     if sparse.issparse(X):
-        X = _tidy(X)
-        if literals == "raw":
-            return X, every, none, only_raw(X.shape[1])
+        X = _canonical(X)
+    if literals == "raw" and (sparse.issparse(X) or not categories):
+        return _Terms(columns=X, column_feature=features, bins=no_bins, candidates=only_raw(X.shape[1]))
+    if sparse.issparse(X):
         present = sparse.csr_array(((X.data > 0.0).astype(X.dtype), X.indices, X.indptr), shape=X.shape)
-        raw = literals != "thresholds"
-        joined = _tidy(sparse.hstack([X, present], format="csr")) if raw else present
-        return joined, every if raw else every[:0], none, sparse_candidates(X.shape[1], raw)
-    if literals == "raw" and not categories:
-        return X, every, none, only_raw(X.shape[1])
+        return _Terms(
+            columns=_canonical(sparse.hstack([X, present], format="csr")) if raw else present,
+            column_feature=features if raw else features[:0],
+            bins=no_bins,
+            candidates=sparse_candidates(X.shape[1], raw),
+        )
     cuts = {} if literals == "raw" else cut_points
-    candidates, bins = dense_candidates(X, weight, literals != "thresholds", cuts, categories, literals == "any")
+    candidates, bins = dense_candidates(
+        X, weight, raw=raw, cut_points=cuts, categories=categories, twins=literals == "any"
+    )
     if not len(candidates):
-        raise ValueError("There is no candidate term: no column of X takes two values that a cut point parts.")
-    numbers = np.array([l for l in range(X.shape[1]) if l not in categories], dtype=np.int64)
-    filled = np.ascontiguousarray(X[:, numbers])
+        raise ValueError(
+            "There is no candidate term: no column of X has two values with a cut point between them. Give other "
+            "cut_points, or set literals='both'."
+        )
+    numeric = np.array([l for l in features if l not in categories], dtype=np.int64)
+    filled = np.ascontiguousarray(X[:, numeric])
     gaps = np.isnan(filled)
     if gaps.any():
         filled = filled.copy()
         for l in np.flatnonzero(gaps.any(axis=0)):
             filled[gaps[:, l], l] = _ordered_mean(filled[~gaps[:, l], l], weight[~gaps[:, l]])
-    return filled, numbers, bins, candidates
+    return _Terms(columns=filled, column_feature=numeric, bins=bins, candidates=candidates)
+
+
+def _candidate_scaling(terms: _Terms, columns: Scaling, weight: np.ndarray, standardize: bool) -> Scaling:
+    """The scaling of the candidate terms, from that of the columns and the moments of the literals."""
+    mean, inverse_scale = columns
+    n_raw = terms.candidates.n_raw
+    if len(terms.candidates) > n_raw and not sparse.issparse(terms.columns):
+        share, deviation = literal_moments(terms.bins, weight, terms.candidates)
+        varies = deviation > 10.0 * EPSILON
+        scale = np.where(varies, 1.0 / np.where(varies, deviation, 1.0), 0.0) if standardize else varies.astype(float)
+        mean = np.concatenate([mean[:n_raw], share])
+        inverse_scale = np.concatenate([inverse_scale[:n_raw], scale])
+    return Scaling(mean=mean if standardize else np.zeros(len(mean)), inverse_scale=inverse_scale)
 
 
 def _ordered_mean(x: np.ndarray, weight: np.ndarray) -> float:
-    """Summed value by value, in upward order: what fills a gap is then the same bit for bit whatever the order of the
-    rows, and whether a row stands there twice or weighs double."""
-    values, place = np.unique(x, return_inverse=True)
-    mass = np.bincount(place, weights=weight)
+    """The mean, summed value by value in ascending order: the same to the last bit for any order of the rows, and
+    whether a row occurs twice or has weight 2."""
+    values, position = np.unique(x, return_inverse=True)
+    mass = np.bincount(position, weights=weight)
     return float(np.sum(values * (mass / mass.sum()))) if len(x) else 0.0
 
 
-def _class_weights(class_weight, classes, code, sample_weight) -> np.ndarray:
-    """One weight per class. "balanced" counts rows by their weight, so that weight 2 equals the row twice."""
+def _class_weights(class_weight: Any, classes: np.ndarray, code: np.ndarray, sample_weight: np.ndarray) -> np.ndarray:
+    """One weight for each class. "balanced" counts rows by their weight, so that weight 2 equals the row twice."""
     weights = check_class_weight(class_weight, classes.tolist())
     if weights is None:
         mass = np.bincount(code, weights=sample_weight)
@@ -194,7 +225,7 @@ def _class_weights(class_weight, classes, code, sample_weight) -> np.ndarray:
     return weights
 
 
-def _tidy(X):
+def _canonical(X: Any) -> Any:
     """CSR with 32-bit indices where they fit (one compiled kernel for all) and no entry stored twice."""
     X = X.tocsr()
     if not X.has_canonical_format:
@@ -205,35 +236,37 @@ def _tidy(X):
     return X
 
 
-def _standardisation(X, weight, standardize) -> tuple[np.ndarray, np.ndarray]:
-    """Mean and inverse scale (population standard deviation, or 1) of each column, without a copy of X."""
+def _scaling(terms: _Terms, weight: np.ndarray, standardize: bool) -> Scaling:
+    """Mean and inverse scale (population standard deviation, or 1) of each column, without a copy of the columns."""
+    X = terms.columns
     low, high = _extent(X)
     peak = np.maximum(np.abs(low), np.abs(high))
     limit = LARGEST if standardize else LARGEST_RAW
     if np.any(peak > limit):
         column = int(np.argmax(peak))
         raise ValueError(
-            f"Column {column} has values up to {peak[column]:.3g}, beyond {limit:.0e}"
+            f"Column {terms.column_feature[column]} has values up to {peak[column]:.3g}, beyond {limit:.0e}"
             + ("; rescale it." if standardize else ", too large to use as it is: rescale it or set standardize=True.")
         )
     # Moments are taken in units of a power of two near the largest value: exact, and no square can overflow.
     unit = np.exp2(np.floor(np.log2(np.where(peak > 0.0, peak, 1.0))))
     mean, deviation = _moments(X, weight, unit)
     if not standardize:
-        return mean * unit, np.ones(X.shape[1])
+        return Scaling(mean=mean * unit, inverse_scale=np.ones(X.shape[1]))
     varies = (low < high) & (deviation > 10.0 * EPSILON) & (deviation * unit > SMALLEST)
-    inverse = np.where(varies, 1.0 / np.where(varies, deviation * unit, 1.0), 0.0)
-    return mean * unit, inverse
+    inverse_scale = np.where(varies, 1.0 / np.where(varies, deviation * unit, 1.0), 0.0)
+    return Scaling(mean=mean * unit, inverse_scale=inverse_scale)
 
 
-def _extent(X) -> tuple[np.ndarray, np.ndarray]:
+def _extent(X: Any) -> tuple[np.ndarray, np.ndarray]:
+    """The least and the greatest value of each column."""
     if sparse.issparse(X):
         low, high = (bound(axis=0).toarray().astype(float).ravel() for bound in (X.min, X.max))
         return low, high
     return X.min(axis=0).astype(float), X.max(axis=0).astype(float)
 
 
-def _moments(X, weight, unit) -> tuple[np.ndarray, np.ndarray]:
+def _moments(X: Any, weight: np.ndarray, unit: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Weighted mean and standard deviation of the columns of ``X / unit``, in two passes."""
     m, n = X.shape
     if sparse.issparse(X):

@@ -1,21 +1,27 @@
-"""Which prototype each row belongs to: by k-means within every class that owns prototypes, given, or by the best score.
+"""Which prototype each row belongs to: by k-means within every class that owns prototypes, by index, or by best score.
 
-Everything here asks `Rows` for scores and sums only, so that it works wherever the rows live. No choice depends on the
-order of the rows, and a row of weight 2 counts as two rows.
+Everything here asks `TrainingRows` for scores and sums only, so that it works wherever the rows are. No choice depends
+on the order of the rows, and a row of weight 2 counts as two rows.
 """
+
+from typing import NamedTuple
 
 import numpy as np
 
-from smallearn._learn.data.blocks import Assignment, Rows
+from smallearn._learn.data.blocks import TrainingRows
+from smallearn._learn.data.labels import Assignment
 from smallearn._learn.kernels import NO_PROTOTYPE
 
 N_INIT = 3
-MAX_ROUNDS = 30  # a start is wanted, not the optimum of k-means
+MAX_ROUNDS = 30  # only a start is needed, not the optimum of k-means
 
 
-def given(index: np.ndarray, code: np.ndarray, owners: list[int], count: int) -> Assignment:
-    """The user's own: ``index`` counts within the class of the row, from 0 to ``count - 1``; rows of a class without
-    prototypes are ignored. The prototypes without rows are there too."""
+def by_index(index: np.ndarray, code: np.ndarray, owners: list[int], count: int) -> Assignment:
+    """Row ``i`` belongs to prototype ``index[i]`` of its class, from 0 to ``count - 1``.
+
+    Rows of a class without prototypes are ignored. Every class in ``owners`` gets ``count`` prototypes, also those
+    without rows.
+    """
     own = np.full(len(code), NO_PROTOTYPE)
     owner: list[int] = []
     for label in owners:
@@ -27,59 +33,94 @@ def given(index: np.ndarray, code: np.ndarray, owners: list[int], count: int) ->
             )
         own[member] = index[member] + len(owner)
         owner.extend([label] * count)
-    return Assignment(own, np.array(owner))
+    return Assignment(own=own, owner=np.array(owner))
 
 
-def by_kmeans(rows: Rows, counts: dict[int, int], weight: np.ndarray, rng: np.random.RandomState) -> Assignment:
+def single(code: np.ndarray, owners: list[int]) -> Assignment:
+    """One prototype for each class in ``owners``, to which all rows of the class belong."""
+    return by_index(np.zeros(len(code), dtype=int), code, owners, 1)
+
+
+def by_kmeans(rows: TrainingRows, counts: dict[int, int], weight: np.ndarray, rng: np.random.RandomState) -> Assignment:
     """k-means in standardised space, for all classes in ``counts`` at once; fewer clusters where rows coincide."""
     code = rows.labels.code
     if all(count == 1 for count in counts.values()):
-        return given(np.zeros(len(code), dtype=int), code, list(counts), 1)
+        return single(code, list(counts))
     norms = rows.square_norms()
-    # Random draws walk the rows in the order of a random projection, in which equal rows are neighbours: the draw is
-    # then the same however the rows are ordered, and whether a row stands there twice or weighs double.
+    # Rows are drawn in the order of a random projection, in which equal rows are neighbours. So the draw does not
+    # depend on the order of the rows, nor on whether a row occurs twice or has weight 2.
     order = np.argsort(rows.scores(rng.standard_normal((1, rows.n_columns)))[:, 0], kind="stable")
-    best, best_spread = Assignment(np.array([]), np.array([])), -np.inf
-    # Each class draws from a stream of its own, so that it does not matter how many draws another one needed.
+    best: _Clusters | None = None
+    # Each class has a random stream of its own, so that the draws of one do not depend on those of another.
     for seeds in rng.randint(2**31, size=(N_INIT, len(counts))):
         streams = [np.random.RandomState(seed) for seed in seeds]
-        centres, owner = _seed(rows, counts, weight, norms, order, streams)
-        own, spread = _lloyd(rows, centres, owner, weight)
-        if best_spread < 0.0 or spread > best_spread * (1.0 + 1e-9):
-            best, best_spread = Assignment(own, owner), spread
-    return best
+        draws = _Draws(counts=counts, weight=weight, norms=norms, order=order, streams=streams)
+        clusters = _lloyd(rows, *_seed(rows, draws), weight)
+        if best is None or clusters.between > best.between * (1.0 + 1e-9):
+            best = clusters
+    assert best is not None
+    return best.assignment
 
 
-def best_scoring(Z: np.ndarray, code: np.ndarray, assignment: Assignment) -> np.ndarray:
-    """``j(i) ← argmax_j z_ij`` over the prototypes of the row's own class; a row moves only for a better score."""
+def best_scoring(Z: np.ndarray, code: np.ndarray, assignment: Assignment) -> Assignment:
+    """``own(i) ← argmax_j z_ij`` over the prototypes of the row's class; a row moves only for a better score."""
     own, owner = assignment.own, assignment.owner
-    rivals = np.where(owner[None, :] == code[:, None], Z, -np.inf)
-    member = own != NO_PROTOTYPE
-    index = np.flatnonzero(member)
-    best = rivals[index].argmax(axis=1)
+    scores = np.where(owner[None, :] == code[:, None], Z, -np.inf)
+    members = assignment.members()
+    best = scores[members].argmax(axis=1)
     moved = own.copy()
-    moved[index] = np.where(rivals[index, best] > rivals[index, own[index]], best, own[index])
-    return moved
+    moved[members] = np.where(scores[members, best] > scores[members, own[members]], best, own[members])
+    return Assignment(own=moved, owner=owner)
 
 
 def drop_empty(assignment: Assignment) -> tuple[Assignment, np.ndarray]:
-    """The assignment without prototypes that have no rows, and which prototypes are left."""
-    p = len(assignment.owner)
-    alive = np.bincount(assignment.own[assignment.own != NO_PROTOTYPE], minlength=p) > 0
-    renumber = np.append(np.cumsum(alive) - 1, NO_PROTOTYPE)  # the last entry is that of NO_PROTOTYPE
-    return Assignment(renumber[assignment.own], assignment.owner[alive]), alive
+    """The assignment without prototypes that have no rows, and which prototypes are kept (p, bool)."""
+    kept = assignment.sizes() > 0
+    return keep_prototypes(assignment, kept), kept
 
 
-def _seed(rows, counts, weight, norms, order, streams):
-    """k-means++ within each class: every next centre is a row drawn with probability weight × squared distance."""
+def keep_prototypes(assignment: Assignment, kept: np.ndarray) -> Assignment:
+    """The assignment to some of the prototypes (p, bool), renumbered. No row may belong to another."""
+    return Assignment(own=renumber(kept)[assignment.own], owner=assignment.owner[kept])
+
+
+def renumber(kept: np.ndarray) -> np.ndarray:
+    """The new number of each prototype that is kept; a last entry maps `NO_PROTOTYPE` to itself."""
+    return np.append(np.cumsum(kept) - 1, NO_PROTOTYPE)
+
+
+class _Draws(NamedTuple):
+    """What k-means++ draws from: ``counts`` of centres by class, the rows' weights and ``‖x_i‖²``, the order in which
+    they are drawn, and a random stream for each class."""
+
+    counts: dict[int, int]
+    weight: np.ndarray
+    norms: np.ndarray
+    order: np.ndarray
+    streams: list[np.random.RandomState]
+
+
+class _Clusters(NamedTuple):
+    """An assignment and ``between = Σ_j N_j ‖c_j‖²``, which grows as the inertia of k-means falls."""
+
+    assignment: Assignment
+    between: float
+
+
+def _seed(rows: TrainingRows, draws: _Draws) -> tuple[np.ndarray, np.ndarray]:
+    """k-means++ within each class: each next centre is a row drawn with probability weight × squared distance.
+
+    Returns the centres and the class of each.
+    """
     code = rows.labels.code
+    weight, norms, order = draws.weight, draws.norms, draws.order
     centres: list[np.ndarray] = []
     owner: list[int] = []
-    for (label, count), stream in zip(counts.items(), streams, strict=True):
+    for (label, count), stream in zip(draws.counts.items(), draws.streams, strict=True):
         nearest = np.where(code == label, 1.0, 0.0)
         for _ in range(count):
-            draw = np.cumsum((weight * nearest)[order])
-            chosen = order[min(np.searchsorted(draw, stream.random_sample() * draw[-1], side="right"), len(order) - 1)]
+            mass = np.cumsum((weight * nearest)[order])
+            chosen = order[min(np.searchsorted(mass, stream.random_sample() * mass[-1], side="right"), len(order) - 1)]
             if nearest[chosen] == 0.0:
                 break  # every row of the class is a centre already
             pick = np.zeros((len(code), 1))
@@ -94,13 +135,13 @@ def _seed(rows, counts, weight, norms, order, streams):
     return np.array(centres), np.array(owner)
 
 
-def _lloyd(rows, centres, owner, weight):
-    """Lloyd's rounds from ``centres``; returns the assignment and ``Σ_j N_j ‖c_j‖²``, which grows as inertia falls."""
+def _lloyd(rows: TrainingRows, centres: np.ndarray, owner: np.ndarray, weight: np.ndarray) -> _Clusters:
+    """Lloyd's algorithm from ``centres``."""
     code = rows.labels.code
     foreign = owner[None, :] != code[:, None]
     member = np.isin(code, owner)
     own = np.full(len(code), NO_PROTOTYPE)
-    spread = 0.0
+    between = 0.0
     for _ in range(MAX_ROUNDS):
         affinity = rows.scores(centres) - 0.5 * np.sum(centres * centres, axis=1)
         affinity[foreign] = -np.inf
@@ -113,5 +154,5 @@ def _lloyd(rows, centres, owner, weight):
         filled = mass > 0.0
         centres = centres.copy()
         centres[filled] = (rows.combine(shares) / np.maximum(mass, 1e-300)[:, None])[filled]
-        spread = float(mass @ np.sum(centres * centres, axis=1))
-    return own, spread
+        between = float(mass @ np.sum(centres * centres, axis=1))
+    return _Clusters(assignment=Assignment(own=own, owner=owner), between=between)

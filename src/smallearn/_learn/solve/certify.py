@@ -1,16 +1,16 @@
-r"""Which support is best at a fixed assignment, and the proof: branch and bound on the mask.
+r"""The best support at a fixed assignment, with proof: branch and bound on the mask.
 
 A node fixes some items of the mask at 1 ("in") and some at 0 ("out"). Its relaxation is that of the whole problem with
-other costs: 0 for what is in, the budget less by what that cost, and infinity for what is out. So every node has the
-same solver, and any point of the dual set gives a lower bound on all supports below it:
+other costs: 0 for items that are in, whose cost is taken from the budget, and infinity for items that are out. So one
+solver serves every node, and any point of the dual set gives a lower bound on all supports below the node:
 
 .. math:: D = -\sum_i weight_i\, loss_i^*(s_i) - \tfrac{1}{2\lambda}
               \max_{\epsilon \text{ of the node}} \sum_{jl} \epsilon_{jl} G_{jl}^2
 
-A node whose bound reaches the value of the best model so far is done with. From the same dual point, let ``τ`` be the
-price at which the budget is spent (the least ``G²/c`` among the items that the knapsack takes, or the greatest among
+A node is closed once its bound reaches the objective of the best model so far. From the same dual point, let ``τ`` be
+the price at which the budget is spent (the least ``G²/c`` of the items that the knapsack takes, or the greatest of
 those it leaves): forcing item ``i`` in raises the bound by at least ``(τ c_i - G_i²)/2λ``, forcing it out by at least
-``(G_i² - τ c_i)/2λ``. Where that alone is enough, the item is fixed the other way, which costs nothing.
+``(G_i² - τ c_i)/2λ``. If that alone would close the node, the item is fixed the other way without solving anything.
 """
 
 import heapq
@@ -26,19 +26,28 @@ from smallearn._learn.solve import geometry, rounding
 from smallearn._learn.solve.objective import Objective, Penalty, Relaxed
 from smallearn._learn.solve.solvers import accelerated
 
-LEAST_TOL = 1e-9  # closer than that, rounding decides
-CLOSE = 0.25  # a node is relaxed to this share of the gap that ends the proof
+LEAST_TOL = 1e-9  # below this, rounding errors decide
+CLOSE = 0.25  # a node is relaxed to this share of the tolerance
 MAX_ITER = 500
 
 FREE, IN, OUT = 0, 1, 2
 
 
 @dataclass(frozen=True)
-class Proof:
-    """The best model found (``W`` and ``support``, p × d, and its objective) and a lower bound on that of every support
-    which keeps the budget, after relaxations of ``nodes`` out of ``supports_total`` (None: not counted, with costs).
+class Incumbent:
+    """A model that keeps the budget: ``W`` and ``support`` (p × d) and its objective."""
 
-    ``complete``: the two are within the tolerance.
+    W: np.ndarray
+    support: np.ndarray
+    value: float
+
+
+@dataclass(frozen=True)
+class Proof:
+    """The best model found and a lower bound on the objective of every support that keeps the budget.
+
+    ``nodes`` relaxations were solved; there are ``supports_total`` supports (None: not counted, with costs).
+    ``complete``: value and bound are within the tolerance.
     """
 
     W: np.ndarray
@@ -57,35 +66,36 @@ class Proof:
 
 def certify(
     objective: Objective,
-    incumbent: tuple[np.ndarray, np.ndarray, float],
+    incumbent: Incumbent,
+    *,
     tol: float = 1e-4,
     time_limit: float | None = None,
     progress: Callable[[Proof], None] | None = None,
 ) -> Proof:
     """Prove that no support is better than the best found by more than ``tol``, relative, or find a better one.
 
-    Starts from ``incumbent``, a model ``(W, support, value)`` that keeps the budget. Takes the open node of the least
-    bound, splits it at the item whose mask is farthest from 0 and 1, and relaxes both halves from its weights. Ends
-    when no node is open, or after about ``time_limit`` seconds with the least bound of those that are. ``progress`` is
-    told the state of the proof before each split.
+    Starts from ``incumbent``. Takes the open node with the least bound, splits it at the item whose mask is farthest
+    from 0 and 1, and relaxes both halves from its weights. Ends when no node is open, or after about ``time_limit``
+    seconds; the bound is then the least of the open nodes. ``progress`` is called with the present state of the proof
+    before each split.
     """
-    search = _Search(objective, incumbent, max(tol, LEAST_TOL))
+    tree = _Tree(objective, incumbent, max(tol, LEAST_TOL))
     ends = inf if time_limit is None else time.monotonic() + time_limit
-    search.visit(np.zeros(len(search.items), dtype=np.int8), incumbent[0])
-    while search.open and time.monotonic() < ends:
-        node = search.next()
+    tree.visit(np.full(len(tree.items), FREE, dtype=np.int8), incumbent.W)
+    while tree.open and time.monotonic() < ends:
+        node = tree.next()
         if node is None:
             break
         if progress is not None:
-            progress(search.proof(node.bound))
+            progress(tree.proof(node.bound))
         for state in (IN, OUT):
-            search.visit(_set(node.state, node.split, state), node.W, node.bound)
-    return search.proof()
+            tree.visit(_set(node.state, node.split, state), node.W, node.bound)
+    return tree.proof()
 
 
 @dataclass(frozen=True)
 class _Node:
-    """An open node: what is fixed, its relaxed weights and bound, and the item to split it at."""
+    """An open node: the state of each item, the relaxed weights, the bound, and the item to split at."""
 
     state: np.ndarray
     W: np.ndarray
@@ -93,31 +103,30 @@ class _Node:
     split: int
 
 
-class _Search:
-    """The tree so far: the best model, the open nodes by their bounds, and the least bound of what was closed."""
+class _Tree:
+    """The tree so far: the best model, the open nodes by their bounds, and the least bound of the closed ones."""
 
-    def __init__(self, objective: Objective, incumbent: tuple[np.ndarray, np.ndarray, float], tol: float):
-        self.objective, self.tol = objective, tol
-        self.best, self.support, self.value = incumbent
+    def __init__(self, objective: Objective, incumbent: Incumbent, tol: float):
+        self.objective, self.best, self.tol = objective, incumbent, tol
         self.pools = objective.penalty.pools(objective.shape[0])
         self.items = self.pools.entry
         self.pool_of = np.repeat(np.arange(len(self.pools.budget)), np.diff(self.pools.start))
-        self.place = np.zeros(self.pools.base.size, dtype=np.int64)
-        self.place[self.items] = np.arange(len(self.items))
-        self.table = np.where(self.pools.base > 0.0, 0.0, inf)  # of costs: an item has its own, the rest is fixed
+        self.position = np.zeros(self.pools.base.size, dtype=np.int64)
+        self.position[self.items] = np.arange(len(self.items))
+        self.costs = np.where(self.pools.base > 0.0, 0.0, inf)  # of entries that are no item
         self.open: list[tuple[float, int, _Node]] = []
         self.closed = inf
         self.nodes = 0
-        self.tried = {self.support.tobytes()}
+        self.tried = {incumbent.support.tobytes()}
         self.ticket = count()  # breaks ties between bounds
 
     @property
     def enough(self) -> float:
         """A bound that closes a node."""
-        return self.value * (1.0 - self.tol)
+        return self.best.value * (1.0 - self.tol)
 
     def next(self) -> _Node | None:
-        """The open node of the least bound, or None if all that are open may be closed."""
+        """The open node with the least bound, or None if all open nodes can be closed."""
         bound, _, node = self.open[0]
         if bound >= self.enough:
             return None
@@ -125,9 +134,9 @@ class _Search:
         return node
 
     def visit(self, state: np.ndarray, start: np.ndarray, inherited: float = 0.0) -> None:
-        """Relax a node, round it for a better model, and close it or leave it open."""
+        """Relax a node, round it to look for a better model, and close it or leave it open."""
         if np.any(self.spent(state) > self.pools.budget * (1.0 + geometry.ROUNDING)):
-            return  # what is in costs more than there is: no support is here
+            return  # the items that are in exceed the budget: no support is below this node
         penalty = self.penalty(state)
         objective = replace(self.objective, penalty=penalty)
         self.nodes += 1
@@ -135,30 +144,30 @@ class _Search:
         bound = max(relaxed.dual, inherited)
         if bound < self.enough:
             self.improve(objective, relaxed)
-        if bound < self.enough and _settled(relaxed.mask) and not relaxed.converged:
+        if bound < self.enough and _is_support(relaxed.mask) and not relaxed.converged:
             relaxed = accelerated.solve(objective, relaxed.W, CLOSE * self.tol, MAX_ITER)
             bound = max(bound, relaxed.dual)
-        if bound >= self.enough or _settled(relaxed.mask):
+        if bound >= self.enough or _is_support(relaxed.mask):
             self.closed = min(self.closed, bound)
             return
         state = self.fix(state, objective, relaxed)
         share = relaxed.mask.ravel()[self.items]
-        doubt = np.where(state == FREE, np.minimum(share, 1.0 - share), -1.0)
+        doubt = np.where(state == FREE, np.minimum(share, 1.0 - share), -inf)
         split = int(np.argmax(doubt))
-        if doubt[split] <= 0.0:  # all that was in doubt has been fixed
+        if doubt[split] <= 0.0:  # every item in doubt has been fixed
             self.visit(state, relaxed.W, bound)
             return
-        heapq.heappush(self.open, (bound, next(self.ticket), _Node(state, relaxed.W, bound, split)))
+        heapq.heappush(self.open, (bound, next(self.ticket), _Node(state=state, W=relaxed.W, bound=bound, split=split)))
 
     def spent(self, state: np.ndarray) -> np.ndarray:
-        """What is in, by cost, for each pool."""
+        """The cost of the items that are in, for each pool."""
         return np.bincount(self.pool_of, self.pools.cost * (state == IN), len(self.pools.budget))
 
     def penalty(self, state: np.ndarray) -> Penalty:
-        """The penalty of a node: what is in costs nothing more, what is out more than there is."""
+        """The penalty of a node: items that are in cost nothing more, items that are out are never affordable."""
         pools = self.pools
         price = np.where(state == FREE, pools.cost, np.where(state == IN, 0.0, inf))
-        cost = self.table.copy()
+        cost = self.costs.copy()
         budget = np.maximum(pools.budget - self.spent(state), 0.0)
         if pools.copies > 1:
             cost[:, self.items] = price
@@ -175,11 +184,11 @@ class _Search:
             return
         self.tried.add(support.tobytes())
         W, value = rounding.refit(objective, support, relaxed.W)
-        if value < self.value:
-            self.best, self.support, self.value = W, support, value
+        if value < self.best.value:
+            self.best = Incumbent(W=W, support=support, value=value)
 
     def fix(self, state: np.ndarray, objective: Objective, relaxed: Relaxed) -> np.ndarray:
-        """Fix the items of a node that its dual point decides by itself (see the head of this file)."""
+        """Fix the items that the dual point of a node decides (see the module's docstring)."""
         penalty = objective.penalty
         pools = penalty.pools(objective.shape[0])
         G = relaxed.gradient
@@ -198,7 +207,7 @@ class _Search:
             left = ratio[order[after]] if after < len(order) else 0.0
             unit = cost / (2.0 * penalty.alpha)
             if_in, if_out = bound + (taken - ratio) * unit, bound + (ratio - left) * unit
-            item = self.place[pools.entry[first:last]]
+            item = self.position[pools.entry[first:last]]
             state[item[if_in >= self.enough]] = OUT
             state[item[if_out >= self.enough]] = IN
             for fixed in (if_in, if_out):
@@ -206,10 +215,18 @@ class _Search:
         return state
 
     def proof(self, bound: float = inf) -> Proof:
-        """What is known; ``bound`` is that of a node taken from the open ones."""
-        least = min(bound, self.closed, self.open[0][0] if self.open else inf, self.value)
-        complete = self.value - least <= self.tol * self.value
-        return Proof(self.best, self.support, self.value, least, self.nodes, self._supports_total(), complete)
+        """The present state of the proof; ``bound`` is that of a node just taken from the open ones."""
+        best = self.best
+        least = min(bound, self.closed, self.open[0][0] if self.open else inf, best.value)
+        return Proof(
+            W=best.W,
+            support=best.support,
+            value=best.value,
+            lower_bound=least,
+            nodes=self.nodes,
+            supports_total=self._supports_total(),
+            complete=best.value - least <= self.tol * best.value,
+        )
 
     def _supports_total(self) -> int | None:
         if not self.pools.choice:
@@ -223,6 +240,6 @@ def _set(state: np.ndarray, item: int, value: int) -> np.ndarray:
     return state
 
 
-def _settled(mask: np.ndarray) -> bool:
-    """Whether a mask is that of a support."""
+def _is_support(mask: np.ndarray) -> bool:
+    """Whether a mask has only zeros and ones."""
     return bool(np.all((mask == 0.0) | (mask == 1.0)))

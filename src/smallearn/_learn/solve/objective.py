@@ -11,18 +11,22 @@ and ``G_j = Σ_i weight_i s_ij x_i``:
 
     loss_i(z) &= \log\bigl(1 + \sum_{j: owner(j) \ne class(i)} \exp(z_j - z_{own(i)})\bigr)
 
-``D ≤ min P``, and ``min P`` is at most the objective of every W with k terms a prototype, whose penalty is the plain
-``λ/2 ‖W‖²``. Columns that are always in (the intercept) count in full in both, outside the budget. Other budgets than a
-count for each prototype change the two sums over ``j``, and nothing else: see `Penalty`.
+``D ≤ min P``, and ``min P`` is at most the objective of every W with k terms in each prototype, whose penalty is the
+plain ``λ/2 ‖W‖²``. Columns that are always in (the intercept) count in full in both, outside the budget. Budgets other
+than a count for each prototype change only the two sums over ``j``: see `Penalty`.
+
+`Objective` knows the rows. A solver is given it as a `Relaxation`, which does not show them.
 """
 
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from functools import cached_property
+from typing import Literal, NamedTuple, Protocol, Self
 
 import numpy as np
 
 from smallearn._learn import kernels
-from smallearn._learn.data.blocks import Assignment, Curvature, Rows, Sums
+from smallearn._learn.data.blocks import Curvature, Sums, TrainingRows
+from smallearn._learn.data.labels import Assignment, Roles
 from smallearn._learn.solve import geometry
 
 DUAL_FLOOR = 1e-12  # below which the logarithms of dual variables are clipped
@@ -53,6 +57,11 @@ class Penalty:
         """``λ/2 Σ_j ‖w_j‖²_ksup``: at most ``k`` of ``n_free`` columns in each prototype; ``n_always`` more are in."""
         cost = np.concatenate([np.ones(n_free), np.zeros(n_always)])
         return Penalty(alpha, float(k), cost, np.zeros(n_free + n_always, dtype=np.int8))
+
+    @cached_property
+    def signed(self) -> bool:
+        """Whether any column has a sign due."""
+        return bool(np.any(self.sign))
 
     def pools(self, p: int) -> geometry.Pools:
         """The allowed masks of ``p`` prototypes, laid out for the kernels."""
@@ -117,28 +126,128 @@ class Penalty:
         return np.broadcast_to(self.cost > np.reshape(self._ample, (-1, 1)), (p, len(self.sign)))
 
 
+class StepSizes(NamedTuple):
+    """The step sizes of Mirror-Prox, scaled as in the paper: ``alpha`` for the mask, ``beta`` for the dual variable."""
+
+    alpha: float
+    beta: float
+
+    def times(self, factor: float) -> "StepSizes":
+        return StepSizes(alpha=factor * self.alpha, beta=factor * self.beta)
+
+
+class Saddle(NamedTuple):
+    """A point ``(ε, S)`` of the saddle problem."""
+
+    mask: np.ndarray
+    S: np.ndarray
+
+
+class Relaxation(Protocol):
+    """What a solver may ask of the problem that it solves. X is not part of it."""
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The shape of W, p × d."""
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows, m."""
+
+    @property
+    def total_weight(self) -> float:
+        """What the weights of the rows sum to, before they are scaled."""
+
+    @property
+    def penalty(self) -> Penalty:
+        """The penalty on W."""
+
+    def restrict(self, columns: np.ndarray) -> Self:
+        """The same problem on some of the columns, in ascending order."""
+
+    def sums(self, W: np.ndarray) -> Sums:
+        """Loss, conjugate and gradient at ``W``, in one pass over the rows."""
+
+    def curvature(self, theta: np.ndarray, column: np.ndarray) -> Curvature:
+        """Loss, conjugate, gradient and Hessian in the entries of W that ``column`` names (see `TrainingRows`)."""
+
+    def loss(self, W: np.ndarray) -> float:
+        """The weighted loss."""
+
+    def primal(self, W: np.ndarray) -> float:
+        """``P(W)``."""
+
+    def dual(self, conjugate: float, G: np.ndarray) -> float:
+        """The lower bound ``D`` at a point of the dual set, from the two sums that it needs; never below 0."""
+
+    def scores(self, W: np.ndarray) -> np.ndarray:
+        """``Z = X Wᵀ``, m × p."""
+
+    def gather(self, S: np.ndarray) -> np.ndarray:
+        """``G = Σ_i weight_i s_i x_iᵀ``."""
+
+    def residual(self, Z: np.ndarray) -> np.ndarray:
+        """``S = ∇loss(Z)``."""
+
+    def mean_conjugate(self, S: np.ndarray) -> float:
+        """``Σ_i weight_i loss_i*(s_i)`` anywhere in the dual set."""
+
+    def mean_product(self, A: np.ndarray, B: np.ndarray) -> float:
+        """``Σ_i weight_i a_i·b_i``."""
+
+    def conjugate_slope(self, S: np.ndarray) -> np.ndarray:
+        """``∇loss*(S)``. The logarithm is clipped: exact projections reach the boundary of the dual set."""
+
+    def dual_step(self, S: np.ndarray, slope: np.ndarray, step: float) -> np.ndarray:
+        """The Euclidean projection of ``S + step · slope`` onto the dual set."""
+
+    def free_coordinates(self, S: np.ndarray) -> np.ndarray:
+        """``S`` without the entry of the own prototype where it follows from the others (no prototype at zero)."""
+
+    def euclidean_steps(self, last: Saddle, mean: Saddle, steps: StepSizes, *, done: int, count: int) -> None:
+        """``count`` Euclidean steps of Mirror-Prox of fixed size, in one kernel.
+
+        ``last`` and ``mean`` change in place: the iterate, and the mean of the extragradient points, of which there
+        were ``done`` before.
+        """
+
+
 @dataclass(frozen=True)
 class Objective:
-    """The relaxed problem for one assignment: what a solver is given."""
+    """The relaxed problem for one assignment. Implements `Relaxation`, whose docstrings say what the methods return."""
 
-    rows: Rows
+    rows: TrainingRows
     assignment: Assignment
     penalty: Penalty
+
+    @cached_property
+    def roles(self) -> Roles:
+        """What the loss needs to know of the rows."""
+        return self.rows.labels.roles(self.assignment)
 
     @property
     def shape(self) -> tuple[int, int]:
         return len(self.assignment.owner), self.rows.n_columns
 
+    @property
+    def n_rows(self) -> int:
+        return len(self.assignment.own)
+
+    @property
+    def total_weight(self) -> float:
+        return self.rows.labels.total
+
+    def restrict(self, columns: np.ndarray) -> Self:
+        return replace(self, rows=self.rows.restrict(columns), penalty=self.penalty.restrict(columns))
+
     def sums(self, W: np.ndarray) -> Sums:
-        """Loss, conjugate and gradient at ``W``, in one pass over the rows."""
-        return self.rows.sums(W, self.assignment)
+        return self.rows.sums(W, self.roles)
 
     def curvature(self, theta: np.ndarray, column: np.ndarray) -> Curvature:
-        """Loss, conjugate, gradient and Hessian in the entries of W that ``column`` names (see `Rows`)."""
-        return self.rows.curvature(theta, column, self.assignment)
+        return self.rows.curvature(theta, column, self.roles)
 
     def loss(self, W: np.ndarray) -> float:
-        return self.rows.sums(W, self.assignment, gradient=False).loss
+        return self.rows.sums(W, self.roles, gradient=False).loss
 
     def primal(self, W: np.ndarray) -> float:
         return self.loss(W) + self.penalty.value(W)
@@ -148,56 +257,70 @@ class Objective:
         return self.loss(W) + 0.5 * self.penalty.alpha * float(np.sum(W * W))
 
     def dual(self, conjugate: float, G: np.ndarray) -> float:
-        """The lower bound D from a point of the dual set, through the two sums that it needs; 0 bounds P too."""
         return max(0.0, -conjugate - self.penalty.conjugate(G))
 
-    def restrict(self, columns: np.ndarray) -> "Objective":
-        """The same problem on some columns, in upward order."""
-        return replace(self, rows=self.rows.restrict(columns), penalty=self.penalty.restrict(columns))
+    def scores(self, W: np.ndarray) -> np.ndarray:
+        return self.rows.scores(W)
+
+    def gather(self, S: np.ndarray) -> np.ndarray:
+        return self.rows.combine(S * self.roles.weight[:, None])
 
     # The dual variable, row by row, for Mirror-Prox.
 
     def residual(self, Z: np.ndarray) -> np.ndarray:
-        """``S = ∇loss(Z)``."""
-        S = np.empty_like(Z)
-        kernels.residual_rows(Z, *self._roles(), S)
-        return S
+        return residual(Z, self.roles)
 
     def mean_conjugate(self, S: np.ndarray) -> float:
-        """``Σ_i weight_i loss_i*(s_i)`` anywhere in the dual set."""
-        return kernels.conjugate_rows(S, *self._roles(), self.rows.labels.weight)
+        return kernels.conjugate_rows(S, self.roles.flat())
+
+    def mean_product(self, A: np.ndarray, B: np.ndarray) -> float:
+        return float(self.roles.weight @ np.einsum("ij,ij->i", A, B))
 
     def conjugate_slope(self, S: np.ndarray) -> np.ndarray:
-        """``∇loss*(S)``; the logarithm is clipped where exact projections land on the boundary of the dual set."""
         out = np.empty_like(S)
-        kernels.conjugate_slope_rows(S, *self._roles(), DUAL_FLOOR, out)
+        kernels.conjugate_slope_rows(S, self.roles.flat(), DUAL_FLOOR, out)
         return out
 
     def dual_step(self, S: np.ndarray, slope: np.ndarray, step: float) -> np.ndarray:
-        """The Euclidean projection of ``S + step · slope`` onto the dual set."""
         out = np.empty_like(S)
-        kernels.dual_step_rows(S, slope, step, *self._roles(), out)
+        kernels.dual_step_rows(S, slope, step, self.roles.flat(), out)
         return out
 
     def free_coordinates(self, S: np.ndarray) -> np.ndarray:
-        """``S`` without the entry of the own prototype where that follows from the others (no frozen zero)."""
-        if self.rows.labels.has_zero:
+        if self.roles.has_zero:
             return S
         free = S.copy()
         free[np.arange(len(S)), self.assignment.own] = 0.0
         return free
 
-    def mean_product(self, A: np.ndarray, B: np.ndarray) -> float:
-        """``Σ_i weight_i a_i·b_i``."""
-        return float(self.rows.labels.weight @ np.einsum("ij,ij->i", A, B))
+    def euclidean_steps(self, last: Saddle, mean: Saddle, steps: StepSizes, *, done: int, count: int) -> None:
+        penalty = self.penalty
+        kernels.euclidean_steps(
+            self._columns,
+            self.roles.flat(),
+            penalty.alpha,
+            float(penalty.budget),
+            np.flatnonzero(penalty.cost > 0.0),
+            steps.alpha * self.total_weight / (2.0 * penalty.alpha),
+            steps.beta,
+            DUAL_FLOOR,
+            count,
+            *last,
+            *mean,
+            done,
+        )
 
-    def gather(self, S: np.ndarray) -> np.ndarray:
-        """``G = Σ_i weight_i s_i x_iᵀ``."""
-        return self.rows.combine(S * self.rows.labels.weight[:, None])
+    @cached_property
+    def _columns(self) -> np.ndarray:
+        """All columns, standardised, in memory."""
+        return self.rows.columns(np.arange(self.rows.n_columns))
 
-    def _roles(self):
-        labels = self.rows.labels
-        return self.assignment.own, labels.code, self.assignment.owner, labels.has_zero
+
+def residual(Z: np.ndarray, roles: Roles) -> np.ndarray:
+    """``S = ∇loss(Z)``, m × p: the probability ``π`` of each prototype in the loss of a row, less 1 for its own."""
+    S = np.empty_like(Z)
+    kernels.residual_rows(Z, roles.flat(), S)
+    return S
 
 
 @dataclass(frozen=True)

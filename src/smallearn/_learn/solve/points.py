@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from smallearn._learn.data.blocks import Assignment, Labels
+from smallearn._learn.data.labels import Roles
 from smallearn._learn.kernels import NO_PROTOTYPE
 
 SCALES = 24  # scales to round at: how many points the largest weight becomes
@@ -102,8 +102,7 @@ def find_points(
     weights: np.ndarray,
     intercepts: np.ndarray,
     *,
-    assignment: Assignment,
-    labels: Labels,
+    roles: Roles,
     raw: np.ndarray,
     max_points: int,
     alpha: float = 0.0,
@@ -116,10 +115,10 @@ def find_points(
     weight is 0 gets no points, and |points| ≤ ``max_points``; a term may get 0 points where that is better.
     ``deviation`` and ``mean`` (t) of the terms enter the penalty; None: those of ``B``.
     """
-    rows = _rows(B, assignment, labels, merge=not raw.any())
-    mean = labels.weight @ B if mean is None else mean
+    rows = _rows(B, roles, merge=not raw.any())
+    mean = roles.weight @ B if mean is None else mean
     if deviation is None:
-        deviation = np.sqrt(labels.weight @ (B - mean) ** 2)
+        deviation = np.sqrt(roles.weight @ (B - mean) ** 2)
     terms = _Terms(support=weights != 0.0, max_points=max_points, alpha=alpha, deviation=deviation, mean=mean)
     searches: dict[bytes, _Search] = {}
     cards: dict[bytes, _Card] = {}
@@ -143,15 +142,15 @@ def find_points(
     return searches[best].points(cards[best])
 
 
-def _rows(B: np.ndarray, assignment: Assignment, labels: Labels, merge: bool) -> _Rows:
+def _rows(B: np.ndarray, roles: Roles, merge: bool) -> _Rows:
     """The rows; with ``merge``, equal rows (literals have many) become one row of their total weight."""
-    own, code, weight = assignment.own, labels.code, labels.weight
+    own, code, weight = roles.own, roles.code, roles.weight
     if merge:
         key = np.column_stack([B.astype(np.int8), own.astype(np.int32), code.astype(np.int32)])
         _, first, group = np.unique(key, axis=0, return_index=True, return_inverse=True)
         weight = np.bincount(group.ravel(), weight)
         B, own, code = B[first], own[first], code[first]
-    owner = np.asarray(assignment.owner)
+    owner = np.asarray(roles.owner)
     own = np.where(own == NO_PROTOTYPE, len(owner), own)
     other = np.arange(len(owner))[:, None] != own[None, :]
     return _Rows(
@@ -159,7 +158,7 @@ def _rows(B: np.ndarray, assignment: Assignment, labels: Labels, merge: bool) ->
         code=code,
         weight=weight,
         owner=owner,
-        has_zero=labels.has_zero,
+        has_zero=roles.has_zero,
         own=own,
         excluded=(owner[:, None] == code[None, :]) & other,
     )

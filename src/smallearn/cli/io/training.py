@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from smallearn._learn.data.tables import MOST_CATEGORIES
+from smallearn._learn.data.encoding import MOST_CATEGORIES
 from smallearn._text import count, show
 from smallearn.cli.common import CommandError, tell
 from smallearn.cli.io import cells

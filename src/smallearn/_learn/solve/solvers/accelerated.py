@@ -1,49 +1,52 @@
 """Accelerated proximal gradient on the k-support form of the relaxation, in few passes over the rows.
 
-Three nested loops, from the outside in, each cheaper by far than the one around it:
+Three nested loops, each much cheaper than the one around it:
 
-1. `solve` works on a small set of columns and lets in those that the gradient over all columns calls for.
+1. `solve` works on a small set of columns and adds those that the gradient over all columns calls for.
 2. `_by_models` replaces the loss on those columns by its quadratic model: one pass over few columns each time.
-3. `kernels.model_rows` runs accelerated proximal gradient on the model, with backtracking and restart, touching no row.
+3. `kernels.model_rows` runs accelerated proximal gradient on the model, with backtracking and restart, without rows.
 
-Where the unknowns are too many for a Hessian, `_by_passes` runs the same accelerated iteration on the loss itself.
-Every loop over passes stops on the relative duality gap.
+With too many unknowns for a Hessian, `_by_passes` runs the same accelerated iteration on the loss itself. Every loop
+over passes stops on the relative duality gap.
 """
 
 import numpy as np
 
 from smallearn._learn import kernels
 from smallearn._learn.solve import geometry
-from smallearn._learn.solve.objective import Objective, Relaxed
+from smallearn._learn.solve.objective import Relaxation, Relaxed
 
 MOST_UNKNOWNS = 300  # with more, a Hessian costs more than the passes that it saves
-PATIENCE = 200  # passes without a smaller gap after which rounding is all that is left
-STALLED = 10  # models in which the gap should at least have halved
-INNER = 0.3  # the working set is solved to this share of the gap wanted: the rest of it is for the other columns …
-EARLY = 0.01  # … and to no less than this share of the gap so far, for more columns may come
-CLEARLY = 0.1  # a bound that would be enough is out of reach when the gap is this share of what it has to rise
+PATIENCE = 200  # passes without a smaller gap after which only rounding is left
+STALLED = 10  # models in which the gap must at least halve
+INNER = 0.3  # the working set is solved to this share of ``tol``; the rest is for the other columns …
+EARLY = 0.01  # … and to no less than this share of the present gap, as more columns may come
+CLEARLY = 0.1  # ``enough`` is out of reach once the gap is below this share of what the bound still has to rise
 
 
-def solve(objective: Objective, start: np.ndarray | None, tol: float, max_iter: int, enough: float = np.inf) -> Relaxed:
-    """Minimise the relaxed objective to a relative duality gap of ``tol``, in at most ``max_iter`` iterations, or until
-    the lower bound reaches ``enough``, or until it is plain that it will not (see `_decided`)."""
-    p, d = objective.shape
-    penalty = objective.penalty
+def solve(problem: Relaxation, start: np.ndarray | None, tol: float, max_iter: int, enough: float = np.inf) -> Relaxed:
+    """Minimise the relaxed objective to a relative duality gap of ``tol``.
+
+    Stops earlier after ``max_iter`` iterations, when the lower bound reaches ``enough``, or when it is clear that it
+    will not (see `_decided`).
+    """
+    p, d = problem.shape
+    penalty = problem.penalty
     W = np.zeros((p, d)) if start is None else penalty.clip(start)
-    sums = objective.sums(W)
-    upper, lower = sums.loss + penalty.value(W), objective.dual(sums.conjugate, sums.gradient)
+    sums = problem.sums(W)
+    upper, lower = sums.loss + penalty.value(W), problem.dual(sums.conjugate, sums.gradient)
     columns = np.array([], dtype=int)
     inner = INNER * tol
     n_iter = 0
     last_gap = np.inf
     while upper - lower > tol * upper and n_iter < max_iter and not _decided(upper, lower, enough):
-        wanted = _columns(objective, W, sums.gradient, columns)
-        if len(wanted) == len(columns):  # none is missing: the rest of the gap is inside …
+        wanted = _columns(problem, W, sums.gradient, columns)
+        if len(wanted) == len(columns):  # no column is missing: the gap is inside the working set …
             if upper - lower > 0.9 * last_gap:
                 break  # … or it is rounding
             inner *= 0.1
         columns, last_gap = wanted, upper - lower
-        small = objective if len(columns) == d else objective.restrict(columns)
+        small = problem if len(columns) == d else problem.restrict(columns)
         descend = _by_models if p * len(columns) <= MOST_UNKNOWNS else _by_passes
         close = inner if len(columns) == d else max(inner, EARLY * (upper - lower) / upper)
         W[:, columns], steps, stalled = descend(small, W[:, columns], close, max_iter - n_iter, enough)
@@ -51,47 +54,56 @@ def solve(objective: Objective, start: np.ndarray | None, tol: float, max_iter: 
         if stalled and descend is _by_models:  # columns of very different scale defeat the models
             W[:, columns], steps, _ = _by_passes(small, W[:, columns], close, min(max_iter - n_iter, 5 * PATIENCE))
             n_iter += steps
-        sums = objective.sums(W)
+        sums = problem.sums(W)
         upper = sums.loss + penalty.value(W)
-        lower = max(lower, objective.dual(sums.conjugate, sums.gradient))
-    mask = penalty.mask(W)
-    return Relaxed(W, mask, sums.gradient, upper, lower, max(1, n_iter), upper - lower <= tol * upper)
+        lower = max(lower, problem.dual(sums.conjugate, sums.gradient))
+    return Relaxed(
+        W=W,
+        mask=penalty.mask(W),
+        gradient=sums.gradient,
+        primal=upper,
+        dual=lower,
+        n_iter=max(1, n_iter),
+        converged=upper - lower <= tol * upper,
+    )
 
 
 def _decided(upper: float, lower: float, enough: float) -> bool:
-    """Whether the bound is beyond ``enough``, or the optimum so far below it that no more need be known."""
+    """Whether the bound has reached ``enough``, or the optimum is so far below it that the bound never will."""
     return lower >= enough or upper - lower < CLEARLY * (enough - upper) < np.inf
 
 
-def _columns(objective: Objective, W: np.ndarray, G: np.ndarray, columns: np.ndarray) -> np.ndarray:
+def _columns(problem: Relaxation, W: np.ndarray, G: np.ndarray, columns: np.ndarray) -> np.ndarray:
     """The columns to work on next: those so far, those in use, those always in, and those whose gradient is large
-    enough for the budget to be spent on them (see `geometry.outrunners`). While none but those at work are, the bound
-    over them is the bound over all."""
-    pools = objective.penalty.pools(len(W))
-    at_work = np.zeros(W.shape[1], dtype=bool)
-    at_work[columns] = True
-    wanted = geometry.outrunners(G, pools, at_work) | at_work | (W != 0.0).any(axis=0)
+    enough for the budget to be spent on them (see `geometry.outrunners`). If that adds none, the bound over the columns
+    so far is the bound over all."""
+    pools = problem.penalty.pools(len(W))
+    working = np.zeros(W.shape[1], dtype=bool)
+    working[columns] = True
+    wanted = geometry.outrunners(G, pools, working) | working | (W != 0.0).any(axis=0)
     wanted[pools.always % W.shape[1]] = True
     return np.flatnonzero(wanted)
 
 
 def _by_models(
-    objective: Objective, W: np.ndarray, tol: float, max_iter: int, enough: float = np.inf
+    problem: Relaxation, W: np.ndarray, tol: float, max_iter: int, enough: float = np.inf
 ) -> tuple[np.ndarray, int, bool]:
-    """Proximal Newton: minimise a quadratic model of the loss with the penalty, then a line search on the truth. Says
-    at last whether it stalled."""
+    """Proximal Newton: minimise a quadratic model of the loss with the penalty, then a line search on the objective.
+
+    Returns W, the number of iterations, and whether the method stalled.
+    """
     p, d = W.shape
-    penalty = objective.penalty
+    penalty = problem.penalty
     pools = tuple(penalty.pools(p))
     column = np.tile(np.arange(d), (p, 1))
     W = np.ascontiguousarray(W)
-    loss, conjugate, g, H = objective.curvature(W, column)
+    loss, conjugate, g, H = problem.curvature(W, column)
     cost = penalty.value(W)
     lower = -np.inf
     watched = np.inf
     for n_iter in range(max_iter):
         upper = loss + cost
-        lower = max(lower, objective.dual(conjugate, g))
+        lower = max(lower, problem.dual(conjugate, g))
         if upper - lower <= tol * upper or _decided(upper, lower, enough):
             return W, n_iter, False
         if n_iter % STALLED == STALLED - 1:
@@ -105,12 +117,12 @@ def _by_models(
         while True:
             new = W + length * step
             cost = penalty.value(new)
-            trial = objective.curvature(new, column)
+            trial = problem.curvature(new, column)
             # Near the optimum the objective is flat to rounding while the bound still climbs.
             if trial.loss + cost <= upper * (1.0 + 4e-16) + 1e-4 * length * promised or length < 1e-6:
                 break
             length *= 0.5
-        if not trial.loss + cost <= upper * (1.0 + 4e-16):  # nor if it is NaN
+        if not trial.loss + cost <= upper * (1.0 + 4e-16):  # also if it is NaN
             return W, n_iter + 1, True
         W = new
         loss, conjugate, g, H = trial
@@ -118,18 +130,18 @@ def _by_models(
 
 
 def _by_passes(
-    objective: Objective, W: np.ndarray, tol: float, max_iter: int, enough: float = np.inf
+    problem: Relaxation, W: np.ndarray, tol: float, max_iter: int, enough: float = np.inf
 ) -> tuple[np.ndarray, int, bool]:
     """Accelerated proximal gradient on the loss itself: one pass for the gradient, one for the backtracking."""
-    penalty = objective.penalty
+    penalty = problem.penalty
     W = np.ascontiguousarray(W)
     point, best, momentum = W, W, 1.0
     upper, lower = np.inf, -np.inf
     least, idle = np.inf, 0
     L = 1.0
     for n_iter in range(max_iter):
-        loss, conjugate, G = objective.sums(point)
-        lower = max(lower, objective.dual(conjugate, G))
+        loss, conjugate, G = problem.sums(point)
+        lower = max(lower, problem.dual(conjugate, G))
         idle = 0 if upper - lower < least else idle + 1
         least = min(least, upper - lower)
         if n_iter and (upper - lower <= tol * upper or idle == PATIENCE or _decided(upper, lower, enough)):
@@ -138,7 +150,7 @@ def _by_passes(
             new, _, cost = penalty.prox(point - G / L, 1.0 / L)
             step = new - point
             square = float(np.vdot(step, step))
-            new_loss = objective.loss(new)
+            new_loss = problem.loss(new)
             excess = new_loss - loss - float(np.vdot(G, step))
             if excess <= 0.5 * L * square + 1e-14 * loss:
                 break

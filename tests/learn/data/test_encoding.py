@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from smallearn._learn.data.tables import MOST_CATEGORIES, read_table
+from smallearn._learn.data.encoding import MOST_CATEGORIES, encode_table
 
 NAN = math.nan
 FIELDS = {
@@ -47,7 +47,7 @@ TABLES = {
 @pytest.mark.parametrize("table", TABLES.values(), ids=TABLES)
 @pytest.mark.parametrize("chosen", ["from_dtype", ["colour"], [1], np.array([False, True, False, False])], ids=str)
 def test_text_becomes_codes_and_numbers_and_booleans_stay_numbers(table, chosen):
-    found = read_table(table, chosen, list(FIELDS))
+    found = encode_table(table, chosen, list(FIELDS))
     np.testing.assert_array_equal(found.values, VALUES)
     assert found.categories == {1: ("blue", "red")}
     assert found.values.dtype == np.float64
@@ -60,19 +60,19 @@ def test_text_that_is_not_said_to_be_categories_is_an_error_that_names_it(table)
         with pytest.raises(
             ValueError, match=r"Column 'colour' contains text \('red'\), not numbers; pass categorical_f"
         ):
-            read_table(table, chosen, list(FIELDS))
+            encode_table(table, chosen, list(FIELDS))
 
 
 def test_the_tables_own_names_are_used_where_none_are_given():
-    assert list(read_table(TABLES["pandas"], ["floor", "colour"]).categories) == [1, 3]
+    assert list(encode_table(TABLES["pandas"], ["floor", "colour"]).categories) == [1, 3]
     with pytest.raises(ValueError, match="Column 'x1' contains text"):
-        read_table(TABLES["objects"])
-    assert list(read_table(TABLES["objects"], ["x1"]).categories) == [1]
+        encode_table(TABLES["objects"])
+    assert list(encode_table(TABLES["objects"], ["x1"]).categories) == [1]
 
 
 @pytest.mark.parametrize("table", TABLES.values(), ids=TABLES)
 def test_numbers_and_booleans_may_be_categories_and_stay_what_they_are(table):
-    found = read_table(table, ["colour", "member", "floor"], list(FIELDS))
+    found = encode_table(table, ["colour", "member", "floor"], list(FIELDS))
     assert found.categories == {1: ("blue", "red"), 2: (False, True), 3: (1, 2, 10)}
     np.testing.assert_array_equal(found.values[:, 3], [1.0, 0.0, 1.0, 2.0])
     np.testing.assert_array_equal(found.values[:, 2], [1.0, NAN, 0.0, 1.0])
@@ -80,10 +80,10 @@ def test_numbers_and_booleans_may_be_categories_and_stay_what_they_are(table):
 
 
 def test_a_category_type_of_numbers_is_categories_and_an_absent_category_is_none():
-    found = read_table(pd.DataFrame({"a": pd.Categorical([3, 1, None], categories=[1, 2, 3])}), "from_dtype")
+    found = encode_table(pd.DataFrame({"a": pd.Categorical([3, 1, None], categories=[1, 2, 3])}), "from_dtype")
     assert found.categories == {0: (1, 3)}
     np.testing.assert_array_equal(found.values[:, 0], [1.0, 0.0, NAN])
-    empty = read_table(pl.DataFrame({"a": pl.Series([None, None], dtype=pl.Categorical)}), "from_dtype")
+    empty = encode_table(pl.DataFrame({"a": pl.Series([None, None], dtype=pl.Categorical)}), "from_dtype")
     assert empty.categories == {0: ()}
     assert np.isnan(empty.values).all()
 
@@ -91,18 +91,18 @@ def test_a_category_type_of_numbers_is_categories_and_an_absent_category_is_none
 def test_an_array_of_numbers_is_taken_as_it_is():
     X = np.array([[1.0, NAN], [3.0, 4.0]], order="F")
     for convert in (np.asarray, np.float32, lambda X: X.tolist(), pd.DataFrame, lambda X: X.astype(object)):
-        found = read_table(convert(X))
+        found = encode_table(convert(X))
         np.testing.assert_array_equal(found.values, X)
         assert found.values.flags.c_contiguous
         assert found.categories == {}
-    np.testing.assert_array_equal(read_table(np.array([[True], [False]])).values, [[1.0], [0.0]])
+    np.testing.assert_array_equal(encode_table(np.array([[True], [False]])).values, [[1.0], [0.0]])
 
 
 def test_mixed_categories_are_sorted_numbers_first_and_equal_ones_are_one_in_any_order():
     column = ["b", 2, 1.0, "a", None, 1, True, Decimal("2.5"), np.float32(0.5), np.str_("a")]
     for order in (range(10), range(9, -1, -1), (5, 2, 6, 0, 1, 3, 4, 7, 8, 9)):
         X = np.array([[column[i]] for i in order], dtype=object)
-        found = read_table(X, [0])
+        found = encode_table(X, [0])
         assert found.categories[0] == (0.5, True, 2, 2.5, "a", "b")
         assert [type(value) for value in found.categories[0]] == [float, bool, int, float, str, str]
         codes = dict(zip(order, found.values[:, 0], strict=True))
@@ -114,7 +114,7 @@ def test_mixed_categories_are_sorted_numbers_first_and_equal_ones_are_one_in_any
 def test_codes_lead_back_to_the_values(values):
     X = np.empty((len(values), 1), dtype=object)
     X[:, 0] = values
-    found = read_table(X, [0])
+    found = encode_table(X, [0])
     categories = found.categories[0]
     back = [None if math.isnan(code) else categories[int(code)] for code in found.values[:, 0]]
     assert back == values
@@ -124,7 +124,7 @@ def test_codes_lead_back_to_the_values(values):
 @pytest.mark.parametrize(
     ("X", "chosen", "message"),
     [
-        (pl.LazyFrame({"a": [1.0]}), None, "X is a LazyFrame, a table not read yet"),
+        (pl.LazyFrame({"a": [1.0]}), None, "X is a LazyFrame, which is not evaluated yet"),
         (np.zeros(3), None, "Expected 2D array, got 1D array instead"),
         (sparse.csr_array(np.zeros((2, 2))), None, "sparse matrix"),
         (np.array([[math.inf]]), None, "Column 'x0' contains infinity"),
@@ -144,7 +144,7 @@ def test_codes_lead_back_to_the_values(values):
         (np.zeros((2, 2)), [True], "categorical_features has 1 booleans for 2 columns"),
         (np.zeros((2, 2)), [2], "categorical_features has the position 2; X has columns 0 to 1"),
         (np.zeros((2, 2)), [-1], "categorical_features has the position -1; X has columns 0 to 1"),
-        (np.zeros((2, 2)), ["a\n"], r"categorical_features names 'a\\n', which X has not; it has 'x0', 'x1'"),
+        (np.zeros((2, 2)), ["a\n"], r"categorical_features names 'a\\n'; X has no such column. It has 'x0', 'x1'"),
         (np.zeros((2, 2)), [0.5], "is not an array of booleans, positions or names"),
         (np.zeros((2, 2)), [["x0"]], "categorical_features has shape"),
         (np.zeros((2, 2)), np.array(["x0", 1], dtype=object), "is not an array of booleans"),
@@ -154,13 +154,13 @@ def test_codes_lead_back_to_the_values(values):
 )
 def test_what_cannot_be_read_is_an_error_that_says_why(X, chosen, message):
     with pytest.raises(ValueError, match=message):
-        read_table(X, chosen)
+        encode_table(X, chosen)
 
 
 def test_a_wrong_number_of_names_is_an_error():
     with pytest.raises(ValueError, match="1 feature names for 2 columns"):
-        read_table(np.zeros((2, 2)), None, ["a"])
+        encode_table(np.zeros((2, 2)), None, ["a"])
 
 
 def test_no_rows_are_no_trouble():
-    assert read_table(np.zeros((0, 2)), [0]).categories == {0: ()}
+    assert encode_table(np.zeros((0, 2)), [0]).categories == {0: ()}

@@ -1,7 +1,7 @@
-"""Training data of any columns, as one matrix: numbers as they are, categories as codes, NaN where a value is missing.
+"""Training data with columns of any kind as one matrix: numbers as they are, categories as codes, NaN for missing.
 
-Which columns are categories is the caller's to say, in scikit-learn's words (``categorical_features`` of
-`HistGradientBoostingClassifier`). Needs numpy alone: tables are known by their methods.
+The caller says which columns are categorical, as with ``categorical_features`` of scikit-learn's
+`HistGradientBoostingClassifier`. Needs only numpy: pandas and polars tables are recognised by their methods.
 """
 
 import math
@@ -16,31 +16,32 @@ from smallearn._text import listed, show
 from smallearn.model._columns import TEXT, is_missing
 from smallearn.model._parts import Category
 
-MOST_CATEGORIES = 10_000  # in one column: more are an identity, from which nothing can be learnt
+MOST_CATEGORIES = 10_000  # in one column: with more it is an ID, from which nothing can be learnt
 
 
 @dataclass(frozen=True)
-class Table:
-    """``values``: rows × columns, float64 in C order; in the columns of ``categories`` the position of the category,
-    NaN where it is missing. ``categories[l]`` are those that occur, sorted: plain numbers and booleans, then text."""
+class EncodedTable:
+    """``values`` (rows × columns, float64, C order) has the position of the category in the columns of ``categories``.
+
+    Missing values are NaN. ``categories[l]`` are those that occur, sorted: numbers and booleans, then text.
+    """
 
     values: np.ndarray
     categories: dict[int, tuple[Category, ...]]
 
 
-def read_table(X: Any, categorical_features: Any = None, feature_names: Sequence[str] | None = None) -> Table:
-    """Read an array, or a pandas or polars table, that may have text, categories, booleans and missing values.
+def encode_table(X: Any, categorical_features: Any = None, feature_names: Sequence[str] | None = None) -> EncodedTable:
+    """Encode an array, or a pandas or polars table, with text, categories, booleans and missing values.
 
-    ``categorical_features``: None (no column), ``"from_dtype"`` (those of text or of a category type), or an array of
-    booleans, positions or names. ``feature_names`` are what the columns are called here and in messages; without them
-    the table's own names. Numbers that are categories keep their value; text that is a number does not become one.
+    ``categorical_features``: None (no column), ``"from_dtype"`` (columns of text or of a categorical type), or an array
+    of booleans, positions or names. ``feature_names`` are the names of the columns, also in messages; None: those of
+    the table. Categories that are numbers keep their value; text that looks like a number stays text.
     """
-    if hasattr(X, "collect") and not hasattr(X, "shape"):
-        raise ValueError(f"X is a {type(X).__name__}, a table not read yet; collect it first.")
+    check_evaluated(X)
     if not hasattr(X, "shape"):
         X = np.asarray(X)
     if hasattr(X, "tocsr"):
-        raise ValueError("X is a sparse matrix; categories and missing values need an array or a table.")
+        raise ValueError("X is a sparse matrix; categorical_features needs an array or a table.")
     if len(X.shape) != 2:
         raise ValueError(
             f"Expected 2D array, got {len(X.shape)}D array instead: X has shape {X.shape}. Reshape your data to rows × "
@@ -56,10 +57,16 @@ def read_table(X: Any, categorical_features: Any = None, feature_names: Sequence
             values[:, l], categories[l] = _codes(column, name)
         else:
             values[:, l] = _numbers(column, name)
-    return Table(values, categories)
+    return EncodedTable(values=values, categories=categories)
 
 
-# --- columns and what they are called --------------------------------------------------------------------------------
+def check_evaluated(X: Any) -> None:
+    """Refuse a lazy table."""
+    if hasattr(X, "collect") and not hasattr(X, "shape"):
+        raise ValueError(f"X is a {type(X).__name__}, which is not evaluated yet; call its collect() first.")
+
+
+# --- columns and their names ------------------------------------------------------------------------------------------
 
 
 def _columns(X: Any) -> list[np.ndarray]:
@@ -81,7 +88,7 @@ def _names(X: Any, feature_names: Sequence[str] | None, n: int) -> list[Any]:
 
 
 def _categorical(chosen: Any, X: Any, columns: list[np.ndarray], names: Sequence[Any]) -> np.ndarray:
-    """Which columns are categories, as a mask."""
+    """Which columns are categorical, as a mask."""
     n = len(columns)
     if chosen is None:
         return np.zeros(n, dtype=bool)
@@ -113,12 +120,14 @@ def _categorical(chosen: Any, X: Any, columns: list[np.ndarray], names: Sequence
         raise ValueError(f"categorical_features={show(chosen)} is not an array of booleans, positions or names.")
     unknown = [name for name in listed_features.tolist() if name not in list(names)]
     if unknown:
-        raise ValueError(f"categorical_features names {listed(unknown)}, which X has not; it has {_some(names)}.")
+        raise ValueError(
+            f"categorical_features names {listed(unknown)}; X has no such column. It has {_first_few(names)}."
+        )
     return np.array([name in listed_features.tolist() for name in names])
 
 
 def _has_category_type(X: Any, l: int) -> bool:
-    """Whether of pandas' category, polars' Categorical and Enum: even if of numbers or all missing."""
+    """Whether the type is pandas' category, polars' Categorical or Enum, whatever the values."""
     if not hasattr(X, "dtypes"):
         return False
     dtype = X.dtypes.iloc[l] if hasattr(X.dtypes, "iloc") else X.dtypes[l]
@@ -126,13 +135,13 @@ def _has_category_type(X: Any, l: int) -> bool:
 
 
 def _text_in(column: np.ndarray) -> Any:
-    """The first text of a column, or None."""
+    """The first value of a column that is text, or None."""
     if column.dtype.kind != "O":
         return None
     return next((value for value in column if isinstance(value, TEXT)), None)
 
 
-def _some(names: Sequence[Any], most: int = 10) -> str:
+def _first_few(names: Sequence[Any], most: int = 10) -> str:
     return listed(list(names)[:most]) + (", …" if len(names) > most else "")
 
 
@@ -140,12 +149,12 @@ def _some(names: Sequence[Any], most: int = 10) -> str:
 
 
 def _numbers(column: np.ndarray, name: Any) -> np.ndarray:
-    """As float64, NaN where a value is missing."""
+    """The column as float64, NaN where a value is missing."""
     text = _text_in(column)
     if text is not None:
         raise ValueError(
             f"Column {show(name)} contains text ({show(text)}), not numbers; pass categorical_features='from_dtype', "
-            "or name the columns that are categories in categorical_features."
+            "or list the categorical columns in categorical_features."
         )
     _check_type(column, name)
     if column.dtype.kind == "O":
@@ -154,41 +163,41 @@ def _numbers(column: np.ndarray, name: Any) -> np.ndarray:
     try:
         with np.errstate(over="ignore"):
             numbers = column.astype(np.float64)
-    except (TypeError, ValueError, OverflowError) as problem:
-        raise ValueError(f"Column {show(name)} contains a value that is not a number: {problem}.") from None
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ValueError(f"Column {show(name)} contains a value that is not a number: {error}.") from None
     if np.isinf(numbers).any():
         _refuse_infinity(name)
     return numbers
 
 
 def _codes(column: np.ndarray, name: Any) -> tuple[np.ndarray, tuple[Category, ...]]:
-    """The position of each category among those that occur, and these; NaN where it is missing."""
+    """The position of each value among the categories that occur (NaN where it is missing), and these categories."""
     _check_type(column, name)
     if column.dtype.kind != "O":
         if column.dtype.kind == "f" and np.isinf(column).any():
             _refuse_infinity(name)
         present = column == column  # all but NaN
-        found, codes = np.unique(column[present], return_inverse=True)
-        _check_number(len(found), name)
+        categories, codes = np.unique(column[present], return_inverse=True)
+        _check_number(len(categories), name)
         values = np.full(len(column), np.nan)
         values[present] = codes
-        return values, tuple(found.tolist())
+        return values, tuple(categories.tolist())
     plain = [None if is_missing(value) else _plain(value, name) for value in column]
-    # 1, 1.0 and True are one category; which of them stands for it must not depend on the order of the rows.
-    chosen: dict[Category, Category] = {}
+    # 1, 1.0 and True are one category; which of them represents it must not depend on the order of the rows.
+    representative: dict[Category, Category] = {}
     for value in plain:
         if value is not None:
-            other = chosen.setdefault(value, value)
+            other = representative.setdefault(value, value)
             if type(value).__name__ < type(other).__name__:
-                chosen[value] = value
-    _check_number(len(chosen), name)
-    ordered = sorted(chosen.values(), key=lambda value: (isinstance(value, str), value))
+                representative[value] = value
+    _check_number(len(representative), name)
+    ordered = sorted(representative.values(), key=lambda value: (isinstance(value, str), value))
     code = {value: float(position) for position, value in enumerate(ordered)}
     return np.array([math.nan if value is None else code[value] for value in plain]), tuple(ordered)
 
 
 def _plain(value: Any, name: Any) -> Category:
-    """The category as Python's own text, number or boolean."""
+    """The category as a Python str, int, float or bool."""
     if isinstance(value, str):
         return str(value)
     value = value.item() if isinstance(value, np.generic) else value
@@ -219,7 +228,7 @@ def _check_type(column: np.ndarray, name: Any) -> None:
 def _check_number(number: int, name: Any) -> None:
     if number > MOST_CATEGORIES:
         raise ValueError(
-            f"Column {show(name)} has {number} categories, more than {MOST_CATEGORIES}: if it is an id, drop it; if "
+            f"Column {show(name)} has {number} categories, more than {MOST_CATEGORIES}: if it is an ID, drop it; if "
             "its values are quantities, do not list it in categorical_features."
         )
 

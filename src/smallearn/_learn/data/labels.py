@@ -1,0 +1,84 @@
+"""What the loss knows of the training rows: their classes, their weights, and the prototype that each belongs to."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from smallearn._learn.kernels import NO_PROTOTYPE
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """Which prototype each row belongs to.
+
+    ``owner[j]`` is the class of prototype ``j``; ``own[i]`` is the prototype of row ``i``, or `NO_PROTOTYPE` if the
+    class of the row owns the prototype frozen at zero.
+    """
+
+    own: np.ndarray
+    owner: np.ndarray
+
+    def members(self) -> np.ndarray:
+        """The rows that belong to a prototype."""
+        return np.flatnonzero(self.own != NO_PROTOTYPE)
+
+    def sizes(self) -> np.ndarray:
+        """The number of rows of each prototype."""
+        return np.bincount(self.own[self.members()], minlength=len(self.owner))
+
+    @property
+    def one_per_class(self) -> bool:
+        """Whether no class has more than one prototype: rows have no other to move to."""
+        return len(set(self.owner.tolist())) == len(self.owner)
+
+
+@dataclass(frozen=True)
+class Roles:
+    """All that the loss needs to know beside the scores, for one assignment.
+
+    For each row its class ``code``, its ``weight`` and its ``own`` prototype; for each prototype its ``owner``; and the
+    class that owns the prototype frozen at zero (``zero_owner``; None: every class has prototypes of its own).
+    """
+
+    own: np.ndarray
+    owner: np.ndarray
+    code: np.ndarray
+    weight: np.ndarray
+    zero_owner: int | None
+
+    @property
+    def has_zero(self) -> bool:
+        return self.zero_owner is not None
+
+    @property
+    def n_classes(self) -> int:
+        """The number of classes, as far as the rows and prototypes show."""
+        return 1 + int(max(self.code.max(), self.owner.max(), self.zero_owner or 0))
+
+    def flat(self, block: slice = slice(None)) -> tuple:
+        """The tuple that the kernels take: ``(own, code, weight, owner, has_zero)``, for a block of the rows."""
+        return self.own[block], self.code[block], self.weight[block], self.owner, self.has_zero
+
+
+@dataclass(frozen=True)
+class Labels:
+    """What is known of the rows before they are assigned.
+
+    ``code`` is the class of each row, ``weight`` its weight, scaled to sum to 1; ``total`` is what the weights summed
+    to. ``zero_owner`` is the class that owns the prototype frozen at zero (None: every class has prototypes).
+    """
+
+    code: np.ndarray
+    weight: np.ndarray
+    total: float
+    zero_owner: int | None
+
+    def roles(self, assignment: Assignment) -> Roles:
+        """All that the loss needs to know, once the rows are assigned."""
+        return Roles(
+            own=assignment.own,
+            owner=assignment.owner,
+            code=self.code,
+            weight=self.weight,
+            zero_owner=self.zero_owner,
+        )

@@ -1,0 +1,31 @@
+"""The validated training data: shares of its rows, and features too large to compute with."""
+
+import numpy as np
+import pytest
+
+from smallearn._learn.data.labels import Labels
+from smallearn._learn.data.problem import build_problem
+
+
+def test_taking_a_share_of_rows_keeps_their_standardisation_and_scales_their_weight():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(20, 2)), np.arange(20) % 2
+    weight = rng.uniform(1.0, 2.0, 20)
+    problem = build_problem(X, y, weight, class_weight={0: 1.0, 1: 3.0}, literals="both", cut_points=4)
+    share = np.where(np.arange(20) < 5, 0.0, np.where(np.arange(20) < 9, 0.25, 1.0))
+    part = problem.take(share)
+    np.testing.assert_allclose(part.sample_weight, (problem.sample_weight * share)[5:])
+    np.testing.assert_allclose(part.loss_weight, (problem.loss_weight * share)[5:])
+    np.testing.assert_array_equal(part.scaling.mean, problem.scaling.mean)
+    every = np.arange(len(problem.candidates))
+    whole, rest = problem.rows(None, False, 1), part.rows(None, False, 1)
+    np.testing.assert_array_equal(rest.columns(every), whole.columns(every)[5:])
+    assert rest.labels.weight.sum() == pytest.approx(1.0)
+    assert isinstance(rest.labels, Labels)
+
+
+def test_a_value_too_large_is_reported_with_the_position_of_its_feature():
+    X = np.column_stack([np.arange(6) % 2, np.arange(6.0), [1.0, 2.0, 3.0, 4.0, 5.0, 1e301]])
+    categories = {0: ("no", "yes")}
+    with pytest.raises(ValueError, match="Column 2 has values up to"):
+        build_problem(X, np.arange(6) % 2, np.ones(6), literals="both", cut_points=2, categories=categories)
