@@ -1,12 +1,13 @@
-"""Values in words: whatever a name or label holds, it takes one line and no control characters."""
+"""Values as text for people: on one line, without control characters, in as few digits as will do."""
 
 import decimal
+import math
 from collections.abc import Sequence
 from typing import Any
 
 
 def show(value: Any, quote: bool = True, most: int = 60) -> str:
-    """A value on one line: control characters escaped, long text cut."""
+    """A value on one line: control characters escaped, text beyond ``most`` characters cut, text in quotes."""
     text = value if isinstance(value, str) else repr(value)
     text = "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in text[: most + 1])
     if len(text) > most:
@@ -14,30 +15,61 @@ def show(value: Any, quote: bool = True, most: int = 60) -> str:
     return f"'{text}'" if quote and isinstance(value, str) else text
 
 
-def show_category(value: Any) -> str:
-    """A category as a reader knows it: text in quotes, a number with as few digits as tell it from another."""
+def show_category(value: Any, most: int = 60) -> str:
+    """A category: text in quotes, a float in six digits, or in all of them if it takes more to identify it."""
     if isinstance(value, float):
         short = f"{value:.6g}"
         return short if float(short) == value else repr(value)
-    return show(value)
+    return show(value, most=most)
 
 
 def listed(values: Sequence[Any]) -> str:
+    """``'a', 'b', 3``."""
     return ", ".join(show(value) for value in values)
 
 
+def joined(parts: Sequence[str]) -> str:
+    """``a``, ``a and b``, ``a, b and c``."""
+    return " and ".join(filter(None, (", ".join(parts[:-1]), *parts[-1:])))
+
+
 def count(number: int, thing: str) -> str:
+    """``1 row``, ``2 rows``."""
     return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
 
 
+def of_unit(unit: str | None) -> str:
+    """What follows a number: a blank and its unit, or nothing."""
+    return f" {show(unit, quote=False)}" if unit else ""
+
+
+def exact(value: Any, sign: str = "") -> str:
+    """A number in 15 digits, or in as many as it takes to read the same number again."""
+    value = float(value)
+    short = f"{value:{sign}.15g}"
+    return short if float(short) == value else f"{value:{sign}}"
+
+
+def signed(value: float, *, whole: bool = False, digits: int | None = 4) -> str:
+    """``+58.79``: a number with its sign, never −0; ``whole`` without a point, None for all digits."""
+    if whole:
+        return f"{round(value):+d}"
+    return exact(value, "+") if digits is None else f"{value:+z.{digits}g}"
+
+
 def rounded_down(value: float) -> str:
-    """Four digits, none of them too high: a bound may not be rounded up."""
+    """Four digits, rounded down: a lower bound may not be rounded up."""
     down = decimal.Context(prec=4, rounding=decimal.ROUND_FLOOR)
     return f"{float(down.create_decimal_from_float(value)):.4g}"
 
 
+def percent_up(share: float) -> str:
+    """A share in percent with one digit, rounded up: an upper bound may not be rounded down."""
+    return f"{math.ceil(round(1000.0 * share, 6)) / 10.0:.1f}%"
+
+
 def percent(probability: float) -> str:
-    """One digit after the point, and never a certainty that is none."""
+    """A probability in percent with one digit, never 0% or 100% unless it is."""
     if 0.0 < probability < 0.0005:
         return "<0.1%"
     if 0.9995 <= probability < 1.0:

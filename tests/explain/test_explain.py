@@ -11,7 +11,7 @@ from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.inspection import permutation_importance
 
 from smallearn import SMaLLClassifier, SMaLLClassifierCV, explain
-from smallearn.explain._case import changes
+from smallearn.explain._case import search
 from smallearn.model import Prototype, Range, SMaLLModel, Term
 from tests.helpers.models import CARD, THREE
 
@@ -54,10 +54,10 @@ def tuple_index(row):
     return int(row[0] * SQUARE * SQUARE + row[1] * SQUARE + row[2])
 
 
-@pytest.mark.parametrize("most_choices", [changes.MOST_CHOICES, 0])
+@pytest.mark.parametrize("most_combinations", [search.MOST_COMBINATIONS, 0])
 @pytest.mark.parametrize("n_classes", [2, 3])
-def test_the_smallest_change_is_that_of_trying_every_row(n_classes, most_choices, monkeypatch):
-    monkeypatch.setattr(changes, "MOST_CHOICES", most_choices)
+def test_the_smallest_change_is_that_of_trying_every_row(n_classes, most_combinations, monkeypatch):
+    monkeypatch.setattr(search, "MOST_COMBINATIONS", most_combinations)
     rng = np.random.default_rng(n_classes)
     found, none = 0, 0
     for _ in range(40):
@@ -122,7 +122,7 @@ def test_a_case_adds_up(tumour_model, tumours):
         assert case.fired == (case.prediction == "benign")
         text = str(case)
         assert repr(case.prediction) in text
-        assert ("No prototype reaches 0" in text) == (not case.fired)
+        assert ("Above the threshold of 0: best score +" in text) == case.fired
 
 
 def test_units_and_the_next_class_are_told():
@@ -148,7 +148,7 @@ def test_what_cannot_be_changed_stays(tumour_model, tumours):
     case = explain.case(tumour_model, X.iloc[0], changeable=labels[:1])
     assert list(case.alone) == labels[:1]
     assert case.smallest is None or [change.label for change in case.smallest.changes] == labels[:1]
-    assert "may be changed" in str(explain.case(tumour_model, X.iloc[0], changeable=[]))
+    assert "None of the features in use may change." in str(explain.case(tumour_model, X.iloc[0], changeable=[]))
     with pytest.raises(ValueError, match="changeable: 'colour' is not among the features in use"):
         explain.case(tumour_model, X.iloc[0], changeable=["colour"])
 
@@ -175,8 +175,8 @@ def test_gaps_and_categories_are_told_and_changed():
     case = explain.case(model, {"colour": "blue", "size": None})
     assert case.scores == (-2.0,)
     text = str(case)
-    assert "size = missing, counted as 4" in text
-    assert "[colour = 'red'] does not hold: colour = 'blue'" in text
+    assert "size = missing, mean 4 used" in text
+    assert "[colour = 'red'] is false: colour = 'blue'" in text
     assert "colour from 'blue' to 'red'" not in text  # 0 is not above 0
     assert case.alone["colour"] is None
     assert case.alone["size"].changes[0].after > 3.0
@@ -253,7 +253,7 @@ def test_a_cut_point_is_rounded_to_where_it_parts_the_rows_as_before():
     short = explain.rounded(model, np.array([[18.0], [45.0], [46.0], [90.0]]))
     assert short.terms[0].value == 45.0
     said = explain.describe(model, np.array([[18.0], [45.0], [46.0], [90.0]]))
-    assert said.sentences == ("Begin with −1 point; add 2 if age is at most 45.",)
+    assert said.sentences == ("Start from −1 point; add 2 if age is at most 45.",)
 
 
 def test_a_description_has_names_units_and_the_rule():
@@ -267,13 +267,13 @@ def test_a_description_has_names_units_and_the_rule():
     said = explain.describe(model, units={"size": "mm", "age": "years"})
     assert said.rule == "Predict 'yes' if this score is above 0, otherwise 'no'."
     assert said.sentences == (
-        "Begin with a score of 1.5; take away 0.25 times size (in mm), add 1 if age is at most 40 years and add 1 if "
+        "Start from 1.5; subtract 0.25 times size (in mm), add 1 if age is at most 40 years and add 1 if "
         "colour is 'red'.",
     )
     assert [line.number for line in said.cards[0]] == ["-0.25", "+1", "+1", "+1.5"]
     more = str(explain.describe(THREE))
-    assert "Predict the class of the highest score" in more
-    assert all(f"for {label!r}" in more for label in THREE.classes)
+    assert "Predict the class with the highest score" in more
+    assert all(f"for class {label!r}" in more for label in THREE.classes)
 
 
 # --- what matters ----------------------------------------------------------------------------------------------------
@@ -383,7 +383,7 @@ def test_no_rows_say_nothing_of_digits():
 def test_a_score_of_exactly_0_is_not_said_to_miss_0():
     prototypes = (Prototype(1, -1.0, (Term(0, 1.0, "x", "at_most", 3.0),)), Prototype(1, -5.0, ()))
     model = SMaLLModel(("no", "yes"), "<U3", 1, prototypes)
-    assert explain.case(model, {"x": 1.0}).reason.startswith("No prototype is above 0")
+    assert explain.case(model, {"x": 1.0}).reason == "At the threshold of 0: best score +0 (number 1 of 2)."
 
 
 def test_a_category_that_is_a_float_is_no_number_to_move_along():
@@ -467,12 +467,12 @@ def test_a_card_tells_what_stands_in_for_a_missing_number_in_as_few_digits_as_wi
 
 def test_a_term_that_does_not_hold_adds_0_and_not_minus_0():
     model = SMaLLModel(("no", "yes"), "<U3", 1, (Prototype(1, 1.0, (Term(0, -2.0, "age", "above", 40.0),)),))
-    assert "+0  [age > 40] does not hold" in str(explain.case(model, [30.0]))
+    assert "+0  [age > 40] is false" in str(explain.case(model, [30.0]))
 
 
 def test_conditions_that_imitate_say_so_even_where_they_agree_on_every_row():
     model = SMaLLModel(("no", "yes"), "<U3", 1, (Prototype(1, -40.5, (Term(0, 1.0, "age"),)),))
     found = explain.dnf(model, [[30.0], [50.0]])
     assert found.imitates
-    assert "on all 2 rows given; on others it need not be." in str(found)
+    assert "on all 2 rows given; on others it may differ." in str(found)
     assert not explain.dnf(CARD).imitates

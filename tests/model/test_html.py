@@ -57,7 +57,7 @@ def test_a_fitted_estimator_has_its_rule_beside_the_diagram():
     assert "smallearn-model" not in clf._repr_html_()
     clf.fit(X, y)
     for shown in (clf._repr_html_(), clf._repr_mimebundle_()["text/html"]):
-        assert "Predict the class of the highest score" in shown
+        assert "Predict the class with the highest score" in shown
         assert "sk-" in shown
         assert "SMaLLClassifier" in shown
     with sklearn.config_context(display="text"):

@@ -263,7 +263,7 @@ def test_an_origin_that_makes_no_sense_is_refused(place, value, message):
         ("ranges[0].low", 4.0, r"^ranges\[0\].low: 4.0 is above high, 3.0"),
         ("ranges[0].high", "3", r"^ranges\[0\].high: expected a finite number"),
         ("ranges[0].feature", 99, r"^ranges\[0\].feature: expected a whole number from 0"),
-        ("ranges[0].feature", 1, "features in use, one for each at most"),
+        ("ranges[0].feature", 1, "features in use, at most one for each"),
         ("ranges[0].unit", 1.0, r"^ranges\[0\]: .*unknown fields \['unit'\]"),
         ("ranges", None, "^ranges: expected list"),
     ],

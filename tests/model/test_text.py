@@ -7,22 +7,22 @@ import pytest
 from hypothesis import given
 
 from smallearn import SMaLLModel
-from smallearn.model import Prototype, Term
+from smallearn.model import Prototype, Selection, Step, Term
 from tests.helpers.models import CARD, NO, THREE, TRAINING, WHOLE, YES, models
 
 
 def test_print_shows_the_rule_the_weights_and_the_names(capsys):
     print(YES)
     assert capsys.readouterr().out == (
-        "SMaLL model: 2 prototypes of at most 2 terms, 2 of 3 features used\n"
+        "SMaLL model: 3 terms in 2 prototypes, 2 of 3 features used\n"
         "Predict 'yes' if any of these scores is above 0, otherwise 'no'.\n"
         "\n"
-        "  prototype 1\n"
+        "  Score 1 for class 'yes'\n"
         "    +2 × a\n"
         "    -1 × c\n"
         "    -1 (constant)\n"
         "\n"
-        "  prototype 2\n"
+        "  Score 2 for class 'yes'\n"
         "      -1 × a\n"
         "    +0.5 (constant)\n"
     )
@@ -31,16 +31,16 @@ def test_print_shows_the_rule_the_weights_and_the_names(capsys):
 def test_print_says_that_the_first_class_wins_at_zero():
     lines = str(NO).splitlines()
     assert lines[1] == "Predict 'no' if any of these scores is 0 or more, otherwise 'yes'."
-    assert lines[2:] == str(YES).splitlines()[2:]
+    assert lines[2:] == str(YES).replace("for class 'yes'", "for class 'no'").splitlines()[2:]
 
 
 def test_print_of_one_prototype_speaks_of_one_score():
     one = SMaLLModel((False, True), "|b1", 1, (Prototype(1, 0.0, (Term(0, 1234567.0),)),))
     assert str(one) == (
-        "SMaLL model: 1 prototype of at most 1 term, 1 of 1 feature used\n"
+        "SMaLL model: 1 term in 1 prototype, 1 of 1 feature used\n"
         "Predict True if this score is above 0, otherwise False.\n"
         "\n"
-        "  prototype 1\n"
+        "  Score for class True\n"
         "    +1.235e+06 × x0\n"
         "            +0 (constant)"
     )
@@ -48,32 +48,65 @@ def test_print_of_one_prototype_speaks_of_one_score():
 
 def test_print_of_three_classes_names_the_class_of_each_prototype_and_the_order_at_a_tie():
     assert str(THREE) == (
-        "SMaLL model: 4 prototypes of at most 1 term, 2 of 2 features used\n"
-        "Predict the class of the highest score; at a tie the first of 'a', 'b', 'c'.\n"
+        "SMaLL model: 3 terms in 4 prototypes, 2 of 2 features used\n"
+        "Predict the class with the highest score; at a tie the first of 'a', 'b', 'c'.\n"
         "\n"
-        "  prototype 1, for 'a'\n"
+        "  Score 1 for class 'a'\n"
         "    +1 × x0\n"
         "    +0 (constant)\n"
         "\n"
-        "  prototype 2, for 'b'\n"
+        "  Score 2 for class 'b'\n"
         "    +1 × x1\n"
         "    +0 (constant)\n"
         "\n"
-        "  prototype 3, for 'c'\n"
+        "  Score 3 for class 'c'\n"
         "    +1 (constant)\n"
         "\n"
-        "  prototype 4, for 'c'\n"
+        "  Score 4 for class 'c'\n"
         "    -1 × x0\n"
         "    +0 (constant)"
     )
 
 
+def with_facts(model=WHOLE, **facts):
+    return replace(model, training=replace(TRAINING, **facts))
+
+
 def test_print_shows_the_certificate_and_its_limits():
     text = str(WHOLE)
     assert text.startswith(str(replace(WHOLE, training=None)))
-    assert "training objective 0.25; no model with at most 2 terms a prototype is below 0.2\n" in text
-    assert "gap 20.0%" in text
-    assert text.endswith("It says nothing of test accuracy.")
+    assert text.endswith(
+        "\n\nAt most 20.0% better is possible on the training data "
+        "(objective 0.25, at most 2 terms per prototype, this assignment of rows to prototypes)."
+    )
+
+
+def test_a_single_score_for_a_class_needs_no_assignment_of_rows():
+    one = replace(WHOLE, prototypes=WHOLE.prototypes[:1])
+    assert str(one).endswith("(objective 0.25, at most 2 terms per prototype).")
+
+
+def test_a_certificate_that_says_nothing_is_left_out():
+    assert str(with_facts(lower_bound=0.0)) == str(with_facts(lower_bound=-7.0)) == str(replace(WHOLE, training=None))
+    assert "At most 80.1% better is possible" in str(with_facts(lower_bound=0.0499))  # rounded up: it is a bound
+
+
+@pytest.mark.parametrize("facts", [{"certified": True, "lower_bound": 0.24999}, {"lower_bound": 0.25}])
+def test_a_proof_is_called_a_proof(facts):
+    assert "\nProven optimal on the training data (objective 0.25, at most" in str(with_facts(**facts))
+
+
+def chosen(n_terms, *steps, score=0.9):
+    frontier = tuple(Step(n_terms=n, n_prototypes=1, score=value, spread=0.01) for n, value in steps)
+    selection = Selection(metric="accuracy", scores=(score, score), max_terms=n_terms, frontier=frontier)
+    return str(replace(YES, selection=selection))
+
+
+def test_terms_that_were_allowed_and_not_used_are_counted():
+    assert chosen(3) == str(YES)
+    assert chosen(6).endswith("\n\nUsed 3 of the 6 terms allowed.")
+    assert chosen(6, (3, 0.9), (4, 0.905)).endswith("\n\nUsed 3 of the 6 terms allowed; more did not help.")
+    assert chosen(6, (3, 0.9), (4, 0.95)).endswith("\n\nUsed 3 of the 6 terms allowed.")  # but did not fit a chip, say
 
 
 @pytest.mark.parametrize(
@@ -105,11 +138,11 @@ def test_print_is_printable_whatever_the_names(model):
 
 def test_print_of_a_score_card_shows_points_their_worth_and_what_each_total_means():
     assert str(CARD) == (
-        "SMaLL model: 1 prototype of at most 5 terms, 3 of 4 features used\n"
+        "SMaLL model: 5 terms in 1 prototype, 3 of 4 features used\n"
         "Predict 'yes' if this score is above 0, otherwise 'no'.\n"
         "One point is worth 0.5 in log-odds.\n"
         "\n"
-        "  prototype 1\n"
+        "  Score for class 'yes'\n"
         "    +2 × [age > 40]\n"
         "    +1 × [age is missing]\n"
         "    +3 × [colour = 'red']\n"
@@ -135,7 +168,7 @@ def card(*terms, intercept=0.0, **fields):
 
 def test_print_of_a_score_card_with_numbers_shows_their_units_and_no_totals():
     text = str(card(Term(0, -0.01, "area", mean=3.0, unit=100.0), Term(1, 2.0, "age", "above", 4.0), intercept=3.0))
-    assert text.endswith("prototype 1\n    -1 per 100 × area\n    +2 × [age > 4]\n    +3 (constant)")
+    assert text.endswith("Score for class 'yes'\n    -1 per 100 × area\n    +2 × [age > 4]\n    +3 (constant)")
     assert "    +7 × area\n" in str(card(Term(0, 7.0, "area", unit=1.0)))
     assert "    -12 per 0.001 × area\n" in str(card(Term(0, -12 / 0.001, "area", unit=0.001)))
     for points in (1, 3, 7, 29):
@@ -185,15 +218,15 @@ def test_totals_are_the_classes_own_also_if_the_first_class_owns_the_prototypes(
 @pytest.mark.parametrize(
     ("facts", "sentence"),
     [
-        ({}, "no model with at most 2 terms a prototype is below"),
-        ({"n_nonzero": 1}, "no model with at most 1 term a prototype is below"),
-        ({"budget": "total", "n_nonzero": 6}, "no model with at most 6 terms in all is below"),
-        ({"budget": "shared", "n_nonzero": 4}, "no model with at most 4 different terms is below"),
-        ({"max_cost": 12.0}, "no model with at most 2 terms a prototype and a cost of at most 12 is below"),
-        ({"n_nonzero": None, "max_cost": 0.5}, "no model with a cost of at most 0.5 is below"),
+        ({}, "at most 2 terms per prototype"),
+        ({"n_nonzero": 1}, "at most 1 term per prototype"),
+        ({"budget": "total", "n_nonzero": 6}, "at most 6 terms in all"),
+        ({"budget": "shared", "n_nonzero": 4}, "at most 4 different terms"),
+        ({"max_cost": 12.0}, "at most 2 terms per prototype, a cost of at most 12"),
+        ({"n_nonzero": None, "max_cost": 0.5}, "a cost of at most 0.5"),
     ],
 )
 def test_the_certificate_names_the_budget(facts, sentence):
-    assert f"training objective 0.25; {sentence} 0.2\n(gap 20.0%)" in str(
-        replace(WHOLE, training=replace(TRAINING, **facts))
-    )
+    model = with_facts(**facts)
+    assert f"At most 20.0% better is possible on the training data (objective 0.25, {sentence}, this" in str(model)
+    assert model.training.rivals == f"no model with {sentence.replace(', ', ' and ')}"

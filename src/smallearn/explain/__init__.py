@@ -1,7 +1,12 @@
-"""A model in words: what it says, why a case was decided so, which features matter."""
+"""Explanations of a model: its rule, the reason for one decision, and which features matter.
+
+Every function takes a `smallearn.SMaLLModel` or a fitted estimator, and rows as an array, a sparse matrix, a table or
+`smallearn.model.Rows`.
+"""
 
 from smallearn.explain._case.changes import Change, Flip
-from smallearn.explain._case.decision import Case, Contribution, case
+from smallearn.explain._case.decision import case
+from smallearn.explain._case.result import Case, ChangeSummary, Contribution
 from smallearn.explain._describe import Description, describe
 from smallearn.explain._digits import rounded
 from smallearn.explain._dnf.rule import DNF, Condition, dnf
@@ -11,6 +16,7 @@ __all__ = [
     "DNF",
     "Case",
     "Change",
+    "ChangeSummary",
     "Condition",
     "Contribution",
     "Description",

@@ -1,28 +1,49 @@
-"""The model in words: each prototype as a sentence and as a card."""
+"""A model as sentences and as cards."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from smallearn._text import count, show, show_category
+from smallearn._text import count, exact, joined, show, signed
 from smallearn.explain._digits import rounded
-from smallearn.model import Prototype, SMaLLModel, Term
+from smallearn.model import SMaLLModel, Term
 from smallearn.model._rows import as_model, checked_units, read_rows
+from smallearn.model._sentences import CONSTANT, Line, score_title
+from smallearn.model._term import condition_text
 
-
-@dataclass(frozen=True)
-class Line:
-    """A line of a card: ``number`` (points, or a weight) for each ``text``; the constant has no term."""
-
-    number: str
-    text: str
-    term: Term | None = None
+DIGITS = 4  # where no rows tell how many are needed
 
 
 @dataclass(frozen=True)
 class Description:
-    """A model in words. ``model`` is the one described, in fewer digits if rows were given: ``n_rows`` of them, on
-    which it decides as the original does (None: no rows were given, numbers are shown in four digits)."""
+    """A model as sentences and as cards: what `describe` returns.
+
+    Attributes
+    ----------
+    model : SMaLLModel
+        The model described; in fewer digits, if rows were given.
+    rule : str
+        How the scores make a decision.
+    sentences : tuple of str
+        Each score as a sentence.
+    cards : tuple of tuple of Line
+        Each score line by line: ``number``, ``text``, and ``term`` (None for the constant, which is the last line).
+    n_rows : int or None
+        The number of rows on which no decision changes by the rounding; None if no rows were given, and numbers are
+        shown in four digits.
+
+    Examples
+    --------
+    >>> from smallearn.explain import describe
+    >>> from smallearn.model import Prototype, SMaLLModel, Term
+    >>> prototype = Prototype(owner=1, intercept=1.5, terms=(Term(feature=0, weight=-0.25, name="size"),))
+    >>> model = SMaLLModel(("no", "yes"), "<U3", n_features=1, prototypes=(prototype,))
+    >>> description = describe(model)
+    >>> description.sentences[0]
+    'Start from 1.5; subtract 0.25 times size.'
+    >>> [(line.number, line.text) for line in description.cards[0]]
+    [('-0.25', '× size'), ('+1.5', 'constant')]
+    """
 
     model: SMaLLModel
     rule: str
@@ -31,118 +52,161 @@ class Description:
     n_rows: int | None
 
     @property
+    def titles(self) -> tuple[str, ...]:
+        """A heading for each score: ``Score for class 'yes'``.
+
+        Returns
+        -------
+        tuple of str
+            In the order of the prototypes.
+        """
+        return tuple(score_title(self.model, j) for j in range(len(self.cards)))
+
+    @property
     def note(self) -> str:
-        """What the rounding did."""
+        """How the numbers were rounded.
+
+        Returns
+        -------
+        str
+            One sentence.
+        """
         if self.n_rows is None:
             return "Numbers are shown in four digits."
-        return (
-            f"Rounded as far as no decision changes on the {count(self.n_rows, 'row')} given; with any number "
-            "rounded to fewer digits one would."
-            if not self.model.is_score_card
-            else f"Whole points; every decision on the {count(self.n_rows, 'row')} given is that of the exact weights."
-        )
+        kept = f"every decision on the {count(self.n_rows, 'row')} given is"
+        if self.model.is_score_card:
+            return f"Whole points; {kept} that of the exact weights."
+        return f"Rounded: {kept} unchanged, and rounding any number further would change one."
 
     def __str__(self) -> str:
         lines = [self.rule, ""]
-        for number, (sentence, card) in enumerate(zip(self.sentences, self.cards, strict=True), start=1):
-            owner = self.model.prototypes[number - 1].owner
-            of_class = f", for {show(self.model.classes[owner])}" if len(self.model.classes) > 2 else ""
+        for title, sentence, card in zip(self.titles, self.sentences, self.cards, strict=True):
             width = max(len(line.number) for line in card)
-            title = f"Prototype {number}{of_class}. " if len(self.cards) > 1 else ""
-            lines += [f"{title}{sentence}", ""]
+            lines += [sentence if len(self.cards) == 1 else f"{title}. {sentence}", ""]
             lines += [f"    {line.number:>{width}}  {line.text}" for line in card]
             lines.append("")
         return "\n".join([*lines, self.note])
 
 
 def describe(model: Any, X: Any = None, *, units: Mapping[str, str] | None = None) -> Description:
-    """The model in words. With rows ``X``, numbers are rounded as far as no decision on them changes, and not further
-    (see `rounded`). ``units`` are those of features: ``{"age": "years"}``."""
+    """Describe a model in sentences and cards.
+
+    Parameters
+    ----------
+    model : SMaLLModel or fitted estimator
+        The model.
+    X : array, sparse matrix, table or Rows, default=None
+        Rows × features. Numbers are rounded as far as no decision on these rows changes; see `rounded`.
+    units : mapping from str to str, default=None
+        The units of features: ``{"age": "years"}``.
+
+    Returns
+    -------
+    Description
+        Print it, or take its fields.
+
+    See Also
+    --------
+    rounded : The model with these numbers, to predict with.
+    dnf : The model as conditions.
+
+    Examples
+    --------
+    >>> from smallearn.explain import describe
+    >>> from smallearn.model import Prototype, SMaLLModel, Term
+    >>> terms = (Term(feature=0, weight=2.0, name="age", kind="above", value=40.0),)
+    >>> model = SMaLLModel(("no", "yes"), "<U3", n_features=1, prototypes=(Prototype(1, -1.0, terms),))
+    >>> print(describe(model, [[30.0], [50.0]], units={"age": "years"}))
+    Predict 'yes' if this score is above 0, otherwise 'no'.
+    <BLANKLINE>
+    Start from −1 point; add 2 if age is above 40 years.
+    <BLANKLINE>
+        +2  if age is above 40 years
+        -1  constant
+    <BLANKLINE>
+    Whole points; every decision on the 2 rows given is that of the exact weights.
+    """
     model = as_model(model)
-    units = checked_units(model, units)
+    writer = _Writer(points=model.is_score_card, digits=DIGITS, units=checked_units(model, units), filled=())
     rows = None if X is None else read_rows(model, X)
     if rows is None or rows.n_rows == 0:
-        shown, n_rows, digits, gaps = model, None, 4, set()
+        shown, n_rows = model, None
     else:
-        shown, n_rows, digits = rounded(model, rows), rows.n_rows, None
-        gaps = set(filter(rows.fills_gaps, shown.terms))
-    cards = tuple(_card(prototype, shown.is_score_card, digits, units, gaps) for prototype in shown.prototypes)
-    sentences = tuple(
-        _sentence(shown, prototype, card) for prototype, card in zip(shown.prototypes, cards, strict=True)
+        shown, n_rows = rounded(model, rows), rows.n_rows
+        filled = [term for term in shown.terms if rows.fills_gaps(term)]
+        writer = _Writer(points=shown.is_score_card, digits=None, units=writer.units, filled=filled)
+    return Description(
+        model=shown,
+        rule=model.rule,
+        sentences=tuple(writer.sentence(shown, j) for j in range(len(shown.prototypes))),
+        cards=tuple(writer.card(shown, j) for j in range(len(shown.prototypes))),
+        n_rows=n_rows,
     )
-    return Description(shown, model.rule, sentences, cards, n_rows)
 
 
-def _card(
-    prototype: Prototype, points: bool, digits: int | None, units: Mapping[str, str], gaps: set[Term]
-) -> tuple[Line, ...]:
-    lines = [
-        Line(_number(t.points if points else t.weight, digits, points), _per(t, points, units, t in gaps), t)
-        for t in prototype.terms
-    ]
-    return (*lines, Line(_number(prototype.intercept, digits, points), "to begin with"))
+@dataclass(frozen=True)
+class _Writer:
+    """How numbers are written: as points, in how many digits (None: all), with which units, and which terms have a
+    value for missing values that is worth showing."""
 
+    points: bool
+    digits: int | None
+    units: Mapping[str, str]
+    filled: Collection[Term]
 
-def _number(value: float, digits: int | None, points: bool) -> str:
-    if points:
-        return f"{round(value):+d}"
-    return _exact(value, "+") if digits is None else f"{value:+.{digits}g}"
+    def card(self, model: SMaLLModel, prototype: int) -> tuple[Line, ...]:
+        """One line for each term, and one for the constant."""
+        chosen = model.prototypes[prototype]
+        lines = [
+            Line(
+                number=self._number(self._weight(term)),
+                text=f"× {self._per(term)}" if self._is_factor(term) else self._per(term),
+                term=term,
+            )
+            for term in chosen.terms
+        ]
+        return (*lines, Line(number=self._number(chosen.intercept), text=CONSTANT))
 
+    def sentence(self, model: SMaLLModel, prototype: int) -> str:
+        """``Start from −1 point; add 2 if age is above 40 years.``"""
+        chosen = model.prototypes[prototype]
+        start = self._number(chosen.intercept).removeprefix("+").replace("-", "−")
+        if not chosen.terms:
+            return f"The score is always {start}."
+        points = "" if not self.points else " point" if start in ("1", "−1") else " points"
+        return f"Start from {start}{points}; {joined([self._step(term) for term in chosen.terms])}."
 
-def _exact(value: Any, sign: str = "") -> str:
-    """In 15 digits, or in as many as it takes to read the same number again."""
-    value = float(value)
-    short = f"{value:{sign}.15g}"
-    return short if float(short) == value else f"{value:{sign}}"
+    def _step(self, term: Term) -> str:
+        """``add 2 if age is above 40 years``, ``subtract 0.25 times size``, ``subtract size``."""
+        number = self._number(self._weight(term))
+        verb, amount = "subtract" if number.startswith("-") else "add", number.lstrip("+-")
+        if not self._is_factor(term):
+            return f"{verb} {amount} {self._per(term)}"
+        return f"{verb} {self._per(term)}" if amount == "1" else f"{verb} {amount} times {self._per(term)}"
 
+    def _weight(self, term: Term) -> float:
+        return term.points if self.points else term.weight
 
-def _per(term: Term, points: bool, units: Mapping[str, str], has_gaps: bool) -> str:
-    """What the number is for: ``if age is at most 40 years``, ``× radius (in mm)``, ``for each 10 mm of radius``; and
-    what stands in for a missing value."""
-    unit = units.get(term.label)
-    if term.kind != "raw":
-        return f"if {condition(term, unit)}"
-    name = show(term.label, quote=False)
-    gap = f"{_exact(term.mean)} if missing" if has_gaps else ""
-    if points and term.unit not in (None, 1.0):
-        each = f"for each {_exact(term.unit)} {show(unit or 'units', quote=False)} of {name}"
-        return f"{each} ({gap})" if gap else each
-    notes = "; ".join(filter(None, (f"in {show(unit, quote=False)}" if unit else "", gap)))
-    return f"× {name} ({notes})" if notes else f"× {name}"
+    def _number(self, value: float) -> str:
+        return signed(value, whole=self.points, digits=self.digits)
 
+    def _has_unit(self, term: Term) -> bool:
+        """Whether points are counted for each 10, 100, … of the feature."""
+        return self.points and term.unit not in (None, 1.0)
 
-def condition(term: Term, unit: str | None = None) -> str:
-    """A literal in words: ``age ≤ 40 years``, ``colour is 'red'``, ``age is missing``."""
-    name = show(term.label, quote=False)
-    if term.kind == "missing":
-        return f"{name} is missing"
-    if term.kind == "equals":
-        return f"{name} is {show_category(term.value)}"
-    of_unit = f" {show(unit, quote=False)}" if unit else ""
-    return f"{name} is {'at most' if term.kind == 'at_most' else 'above'} {_exact(term.value)}{of_unit}"
+    def _is_factor(self, term: Term) -> bool:
+        """Whether the number is multiplied by the feature itself."""
+        return term.kind == "raw" and not self._has_unit(term)
 
-
-def _sentence(model: SMaLLModel, prototype: Prototype, card: Sequence[Line]) -> str:
-    """The score as one would say it."""
-    begin = card[-1].number.removeprefix("+").replace("-", "−")
-    if not prototype.terms:
-        return f"The score is always {begin}."
-    parts = [_clause(line) for line in card[:-1]]
-    listed_parts = parts[0] if len(parts) == 1 else ", ".join(parts[:-1]) + f" and {parts[-1]}"
-    if model.is_score_card:
-        opening = f"Begin with {begin} {'point' if begin in ('1', '−1') else 'points'}"
-    else:
-        opening = f"Begin with a score of {begin}"
-    return f"{opening}; {listed_parts}."
-
-
-def _clause(line: Line) -> str:
-    term = line.term
-    assert term is not None
-    verb = "add" if not line.number.startswith("-") else "take away"
-    amount = line.number.lstrip("+-")
-    if term.kind != "raw":
-        return f"{verb} {amount} {line.text}"
-    if line.text.startswith("× "):
-        return f"{verb} {amount} times {line.text.removeprefix('× ')}"
-    return f"{verb} {amount} {line.text}"
+    def _per(self, term: Term) -> str:
+        """What the number is for: ``if age is at most 40 years``, ``radius (in mm)``, ``for each 10 mm of radius``."""
+        unit = self.units.get(term.label)
+        if term.kind != "raw":
+            return f"if {condition_text(term, unit)}"
+        name = show(term.label, quote=False)
+        missing = f"{exact(term.mean)} if missing" if term in self.filled else ""
+        if self._has_unit(term):
+            each = f"for each {exact(term.unit)} {show(unit or 'units', quote=False)} of {name}"
+            return f"{each} ({missing})" if missing else each
+        notes = "; ".join(filter(None, (f"in {show(unit, quote=False)}" if unit else "", missing)))
+        return f"{name} ({notes})" if notes else name

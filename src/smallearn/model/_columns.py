@@ -13,8 +13,9 @@ from typing import Any, NoReturn
 import numpy as np
 
 from smallearn._text import listed, show
-from smallearn.model._parts import Category, Prototype, Term
+from smallearn.model._parts import Prototype
 from smallearn.model._rule import scores
+from smallearn.model._term import Category, Term
 
 CHUNK_ROWS = 4096  # so that the columns gathered for one chunk stay in the cache
 TEXT = (str, bytes, bytearray)

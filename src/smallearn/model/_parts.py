@@ -1,73 +1,47 @@
-"""The parts of a model: terms, prototypes, ranges, how it was trained and chosen. Frozen data, no arithmetic on rows.
-
-A term is ``weight · b``, where ``b`` is the feature itself (kind ``raw``) or a literal, which is 1 where it holds and 0
-elsewhere. A missing value makes no literal hold but ``missing``, so that ``at_most`` and ``above`` of one threshold are
-both false there; a raw term puts the training mean in its place.
-"""
+"""The parts of a model: prototypes, ranges, how it was trained and chosen. Frozen data, no arithmetic on rows."""
 
 import math
 from dataclasses import dataclass
 
-from smallearn._text import count, show, show_category
+from smallearn._text import count
+from smallearn.model._term import KINDS, Category, Term
 
-KINDS = ("raw", "at_most", "above", "equals", "missing")
+__all__ = [
+    "BUDGETS",
+    "KINDS",
+    "Category",
+    "DataFacts",
+    "Prototype",
+    "Range",
+    "Selection",
+    "Step",
+    "Term",
+    "Training",
+    "standard_error",
+]
+
 BUDGETS = ("prototype", "total", "shared")
-Category = str | int | float | bool
-
-
-@dataclass(frozen=True)
-class Term:
-    """``weight · b`` of the feature at position ``feature``, called ``name`` if the data had names.
-
-    ========  ===========  =======================================================================================
-    kind      b            fields
-    ========  ===========  =======================================================================================
-    raw       x            ``mean`` stands in for a missing value (None: that is an error); ``unit``, of a score card:
-                           the weight is a whole number of points for each ``unit`` of x
-    at_most   [x ≤ value]  ``value`` a number
-    above     [x > value]  ``value`` a number
-    equals    [x = value]  ``value`` a category: text, a number or a boolean
-    missing   [x missing]
-    ========  ===========  =======================================================================================
-    """
-
-    feature: int
-    weight: float
-    name: str | None = None
-    kind: str = "raw"
-    value: Category | None = None
-    mean: float | None = None
-    unit: float | None = None
-
-    def __post_init__(self):
-        if self.kind not in KINDS:
-            raise ValueError(f"A term's kind is one of {', '.join(KINDS)}, not {show(self.kind)}.")
-
-    @property
-    def label(self) -> str:
-        return f"x{self.feature}" if self.name is None else self.name
-
-    @property
-    def text(self) -> str:
-        """What the weight is multiplied by, on one line: ``radius`` or ``[radius ≤ 13.2]``."""
-        label = show(self.label, quote=False)
-        if self.kind == "raw":
-            return label
-        if self.kind == "missing":
-            return f"[{label} is missing]"
-        if self.kind == "equals":
-            return f"[{label} = {show_category(self.value)}]"
-        return f"[{label} {'≤' if self.kind == 'at_most' else '>'} {self.value:.6g}]"
-
-    @property
-    def points(self) -> float:
-        """The weight per unit: a whole number in a score card."""
-        return self.weight * (self.unit or 1.0)
 
 
 @dataclass(frozen=True)
 class Prototype:
-    """A score for class number ``owner`` of the model's classes."""
+    """A constant plus a sum of terms: a score for one class.
+
+    Parameters
+    ----------
+    owner : int
+        The position of the class in the model's ``classes``.
+    intercept : float
+        The constant that the score starts from.
+    terms : tuple of Term
+        What is added to it, in this order.
+
+    Examples
+    --------
+    >>> from smallearn.model import Prototype, Term
+    >>> Prototype(owner=1, intercept=-3.0, terms=(Term(feature=0, weight=2.0, name="dose"),)).terms[0].text
+    'dose'
+    """
 
     owner: int
     intercept: float
@@ -76,7 +50,23 @@ class Prototype:
 
 @dataclass(frozen=True)
 class Range:
-    """The least and the greatest value of a feature that is a number, over the training rows."""
+    """The smallest and the largest value of a numeric feature in the training rows.
+
+    Parameters
+    ----------
+    feature : int
+        The position of the feature in the training data.
+    low : float
+        The smallest value.
+    high : float
+        The largest value.
+
+    Examples
+    --------
+    >>> from smallearn.model import Range
+    >>> Range(feature=0, low=18.0, high=90.0).high
+    90.0
+    """
 
     feature: int
     low: float
@@ -85,12 +75,38 @@ class Range:
 
 @dataclass(frozen=True)
 class Training:
-    """How the model was made. The bound is on the training objective at the final assignment of rows to prototypes: no
-    model within the same budget has a lower one there. It says nothing of test accuracy.
+    """How a model was trained, and its certificate.
 
-    ``n_nonzero`` counts terms in each prototype, terms in all or features shared by all prototypes, as ``budget`` says
-    ("prototype", "total", "shared"); ``max_cost`` is what the features may cost together (None: no limit);
-    ``certified`` whether the model was proven to be optimal within its budget.
+    The certificate is a lower bound on the training objective at the final assignment of rows to prototypes: no model
+    within the same budget has a lower objective there. It says nothing about accuracy on new rows.
+
+    Parameters
+    ----------
+    smallearn : str
+        The version of smallearn that trained the model.
+    n_rows : int
+        The number of training rows.
+    alpha : float
+        The ridge penalty λ.
+    n_nonzero : int or None
+        The number of terms allowed; None if costs were the limit.
+    objective : float
+        The training objective of the model.
+    lower_bound : float
+        The certificate.
+    budget : {"prototype", "total", "shared"}, default="prototype"
+        Whether ``n_nonzero`` counts terms in each prototype, terms in all, or different terms.
+    max_cost : float or None, default=None
+        The total cost allowed for the features; None for no limit.
+    certified : bool, default=False
+        Whether the model was proven to be optimal within its budget.
+
+    Examples
+    --------
+    >>> from smallearn.model import Training
+    >>> facts = Training(smallearn="1.0", n_rows=40, alpha=0.01, n_nonzero=2, objective=0.25, lower_bound=0.2)
+    >>> f"{facts.optimality_gap:.0%}", facts.limits
+    ('20%', ('at most 2 terms per prototype',))
     """
 
     smallearn: str
@@ -105,24 +121,66 @@ class Training:
 
     @property
     def optimality_gap(self) -> float:
+        """The distance from the objective to the bound, relative to the objective.
+
+        Returns
+        -------
+        float
+            0 if no model within the budget has a lower objective.
+        """
         return (self.objective - self.lower_bound) / self.objective
 
     @property
-    def rivals(self) -> str:
-        """The models that the bound speaks of: ``no model with at most 3 terms a prototype``."""
+    def limits(self) -> tuple[str, ...]:
+        """The budget: ``("at most 3 terms per prototype",)``.
+
+        Returns
+        -------
+        tuple of str
+            One text for each limit.
+        """
         limits = []
         if self.n_nonzero is not None:
             thing = "different term" if self.budget == "shared" else "term"
-            where = {"prototype": " a prototype", "total": " in all", "shared": ""}[self.budget]
+            where = {"prototype": " per prototype", "total": " in all", "shared": ""}[self.budget]
             limits.append(f"at most {count(self.n_nonzero, thing)}{where}")
         if self.max_cost is not None:
             limits.append(f"a cost of at most {self.max_cost:.6g}")
-        return f"no model with {' and '.join(limits)}" if limits else "no model"
+        return tuple(limits)
+
+    @property
+    def rivals(self) -> str:
+        """The models that the bound holds for: ``no model with at most 3 terms per prototype``.
+
+        Returns
+        -------
+        str
+            The subject of a sentence.
+        """
+        return f"no model with {' and '.join(self.limits)}" if self.limits else "no model"
 
 
 @dataclass(frozen=True)
 class Step:
-    """The best candidate with ``n_terms`` terms: its mean score over the folds, and the standard error of that."""
+    """The best candidate model of one size.
+
+    Parameters
+    ----------
+    n_terms : int
+        The number of terms.
+    n_prototypes : int
+        The number of prototypes.
+    score : float
+        The mean score over the folds.
+    spread : float
+        The standard error of the mean score.
+
+    Examples
+    --------
+    >>> from smallearn.model import Step
+    >>> Step(n_terms=2, n_prototypes=1, score=0.93, spread=0.01).score
+    0.93
+    """
 
     n_terms: int
     n_prototypes: int
@@ -132,8 +190,25 @@ class Step:
 
 @dataclass(frozen=True)
 class Selection:
-    """How the model was chosen: its score on each fold by ``metric``, and the best candidate of each size, which is the
-    frontier of size against score. ``max_terms`` was the limit."""
+    """How a model was chosen by cross-validation.
+
+    Parameters
+    ----------
+    metric : str
+        The name of the score: ``"accuracy"``, or that of another scorer.
+    scores : tuple of float
+        The score on each fold.
+    max_terms : int
+        The number of terms allowed.
+    frontier : tuple of Step
+        The best candidate model of each size.
+
+    Examples
+    --------
+    >>> from smallearn.model import Selection
+    >>> Selection(metric="accuracy", scores=(0.9, 0.94), max_terms=4, frontier=()).text
+    '92.0% ± 2.0%'
+    """
 
     metric: str
     scores: tuple[float, ...]
@@ -141,27 +216,56 @@ class Selection:
     frontier: tuple[Step, ...]
 
     def told(self, value: float) -> str:
-        """A score by this metric in words: a share in percent, others as they are."""
+        """A score by this metric as text.
+
+        Parameters
+        ----------
+        value : float
+            A score, or a difference of scores.
+
+        Returns
+        -------
+        str
+            An accuracy in percent, another metric in three decimals.
+        """
         return f"{value:.1%}" if "accuracy" in self.metric else f"{value:.3f}"
 
     @property
     def text(self) -> str:
-        """``95.8% ± 0.5%``: the mean and its standard error."""
+        """The mean score and its standard error: ``95.8% ± 0.5%``.
+
+        Returns
+        -------
+        str
+            Both as `told` formats them.
+        """
         return f"{self.told(self.score)} ± {self.told(self.spread)}"
 
     @property
     def score(self) -> float:
-        """The mean over the folds."""
+        """The mean score over the folds.
+
+        Returns
+        -------
+        float
+            The arithmetic mean of ``scores``.
+        """
         return math.fsum(self.scores) / len(self.scores)
 
     @property
     def spread(self) -> float:
-        """The standard error of the mean."""
+        """The standard error of the mean score.
+
+        Returns
+        -------
+        float
+            0 for a single fold.
+        """
         return standard_error(self.scores)
 
 
 def standard_error(scores: tuple[float, ...]) -> float:
-    """Of the mean of some scores; 0 of a single one."""
+    """The standard error of the mean of some scores; 0 for a single one."""
     if len(scores) < 2:
         return 0.0
     mean = math.fsum(scores) / len(scores)
@@ -171,8 +275,27 @@ def standard_error(scores: tuple[float, ...]) -> float:
 
 @dataclass(frozen=True)
 class DataFacts:
-    """The training rows: how many of each class, what the column of classes and the file were called if that is known,
-    and a fingerprint by which the same rows are known again, in any order (see `smallearn.model._fingerprint`)."""
+    """What a model knows about its training rows.
+
+    Parameters
+    ----------
+    fingerprint : str
+        A hash of the rows, in any order, by which the model recognises them.
+    class_counts : tuple of int
+        The number of rows of each class.
+    target : str or None, default=None
+        The name of the column of classes, if known.
+    source : str or None, default=None
+        The name of the file, if known.
+
+    Examples
+    --------
+    >>> from smallearn.model import Prototype, SMaLLModel, Term
+    >>> prototype = Prototype(owner=1, intercept=-1.5, terms=(Term(feature=0, weight=1.0),))
+    >>> model = SMaLLModel(("no", "yes"), "<U3", n_features=1, prototypes=(prototype,))
+    >>> model.trained_on([[1.0], [2.0], [3.0]], ["no", "yes", "yes"], target="ill").data.class_counts
+    (1, 2)
+    """
 
     fingerprint: str
     class_counts: tuple[int, ...]

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from smallearn._text import show, show_category
-from smallearn.explain._describe import condition
 from smallearn.export._flat import Input, flatten
 from smallearn.export._scripts.javascript import to_javascript
 from smallearn.model import SMaLLModel, Term
 from smallearn.model._columns import Column
 from smallearn.model._rows import read_rows
+from smallearn.model._term import condition_text
 
 MOST_CATEGORIES = 50
 OTHER = "(any other)"
@@ -146,7 +146,7 @@ def _words(model: SMaLLModel, units: dict[str, str]) -> list[list[str]]:
             given = flat.inputs[term.input]
             own = Term(given.feature, term.weight, given.label, term.kind, term.value)
             raw = show(given.label, quote=False)
-            mine.append(raw if term.kind == "raw" else condition(own, units.get(given.label)))
+            mine.append(raw if term.kind == "raw" else condition_text(own, units.get(given.label)))
         found.append(mine)
     return found
 

@@ -1,1 +1,1 @@
-"""Internal: one decision, and the smallest change that changes it."""
+"""Internal: one decision, and the smallest change of a row that changes it."""

@@ -1,4 +1,4 @@
-"""What a feature of a case may become: regions within the range in training, on which each literal is constant."""
+"""The values that a feature of a row may change to: regions within its range in training."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -12,15 +12,20 @@ from smallearn.model import SMaLLModel, Term
 from smallearn.model._columns import is_missing
 from smallearn.model._rows import read_rows
 
-ROOM = 1e-5  # of a range, or of what scores can vary by, kept from a bound that is not to be met; the solver's is 1e-6
-MOST_STEPS = 1e4  # of a whole number that the solver counts; beyond, it is solved as any number and made whole then
-OTHER = "any other value"  # where the model knows no category to name
+# The distance kept from a bound that must not be met, relative to a range or to what scores can vary by. The solver's
+# own tolerance is 1e-6.
+ROOM = 1e-5
+MOST_STEPS = 1e4  # of a whole number that the solver counts; a wider range is solved as continuous and rounded then
+OTHER = "any other value"  # where no other category is known by name
 
 
 @dataclass(frozen=True)
 class Region:
-    """Values from ``low`` to ``high`` on which every literal of the feature is constant, or a single ``value`` that is
-    no number to move along: a category, or None for missing."""
+    """Values on which every literal of a feature is constant.
+
+    An interval from ``low`` to ``high``; or a single ``value`` that is not a number to move along: a category, or None
+    for missing.
+    """
 
     value: Any
     low: float = math.nan
@@ -28,6 +33,7 @@ class Region:
 
     @property
     def is_number(self) -> bool:
+        """Whether the region is an interval."""
         return self.low == self.low
 
     @property
@@ -40,8 +46,13 @@ class Region:
 
 @dataclass(frozen=True)
 class Domain:
-    """A feature that may be changed: where it is, how far a range is, which regions it has. Of a category, which may be
-    a number too, no change is small: only ``is_number`` says that there is a way from one value to another."""
+    """A feature that may change: its present value and its regions.
+
+    ``now`` is None for a missing value. ``range`` is what a change is measured by. A category may be a number too, but
+    there is no small step from one category to another: only ``is_number`` says that values can be moved along.
+    ``whole``: the feature has whole values only. ``terms`` are those of the feature, each with the position of its
+    prototype.
+    """
 
     feature: int
     label: str
@@ -49,7 +60,7 @@ class Domain:
     is_number: bool
     range: float
     whole: bool
-    terms: tuple[tuple[int, Term], ...]  # with the number of the prototype
+    terms: tuple[tuple[int, Term], ...]
     regions: tuple[Region, ...]
 
     @property
@@ -60,7 +71,7 @@ class Domain:
 
 @dataclass(frozen=True)
 class Known:
-    """What rows say of the features: numbers that are whole, their ranges, and categories."""
+    """What is known about the features: which are whole, their ranges, and their categories."""
 
     whole: frozenset[int]
     ranges: dict[int, tuple[float, float]]
@@ -68,7 +79,7 @@ class Known:
 
 
 def known_from(model: SMaLLModel, X: Any = None) -> Known:
-    """From the model's own ranges and, if given, rows."""
+    """What the model knows about its features, and what rows show about them."""
     ranges = {extent.feature: (extent.low, extent.high) for extent in model.ranges}
     whole: set[int] = set()
     categories: dict[int, tuple[Any, ...]] = {}
@@ -92,6 +103,7 @@ def _is_number(model: SMaLLModel, feature: int) -> bool:
 
 
 def domain_of(model: SMaLLModel, feature: Term, now: Any, known: Known) -> Domain:
+    """The domain of a feature, given by one of its terms, whose present value is ``now``."""
     terms = tuple(
         (j, term)
         for j, prototype in enumerate(model.prototypes)
@@ -100,19 +112,37 @@ def domain_of(model: SMaLLModel, feature: Term, now: Any, known: Known) -> Domai
     )
     now = None if is_missing(now) else now
     if not _is_number(model, feature.feature):
-        return Domain(feature.feature, feature.label, now, False, 1.0, False, terms, _categories(terms, now, known))
-    truth = isinstance(now, bool | np.bool_)
+        return Domain(
+            feature=feature.feature,
+            label=feature.label,
+            now=now,
+            is_number=False,
+            range=1.0,
+            whole=False,
+            terms=terms,
+            regions=_categories(terms, now, known),
+        )
+    is_truth = isinstance(now, bool | np.bool_)
     now = None if now is None else float(now)
-    low, high = (0.0, 1.0) if truth else _limits(terms, now, known.ranges.get(feature.feature))
+    low, high = (0.0, 1.0) if is_truth else _limits(terms, now, known.ranges.get(feature.feature))
     extent = high - low if high > low else 1.0
-    whole = truth or (feature.feature in known.whole and (now is None or now.is_integer()))
-    regions = list(_intervals(terms, low, high, whole and extent <= MOST_STEPS, ROOM * extent))
-    regions.append(Region(None) if now is None else Region(None, now, now))  # as it is
-    return Domain(feature.feature, feature.label, now, True, extent, whole, terms, tuple(regions))
+    whole = is_truth or (feature.feature in known.whole and (now is None or now.is_integer()))
+    regions = list(_intervals(terms, low, high, whole=whole and extent <= MOST_STEPS, room=ROOM * extent))
+    regions.append(Region(None) if now is None else Region(None, low=now, high=now))  # no change
+    return Domain(
+        feature=feature.feature,
+        label=feature.label,
+        now=now,
+        is_number=True,
+        range=extent,
+        whole=whole,
+        terms=terms,
+        regions=tuple(regions),
+    )
 
 
 def _categories(terms: Sequence[tuple[int, Term]], now: Any, known: Known) -> tuple[Region, ...]:
-    """The categories that the model knows, another, and the present one; of true and false there are these two."""
+    """The present category, those of the model, and one more; a truth value has only True and False."""
     values = {term.value: None for _, term in terms if term.kind == "equals"}
     seen = [value for value in known.categories.get(terms[0][1].feature, ()) if value not in values]
     other = (
@@ -121,8 +151,10 @@ def _categories(terms: Sequence[tuple[int, Term]], now: Any, known: Known) -> tu
     return tuple(Region(value) for value in dict.fromkeys([now, *values, *other]))
 
 
-def _limits(terms: Sequence[tuple[int, Term]], now: float | None, known: tuple[float, float] | None):
-    """The range in training, with the case's own value; where none is known, a wide one."""
+def _limits(
+    terms: Sequence[tuple[int, Term]], now: float | None, known: tuple[float, float] | None
+) -> tuple[float, float]:
+    """The range in training, extended to the present value; a wide range if none is known."""
     here = [] if now is None else [now]
     if known is not None:
         return min([known[0], *here]), max([known[1], *here])
@@ -131,14 +163,17 @@ def _limits(terms: Sequence[tuple[int, Term]], now: float | None, known: tuple[f
     return min(cuts) - room, max(cuts) + room
 
 
-def _intervals(terms, low: float, high: float, whole: bool, room: float) -> Iterator[Region]:
-    """Between the cuts and on them; an end that does not belong to an interval is kept off by ``room``."""
-    cuts = sorted({float(term.value) for _, term in terms if term.kind in ("at_most", "above", "equals")})
+def _intervals(
+    terms: Sequence[tuple[int, Term]], low: float, high: float, *, whole: bool, room: float
+) -> Iterator[Region]:
+    """The thresholds, and the intervals between them; ``room`` is kept from an end that belongs to a threshold."""
+    literals = [term for _, term in terms if term.kind in ("at_most", "above", "equals")]
+    cuts = sorted({float(term.value) for term in literals})  # type: ignore[arg-type]
     inner = [cut for cut in cuts if low <= cut <= high]
     ends = [low, *(cut for cut in inner if low < cut < high), high]
     for cut in inner:
         if not whole or cut.is_integer():
-            yield Region(None, cut, cut)
+            yield Region(None, low=cut, high=cut)
     for begin, end in pairwise(ends):
         first = begin + room if begin in inner else begin
         last = end - room if end in inner else end
@@ -146,6 +181,6 @@ def _intervals(terms, low: float, high: float, whole: bool, room: float) -> Iter
             first = math.ceil(begin + (0.5 if begin in inner and begin == int(begin) else 0.0))
             last = math.floor(end - (0.5 if end in inner and end == int(end) else 0.0))
         if first <= last:
-            yield Region(None, float(first), float(last))
+            yield Region(None, low=float(first), high=float(last))
     if low == high and low not in inner:
-        yield Region(None, low, high)
+        yield Region(None, low=low, high=high)

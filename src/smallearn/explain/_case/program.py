@@ -1,4 +1,4 @@
-"""The least change that reaches a goal, as a mixed-integer program over the regions of the features."""
+"""The smallest change that reaches a goal, as a mixed-integer program over the regions of the features."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -16,7 +16,10 @@ from smallearn.model._rule import contributions
 
 @dataclass(frozen=True)
 class Above:
-    """The score of prototype ``one`` is above that of ``other``, 0 where that is None; a tie is enough or not."""
+    """The score of prototype ``one`` is above that of ``other``; None stands for a score of 0.
+
+    ``tie``: equal scores are enough.
+    """
 
     one: int | None
     other: int | None
@@ -24,15 +27,15 @@ class Above:
 
 
 def goals_of(model: SMaLLModel, current: int) -> list[list[Above]]:
-    """Each of these, if all of it holds, gives the case to another class. A tie goes to the first of the classes."""
+    """Each goal, if all of its comparisons hold, gives the row to another class. A tie goes to the first class."""
     owners = model.owners
     if len(model.classes) == 2:
         owner = owners[0]
         if owner == current:
-            return [[Above(None, j, tie=owner == 1) for j in range(len(owners))]]
-        return [[Above(j, None, tie=owner == 0)] for j in range(len(owners))]
+            return [[Above(one=None, other=j, tie=owner == 1) for j in range(len(owners))]]
+        return [[Above(one=j, other=None, tie=owner == 0)] for j in range(len(owners))]
     return [
-        [Above(j, i, tie=owners[j] < owners[i]) for i in range(len(owners)) if owners[i] != owners[j]]
+        [Above(one=j, other=i, tie=owners[j] < owners[i]) for i in range(len(owners)) if owners[i] != owners[j]]
         for j in range(len(owners))
         if owners[j] != current
     ]
@@ -40,8 +43,10 @@ def goals_of(model: SMaLLModel, current: int) -> list[list[Above]]:
 
 @dataclass(frozen=True)
 class _Piece:
-    """A region, or the part of it on one side of the present value: ``x = base + step · u``, u of 0 or more. What it
-    costs to be there, and for each unit of u."""
+    """A region, or the part of it on one side of the present value.
+
+    A value in it is ``base + step · u`` with ``least ≤ u ≤ most``; being in it costs ``entry + toll · u``.
+    """
 
     domain: int
     region: Region
@@ -53,29 +58,47 @@ class _Piece:
     toll: float = 0.0
 
     def value(self, u: float) -> Any:
+        """The value at ``u``."""
         return float(self.base + self.step * u) if self.region.is_number else self.region.value
 
 
 def _pieces(d: int, domain: Domain) -> Iterator[_Piece]:
+    """The pieces of the domain at position ``d``."""
     for region in domain.regions:
         if not region.is_number:
-            yield _Piece(d, region, entry=0.0 if _same_place(region, domain.now) else 1.0)
+            yield _Piece(domain=d, region=region, entry=0.0 if _is_present(region, domain.now) else 1.0)
             continue
         unit = 1.0 if domain.counts else domain.range
         if domain.now is None:
-            yield _Piece(d, region, region.low, unit, 0.0, (region.high - region.low) / unit, entry=1.0)
+            most = (region.high - region.low) / unit
+            yield _Piece(domain=d, region=region, base=region.low, step=unit, most=most, entry=1.0)
             continue
         for side in (-1.0, 1.0):
             ends = sorted(side * (end - domain.now) / unit for end in (region.low, region.high))
             if ends[1] >= 0.0:
-                yield _Piece(d, region, domain.now, side * unit, max(0.0, ends[0]), ends[1], toll=unit / domain.range)
+                yield _Piece(
+                    domain=d,
+                    region=region,
+                    base=domain.now,
+                    step=side * unit,
+                    least=max(0.0, ends[0]),
+                    most=ends[1],
+                    toll=unit / domain.range,
+                )
+
+
+def _is_present(region: Region, now: Any) -> bool:
+    return region.value is None if now is None else region.value == now
 
 
 class Program:
-    """Two variables for each piece: whether the value is in it, and where."""
+    """The program for one row. Two variables for each piece: whether the value is in it, and where (``u``).
+
+    ``constant + slope @ variables`` are the scores of the prototypes.
+    """
 
     def __init__(self, model: SMaLLModel, values: dict[int, Any], domains: Sequence[Domain]):
-        self.domains = domains
+        self.n_domains = len(domains)
         self.pieces = [piece for d, domain in enumerate(domains) for piece in _pieces(d, domain)]
         n = len(self.pieces)
         self.cost = np.array([*(piece.entry for piece in self.pieces), *(piece.toll for piece in self.pieces)])
@@ -89,31 +112,14 @@ class Program:
             LinearConstraint(np.array(one_each), 1.0, 1.0),
             LinearConstraint(np.vstack([least, most]), 0.0, np.inf),
         ]
-        self._scores(model, values)
+        self.constant = _constants(model, values, domains)
+        self.slope = _slopes(model, domains, self.pieces)
 
-    def _scores(self, model: SMaLLModel, values: dict[int, Any]) -> None:
-        """Each prototype's score as a constant and what the variables add."""
-        free = {domain.feature for domain in self.domains}
-        n = len(self.pieces)
-        self.constant, self.slope = np.zeros(len(model.prototypes)), np.zeros((len(model.prototypes), 2 * n))
-        for j, prototype in enumerate(model.prototypes):
-            fixed = replace(prototype, terms=tuple(term for term in prototype.terms if term.feature not in free))
-            self.constant[j] = prototype.intercept + sum(contributions(fixed, partial(factor_in_row, values)))
-        for place, piece in enumerate(self.pieces):
-            for j, term in self.domains[piece.domain].terms:
-                if term.kind == "raw" and piece.region.is_number:
-                    self.slope[j, place] += term.weight * piece.base
-                    self.slope[j, n + place] += term.weight * piece.step
-                else:
-                    self.slope[j, place] += term.weight * factor_of_one(term, piece.region.sample)
+    def solve(self, goal: Sequence[Above], *, at_ties: bool, limit: float) -> list[Any] | None:
+        """New values of the domains that reach the goal at the lowest cost, if that is below the limit.
 
-    def _score(self, prototype: int | None) -> tuple[np.ndarray, float]:
-        if prototype is None:
-            return np.zeros(2 * len(self.pieces)), 0.0
-        return self.slope[prototype], float(self.constant[prototype])
-
-    def solve(self, goal: Sequence[Above], at_ties: bool, limit: float) -> list[Any] | None:
-        """New values of the domains that reach the goal at the least cost, if that is below the limit."""
+        ``at_ties``: whether a tie is reached exactly, where one is enough, or with some room.
+        """
         rows, least = [], []
         for above in goal:
             one, other = self._score(above.one), self._score(above.other)
@@ -122,22 +128,49 @@ class Program:
             rows.append(slope / reach)
             least.append(-level / reach + (0.0 if above.tie and at_ties else ROOM))
         wanted = LinearConstraint(np.array(rows), np.array(least), np.full(len(rows), np.inf))
-        found = milp(
+        solution = milp(
             self.cost,
             integrality=self.integer,
             bounds=self.bounds,
             constraints=[*self.limits, wanted],
             options={"mip_rel_gap": 1e-9},
         )
-        if found.x is None or found.fun >= limit:
+        if solution.x is None or solution.fun >= limit:
             return None
-        return [self._answer(d, found.x) for d in range(len(self.domains))]
+        return [self._value(d, solution.x) for d in range(self.n_domains)]
 
-    def _answer(self, d: int, x: np.ndarray) -> Any:
+    def _score(self, prototype: int | None) -> tuple[np.ndarray, float]:
+        """The score of a prototype as a linear function of the variables: slope and constant."""
+        if prototype is None:
+            return np.zeros(2 * len(self.pieces)), 0.0
+        return self.slope[prototype], float(self.constant[prototype])
+
+    def _value(self, d: int, x: np.ndarray) -> Any:
+        """The value of a domain in a solution."""
         mine = [place for place, piece in enumerate(self.pieces) if piece.domain == d]
         place = max(mine, key=lambda place: x[place])
         return self.pieces[place].value(float(x[len(self.pieces) + place]))
 
 
-def _same_place(region: Region, now: Any) -> bool:
-    return region.value is None if now is None else region.value == now
+def _constants(model: SMaLLModel, values: dict[int, Any], domains: Sequence[Domain]) -> np.ndarray:
+    """What each prototype's score is made of besides the features that may change."""
+    free = {domain.feature for domain in domains}
+    constant = np.zeros(len(model.prototypes))
+    for j, prototype in enumerate(model.prototypes):
+        fixed = replace(prototype, terms=tuple(term for term in prototype.terms if term.feature not in free))
+        constant[j] = prototype.intercept + sum(contributions(fixed, partial(factor_in_row, values)))
+    return constant
+
+
+def _slopes(model: SMaLLModel, domains: Sequence[Domain], pieces: Sequence[_Piece]) -> np.ndarray:
+    """What each variable adds to each prototype's score: prototypes × variables."""
+    n = len(pieces)
+    slope = np.zeros((len(model.prototypes), 2 * n))
+    for place, piece in enumerate(pieces):
+        for j, term in domains[piece.domain].terms:
+            if term.kind == "raw" and piece.region.is_number:
+                slope[j, place] += term.weight * piece.base
+                slope[j, n + place] += term.weight * piece.step
+            else:
+                slope[j, place] += term.weight * factor_of_one(term, piece.region.sample)
+    return slope

@@ -1,7 +1,7 @@
 """What a DNF is made of: conditions on single features, clauses that join them, and the answer with its worth."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -144,37 +144,77 @@ class DNF:
         blocks = [held_by(self.clauses, n_rows, columns) for n_rows, columns in gather(X, terms, self.n_features)]
         return np.concatenate(blocks) if blocks else np.zeros((0, len(self.clauses)), dtype=bool)
 
-    def __str__(self) -> str:
-        return "\n".join([*self._rule(), *self._worth()])
+    # --- text ------------------------------------------------------------------------------------------------------
 
-    def _rule(self) -> Iterator[str]:
+    @property
+    def same_as_model(self) -> bool:
+        """Whether the rule is known to agree with the model, rather than to approximate it.
+
+        Returns
+        -------
+        bool
+            True if it is exact, at least on rows without missing values, or was derived from the model and agrees with
+            it on all the rows given.
+        """
+        return self.domain is not None or (self.fidelity == 1.0 and not self.imitates)
+
+    @property
+    def heading(self) -> str:
+        """What the clauses decide: ``Predict 'yes' if any of these holds, otherwise 'no':``.
+
+        Returns
+        -------
+        str
+            One sentence. It ends with a colon if clauses follow, and with a full stop if the rule is constant.
+        """
         label = show(self.label)
         otherwise = "another class" if self.other is None else show(self.other)
         if not self.clauses:
-            yield f"Never predict {label}, always {otherwise}."
-        elif () in self.clauses:
-            yield f"Always predict {label}."
-        else:
-            which = "this holds" if len(self.clauses) == 1 else "any of these holds"
-            yield f"Predict {label} if {which}, otherwise {otherwise}:"
-            for number, clause in enumerate(self.clauses, start=1):
-                yield f"  {number}. {_clause_text(clause)}"
+            return f"Never predict {label}, always {otherwise}."
+        if () in self.clauses:
+            return f"Always predict {label}."
+        which = "this holds" if len(self.clauses) == 1 else "any of these holds"
+        return f"Predict {label} if {which}, otherwise {otherwise}:"
 
-    def _worth(self) -> Iterator[str]:
+    @property
+    def clause_texts(self) -> tuple[str, ...]:
+        """Each clause on one line: ``age > 40 and colour = 'red'``.
+
+        Returns
+        -------
+        tuple of str
+            Empty if the rule is constant.
+        """
+        return () if () in self.clauses else tuple(clause_text(clause) for clause in self.clauses)
+
+    @property
+    def note(self) -> str | None:
+        """How well the rule agrees with the model.
+
+        Returns
+        -------
+        str or None
+            One sentence; None if that is not known.
+        """
         if self.domain is not None:
-            yield f"Exactly the model, on {self.domain} ({self.verified})."
-        elif self.fidelity == 1.0:
-            rows = "the one row" if self.n_rows == 1 else f"all {self.n_rows:,} rows"
-            yield f"The same as the model on {rows} given{'; on others it need not be' if self.imitates else ''}."
-        elif self.fidelity is not None:
-            yield f"Agrees with the model on {percent(self.fidelity)} of the {self.n_rows:,} rows given."
+            return f"Exactly the model, on {self.domain} ({self.verified})."
+        if self.fidelity is None:
+            return None
+        if self.fidelity < 1.0:
+            return f"Agrees with the model on {percent(self.fidelity)} of the {self.n_rows:,} rows given."
+        rows = "the one row" if self.n_rows == 1 else f"all {self.n_rows:,} rows"
+        return f"The same as the model on {rows} given{'; on others it may differ' if self.imitates else ''}."
+
+    def __str__(self) -> str:
+        lines = [self.heading, *(f"  {number}. {text}" for number, text in enumerate(self.clause_texts, start=1))]
+        return "\n".join([*lines, *([] if self.note is None else [self.note])])
 
 
-def _clause_text(clause: Sequence[Condition]) -> str:
-    texts = [condition.text for condition in clause]
-    if len(texts) > 1:
-        texts = [f"({c.text})" if c.has_alternatives else c.text for c in clause]
-    return " and ".join(texts)
+def clause_text(clause: Sequence[Condition]) -> str:
+    """The conditions of a clause joined by "and"; those with an "or" in parentheses, unless alone."""
+    if len(clause) == 1:
+        return clause[0].text
+    return " and ".join(f"({one.text})" if one.has_alternatives else one.text for one in clause)
 
 
 def held_by(clauses: Sequence[Sequence[Condition]], n_rows: int, columns: dict[int, Column]) -> np.ndarray:

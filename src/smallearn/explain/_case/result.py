@@ -1,0 +1,268 @@
+"""A decision about one row, explained: the fields, and the text made from them."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from smallearn._text import percent, show, signed
+from smallearn.explain._case.changes import Flip
+from smallearn.model import SMaLLModel, Term
+from smallearn.model._columns import factor_of_one, is_missing
+from smallearn.model._sentences import CONSTANT, score_name, value_text
+
+
+@dataclass(frozen=True)
+class Contribution:
+    """What a term added to a score.
+
+    Attributes
+    ----------
+    term : Term
+        The term.
+    value : object
+        The value of its feature in the row.
+    points : float
+        What it added.
+    unit : str or None
+        What the feature is measured in.
+
+    Examples
+    --------
+    >>> from smallearn.explain import Contribution
+    >>> from smallearn.model import Term
+    >>> term = Term(feature=0, weight=2.0, name="age", kind="at_most", value=40.0)
+    >>> Contribution(term=term, value=35, points=2.0, unit="years").text
+    '[age ≤ 40] is true: age = 35 years'
+    """
+
+    term: Term
+    value: Any
+    points: float
+    unit: str | None = None
+
+    @property
+    def text(self) -> str:
+        """The term and the value: ``age = 35``, ``[age ≤ 40] is true: age = 35``.
+
+        Returns
+        -------
+        str
+            On one line.
+        """
+        value = f"{show(self.term.label, quote=False)} = {value_text(self.value, self.unit)}"
+        if self.term.kind != "raw":
+            return f"{self.term.text} is {'true' if self._is_true else 'false'}: {value}"
+        filled = is_missing(self.value) and self.term.mean is not None
+        return f"{value}, mean {self.term.mean:.6g} used" if filled else value
+
+    @property
+    def _is_true(self) -> bool:
+        return bool(self.points) or factor_of_one(self.term, self.value) == 1.0
+
+
+@dataclass(frozen=True)
+class ChangeSummary:
+    """What would change a decision, as text.
+
+    Attributes
+    ----------
+    heading : str
+        What the lines are.
+    lines : tuple of str
+        One for each feature that changes the decision alone, the smallest change first, and one for the features that
+        do not.
+    conclusion : str or None
+        How the changes of single features compare with those of several; None if there is nothing to add.
+    """
+
+    heading: str
+    lines: tuple[str, ...] = ()
+    conclusion: str | None = None
+
+
+@dataclass(frozen=True)
+class Case:
+    """A decision about one row, explained: what `case` returns.
+
+    Attributes
+    ----------
+    model : SMaLLModel
+        The model.
+    values : dict
+        The value of each feature in use, by its position.
+    prediction : class label
+        What the model predicts.
+    probability : float
+        The probability of the predicted class, by the model.
+    prototype : int
+        The position, from 0, of the prototype with the highest score.
+    scores : tuple of float
+        The score of each prototype.
+    margin : float
+        How far the highest score is from where the decision changes: from 0 with two classes, from the best score of
+        another class with more.
+    parts : tuple of tuple of Contribution
+        For each prototype, what its terms added.
+    alone : dict
+        For each feature that may change, the smallest change of it that changes the decision; None if no value within
+        its range in training does.
+    smallest : Flip or None
+        The smallest change of one or several features that changes the decision.
+
+    Examples
+    --------
+    >>> from smallearn.explain import case
+    >>> from smallearn.model import Prototype, Range, SMaLLModel, Term
+    >>> prototype = Prototype(owner=1, intercept=-40.5, terms=(Term(feature=0, weight=1.0, name="age"),))
+    >>> ages = Range(feature=0, low=18.0, high=90.0)
+    >>> model = SMaLLModel(("no", "yes"), "<U3", n_features=1, prototypes=(prototype,), ranges=(ages,))
+    >>> explained = case(model, {"age": 35})
+    >>> explained.prediction, explained.margin, explained.smallest.text
+    ('no', -5.5, "age from 35 to 40.6 makes it 'yes'")
+    """
+
+    model: SMaLLModel
+    values: dict[int, Any]
+    prediction: Any
+    probability: float
+    prototype: int
+    scores: tuple[float, ...]
+    margin: float
+    parts: tuple[tuple[Contribution, ...], ...]
+    alone: dict[str, Flip | None]
+    smallest: Flip | None
+
+    # --- fields derived from others --------------------------------------------------------------------------------
+
+    @property
+    def contributions(self) -> tuple[Contribution, ...]:
+        """What each term added to the highest score.
+
+        Returns
+        -------
+        tuple of Contribution
+            In the order of the terms.
+        """
+        return self.parts[self.prototype]
+
+    @property
+    def rival(self) -> int | None:
+        """The best prototype of another class.
+
+        Returns
+        -------
+        int or None
+            Its position; None with two classes, of which one has no prototypes.
+        """
+        if len(self.model.classes) == 2:
+            return None
+        owners = self.model.owners
+        others = [j for j in range(len(owners)) if owners[j] != owners[self.prototype]]
+        return max(others, key=lambda j: (self.scores[j], -owners[j]))
+
+    @property
+    def fired(self) -> bool:
+        """Whether the class that owns the highest score is predicted.
+
+        Returns
+        -------
+        bool
+            Always True with more than two classes.
+        """
+        return self.model.classes[self.model.prototypes[self.prototype].owner] == self.prediction
+
+    # --- text ------------------------------------------------------------------------------------------------------
+
+    @property
+    def headline(self) -> str:
+        """The decision and its probability.
+
+        Returns
+        -------
+        str
+            One sentence.
+        """
+        return f"{show(self.prediction)}, with probability {percent(self.probability)}."
+
+    @property
+    def reason(self) -> str:
+        """Which score decided, and how far it is from where the decision changes.
+
+        Returns
+        -------
+        str
+            One sentence.
+        """
+        score = self.scores[self.prototype]
+        if self.rival is not None:
+            name = score_name(self.model, self.prototype)
+            other = show(self.model.classes[self.model.prototypes[self.rival].owner])
+            return (
+                f"The {name} is highest, {signed(score)}; the next class is {other} with "
+                f"{signed(self.scores[self.rival])}, {abs(self.margin):.4g} lower."
+            )
+        side = "Above" if score > 0.0 else "Below" if score < 0.0 else "At"
+        if len(self.scores) == 1:
+            return f"{side} the threshold of 0: score {signed(score)}."
+        number = f"number {self.prototype + 1} of {len(self.scores)}"
+        return f"{side} the threshold of 0: best score {signed(score)} ({number})."
+
+    @property
+    def change_summary(self) -> ChangeSummary:
+        """What would change the decision.
+
+        Returns
+        -------
+        ChangeSummary
+            A heading, a line for each change, and a conclusion.
+        """
+        if not self.alone:
+            return ChangeSummary(heading="None of the features in use may change.")
+        flips = sorted((flip for flip in self.alone.values() if flip is not None), key=lambda flip: flip.size)
+        lines = [flip.text for flip in flips]
+        without = [show(label, quote=False) for label, flip in self.alone.items() if flip is None]
+        if without:
+            lines.append(f"{', '.join(without)}: no value changes it alone")
+        return ChangeSummary(
+            heading="What would change the decision, one feature at a time, within its range in training:",
+            lines=tuple(lines),
+            conclusion=self._conclusion(len(flips)),
+        )
+
+    def _conclusion(self, n_alone: int) -> str | None:
+        """How the changes of single features, ``n_alone`` of which change the decision, compare with the smallest."""
+        if self.smallest is None:
+            return "No combination of changes does either." if len(self.alone) > 1 else None
+        if len(self.smallest.changes) > 1:
+            which = "A smaller change of several features" if n_alone else "Several features together"
+            return f"{which}: {self.smallest.text}."
+        return "The first is the smallest change relative to each feature's range." if n_alone > 1 else None
+
+    def changes(self) -> Iterator[str]:
+        """What would change the decision, line by line.
+
+        Yields
+        ------
+        str
+            The heading, the lines indented by four blanks, and the conclusion, of `change_summary`.
+        """
+        summary = self.change_summary
+        yield summary.heading
+        yield from (f"    {line}" for line in summary.lines)
+        if summary.conclusion is not None:
+            yield summary.conclusion
+
+    def __str__(self) -> str:
+        lines = [self.headline, self.reason, "", *self._table(self.prototype), ""]
+        if self.rival is not None:
+            owner = self.model.classes[self.model.prototypes[self.rival].owner]
+            lines += [f"The next class, {show(owner)}:", "", *self._table(self.rival), ""]
+        return "\n".join([*lines, *self.changes()])
+
+    def _table(self, prototype: int) -> list[str]:
+        """A score, from the constant term by term to the sum."""
+        lines = [(signed(self.model.prototypes[prototype].intercept), CONSTANT)]
+        lines += [(signed(part.points), part.text) for part in self.parts[prototype]]
+        lines.append((signed(self.scores[prototype]), "score"))
+        width = max(len(number) for number, _ in lines)
+        return [f"    {number:>{width}}  {text}" for number, text in lines]

@@ -1,0 +1,134 @@
+"""A model as text for people: its sentences, the names of its scores, the lines of its cards.
+
+What is printed, shown in a notebook, drawn or put into a report takes its words from here. Everything is a field or a
+short sentence, so that nobody has to take a longer text apart.
+"""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from smallearn._text import count, listed, of_unit, percent_up, show, show_category, signed
+from smallearn.model._columns import is_missing
+from smallearn.model._term import LONGEST_NAME, Term, term_text
+
+if TYPE_CHECKING:
+    from smallearn.model._model import SMaLLModel
+
+UNINFORMATIVE_GAP = 0.9  # a bound so far below the objective says next to nothing: 0 is always a bound
+CONSTANT = "constant"
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of a card.
+
+    Parameters
+    ----------
+    number : str
+        Points or a weight, with its sign: ``"+2"``, ``"-0.25"``.
+    text : str
+        What the number is for: ``"× radius"``, ``"if age is at most 40 years"``, ``"constant"``.
+    term : Term or None, default=None
+        The term; None for the constant.
+    """
+
+    number: str
+    text: str
+    term: Term | None = None
+
+
+# --- sentences -------------------------------------------------------------------------------------------------------
+
+
+def size_text(model: "SMaLLModel") -> str:
+    """``6 terms in 1 prototype, 6 of 30 features used``."""
+    return (
+        f"{count(len(model.terms), 'term')} in {count(len(model.prototypes), 'prototype')}, "
+        f"{len(model.features)} of {count(model.n_features, 'feature')} used"
+    )
+
+
+def rule_sentence(model: "SMaLLModel") -> str:
+    """How the scores make a decision."""
+    if len(model.classes) > 2:
+        return f"Predict the class with the highest score; at a tie the first of {listed(model.classes)}."
+    owner = model.prototypes[0].owner
+    which = "this score is" if len(model.prototypes) == 1 else "any of these scores is"
+    threshold = "above 0" if owner == 1 else "0 or more"
+    return f"Predict {show(model.classes[owner])} if {which} {threshold}, otherwise {show(model.classes[1 - owner])}."
+
+
+def budget_sentence(model: "SMaLLModel") -> str | None:
+    """Whether terms of the budget were left unused; None if all were used, or the budget is not known."""
+    chosen, n_terms = model.selection, len(model.terms)
+    if chosen is None or n_terms >= chosen.max_terms:
+        return None
+    larger = [step for step in chosen.frontier if step.n_terms > n_terms]
+    helped = any(step.score > chosen.score + step.spread for step in larger)
+    more = "; more did not help" if larger and not helped else ""
+    return f"Used {n_terms} of the {count(chosen.max_terms, 'term')} allowed{more}."
+
+
+def certificate_sentence(model: "SMaLLModel") -> str | None:
+    """How much better a model within the budget could be in training; None if that is unknown or says nothing."""
+    facts = model.training
+    if facts is None or not 0.0 <= facts.optimality_gap < UNINFORMATIVE_GAP:
+        return None
+    about = [f"objective {facts.objective:.4g}", *facts.limits]
+    if len(model.prototypes) > len(set(model.owners)):  # otherwise each row can belong to one prototype only
+        about.append("this assignment of rows to prototypes")
+    if facts.certified or facts.optimality_gap == 0.0:
+        claim = "Proven optimal on the training data"
+    else:
+        claim = f"At most {percent_up(facts.optimality_gap)} better is possible on the training data"
+    return f"{claim} ({', '.join(about)})."
+
+
+# --- names -----------------------------------------------------------------------------------------------------------
+
+
+def score_name(model: "SMaLLModel", prototype: int, *, quote: bool = True, longest: int = LONGEST_NAME) -> str:
+    """``score for class 'yes'``; with the number of the prototype, from 1, where a class owns several."""
+    owner = show(model.classes[model.prototypes[prototype].owner], quote=quote, most=longest)
+    number = f" {prototype + 1}" if len(model.prototypes) > len(set(model.owners)) else ""
+    return f"score{number} for class {owner}"
+
+
+def score_title(model: "SMaLLModel", prototype: int, *, quote: bool = True, longest: int = LONGEST_NAME) -> str:
+    """``Score for class 'yes'``: `score_name` as a heading."""
+    name = score_name(model, prototype, quote=quote, longest=longest)
+    return name[0].upper() + name[1:]
+
+
+# --- cards -----------------------------------------------------------------------------------------------------------
+
+
+def card_lines(model: "SMaLLModel", prototype: int, *, longest: int = LONGEST_NAME) -> tuple[Line, ...]:
+    """A prototype line by line: points or weights, ``× radius`` or ``per 10 × radius``, and the constant."""
+    points, chosen = model.is_score_card, model.prototypes[prototype]
+    lines = [
+        Line(
+            number=signed(term.points if points else term.weight, whole=points),
+            text=f"{_per(term) if points else ''}× {term_text(term, longest=longest)}",
+            term=term,
+        )
+        for term in chosen.terms
+    ]
+    return (*lines, Line(number=signed(chosen.intercept, whole=points), text=CONSTANT))
+
+
+def _per(term: Term) -> str:
+    return "" if term.unit in (None, 1.0) else f"per {term.unit:.15g} "
+
+
+def value_text(value: Any, unit: str | None = None, *, longest: int = LONGEST_NAME) -> str:
+    """The value of a feature in one row: ``35 years``, ``'red'``, ``missing``."""
+    return "missing" if is_missing(value) else f"{show_category(plain(value), most=longest)}{of_unit(unit)}"
+
+
+def plain(value: Any) -> Any:
+    """A value of numpy's as one of Python's; a whole number without a point."""
+    value = value.item() if isinstance(value, np.generic) else value
+    return int(value) if isinstance(value, float) and value.is_integer() and abs(value) < 1e15 else value
