@@ -35,7 +35,7 @@ def test_mirror_prox_in_the_entropy_geometry_reaches_the_reference(k, alpha):
     assert relaxed.dual == pytest.approx(REFERENCE[k, alpha], abs=1e-4)
 
 
-@pytest.mark.parametrize("k", [3, 10, 30])
+@pytest.mark.parametrize("k", [3, *(pytest.param(k, marks=pytest.mark.slow) for k in (10, 30))])
 def test_mirror_prox_in_the_euclidean_geometry_reaches_the_reference_with_its_last_iterate(k):
     options = mirror_prox.Options("euclidean", (0.1, 0.0001), average=False)
     relaxed = mirror_prox.solve(problems.breast_cancer(k, 0.1), None, 1e-5, 6000, options)
