@@ -22,7 +22,7 @@ posix_only = pytest.mark.skipif(os.name == "nt", reason="file modes and symbolic
         (WHOLE.to_json().encode("utf-16"), "not UTF-8 text"),
         (b"", "not valid JSON"),
         (b"{}", '"format" is not'),
-        (WHOLE.to_json().replace('"version": 4', '"version": 7').encode(), "schema version 7"),
+        (WHOLE.to_json().replace('"version": 4', '"version": 7').encode(), "format 7"),
         (
             WHOLE.to_json().replace("2.0", "1e999").encode(),
             r"prototypes\[0\].terms\[0\].weight: expected a finite number",
@@ -100,7 +100,7 @@ def test_saving_onto_a_folder_is_an_error_and_leaves_nothing_behind(tmp_path):
     folder = tmp_path / "models"
     folder.mkdir()
     for target in (folder, str(folder), f"{folder}{os.sep}"):
-        with pytest.raises(ValueError, match=f"^{re.escape(str(folder))} is not a file"):
+        with pytest.raises(ValueError, match=f"^{re.escape(str(folder))} is a folder; a model is written to a file"):
             YES.save(target)
     assert os.listdir(tmp_path) == ["models"]
     assert os.listdir(folder) == []

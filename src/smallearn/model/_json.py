@@ -1,8 +1,17 @@
 """A model as JSON text and as a file. Data, never code: what is read is checked field by field before use.
 
-`write` takes and `read` gives the fields of `SMaLLModel`, so that this file knows its parts but not the class.
-Version 2 added literals, score cards and further budgets, version 3 the ranges of the features, version 4 how the model
-was chosen and on what data; older ones are read as what they meant.
+`write` takes and `read` returns the fields of `SMaLLModel`, so that this file knows its parts but not the class.
+
+The rule for the format:
+
+- A change of the format raises its number, the field ``version``. Any field that is added, removed or read differently
+  is a change.
+- A file of every earlier format can be read, and predicts the same, for ever. ``tests/model/files`` has one of each,
+  with known predictions; a new format adds another, and none is changed.
+- A smallearn that meets a newer format refuses it by its number. It never guesses.
+
+Format 2 added literals, score cards and further budgets, format 3 the ranges of the features, format 4 how the model
+was chosen and on what data.
 """
 
 import errno
@@ -19,10 +28,20 @@ import numpy as np
 
 from smallearn._run.files import write_whole
 from smallearn._text import listed, show
+from smallearn._version import __version__
+from smallearn.model._json_values import (
+    budget,
+    category,
+    fields_of,
+    finite_number,
+    no_constant,
+    no_duplicates,
+    of_type,
+    positive_number,
+    whole_number,
+)
 from smallearn.model._parts import (
-    BUDGETS,
     KINDS,
-    Category,
     DataFacts,
     Prototype,
     Range,
@@ -32,11 +51,11 @@ from smallearn.model._parts import (
     Training,
 )
 
-FORMAT, VERSION = "smallearn-model", 4
+FORMAT, VERSION = "smallearn-model", 4  # the kind of file, and the number of its format
 # The types of class labels that a model can hold, as numpy writes them.
 CLASS_DTYPE = re.compile(r"[<>|=]?(b1|[iu][1248]|f[248]|U[1-9][0-9]{0,5}|O)")
-# What each version has beyond the fields that all have, in a model, a term and a training record.
-NEW: dict[int, dict[str, tuple[str, ...]]] = {
+# The fields that each format added to a model, a term and a training record.
+ADDED: dict[int, dict[str, tuple[str, ...]]] = {
     2: {"model": ("scale",), "term": ("value", "mean", "unit"), "training": ("budget", "max_cost", "certified")},
     3: {"model": ("ranges",)},
     4: {"model": ("selection", "data")},
@@ -47,7 +66,7 @@ NEW: dict[int, dict[str, tuple[str, ...]]] = {
 
 
 def write(model: dict[str, Any]) -> str:
-    """JSON text with every number exact, from the fields of a model."""
+    """The fields of a model as JSON text, with every number exact."""
     for label in model["classes"]:
         _check_writable(label, "Class")
     for term in (term for prototype in model["prototypes"] for term in prototype.terms):
@@ -77,18 +96,19 @@ def write(model: dict[str, Any]) -> str:
 
 
 def _check_writable(value: Any, role: str) -> None:
+    """Raise ValueError unless JSON can hold the value and return it unchanged."""
     if not isinstance(value, bool | int | float | str) or value in (math.inf, -math.inf) or value != value:
         kind = type(value).__name__
         raise ValueError(f"{role} {value!r} is a {kind}; JSON holds finite numbers, strings and booleans.")
 
 
 def save(text: str, path: str | os.PathLike) -> None:
-    """Write a file whole or not at all: a crash leaves the old one or the new one."""
+    """Write a file whole or not at all: an interruption leaves the old one or the new one."""
     target = Path(os.path.realpath(path))
     if not target.parent.is_dir():
         raise FileNotFoundError(errno.ENOENT, "No such folder", str(target.parent))
     if target.is_dir():
-        raise ValueError(f"{target} is not a file that a model could replace.")
+        raise ValueError(f"{target} is a folder; a model is written to a file.")
     write_whole(path, text)
 
 
@@ -96,6 +116,7 @@ def save(text: str, path: str | os.PathLike) -> None:
 
 
 def load(path: str | os.PathLike) -> str:
+    """The text of a file."""
     try:
         return Path(path).read_text(encoding="utf-8")
     except UnicodeDecodeError:
@@ -103,27 +124,27 @@ def load(path: str | os.PathLike) -> str:
 
 
 def read(text: str) -> dict[str, Any]:
-    """The fields of the model that `write` wrote. Anything else is an error that says where and why."""
+    """The fields of a model, from what `write` returned in this or an earlier version. Anything else is refused."""
     try:
-        content = json.loads(text, object_pairs_hook=_no_duplicates, parse_constant=_no_constant)
-    except (json.JSONDecodeError, RecursionError) as problem:
-        raise ValueError(f"Not a smallearn model: not valid JSON ({problem}).") from None
+        content = json.loads(text, object_pairs_hook=no_duplicates, parse_constant=no_constant)
+    except (json.JSONDecodeError, RecursionError) as error:
+        raise ValueError(f"Not a smallearn model: not valid JSON ({error}).") from None
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise ValueError(f'Not a smallearn model: the field "format" is not {FORMAT!r}.')
     version = content.get("version")
     if type(version) is not int or not 1 <= version <= VERSION:
         raise ValueError(
-            f"The model has schema version {show(version)}; this smallearn reads versions 1 to {VERSION}. "
-            "Upgrade smallearn, or export the model again."
+            f"The model's file has format {show(version)}; smallearn {__version__} reads formats 1 to {VERSION}. "
+            "Install a newer smallearn, or save the model again with this one."
         )
     names = ("format", "version", "classes", "class_dtype", "n_features", "prototypes", "training")
-    fields = _fields(content, "model", names, version, "model")
-    dtype = _of_type(fields["class_dtype"], str, "class_dtype")
-    classes = _read_classes(_of_type(fields["classes"], list, "classes"), dtype)
-    n_features = _whole(fields["n_features"], "n_features", 1)
+    fields = fields_of(content, "model", (*names, *_added("model", version)))
+    dtype = of_type(fields["class_dtype"], str, "class_dtype")
+    classes = _read_classes(of_type(fields["classes"], list, "classes"), dtype)
+    n_features = whole_number(fields["n_features"], "n_features", 1)
     prototypes = tuple(
         _read_prototype(entry, f"prototypes[{j}]", len(classes), n_features, version)
-        for j, entry in enumerate(_of_type(fields["prototypes"], list, "prototypes"))
+        for j, entry in enumerate(of_type(fields["prototypes"], list, "prototypes"))
     )
     return {
         "classes": classes,
@@ -131,65 +152,71 @@ def read(text: str) -> dict[str, Any]:
         "n_features": n_features,
         "prototypes": prototypes,
         "training": None if fields["training"] is None else _read_training(fields["training"], version),
-        "scale": _positive(fields["scale"], "scale") if version > 1 else 1.0,
+        "scale": positive_number(fields["scale"], "scale") if version > 1 else 1.0,
         "ranges": tuple(
             _read_range(entry, f"ranges[{position}]", n_features)
-            for position, entry in enumerate(_of_type(fields["ranges"], list, "ranges") if version > 2 else ())
+            for position, entry in enumerate(of_type(fields["ranges"], list, "ranges") if version > 2 else ())
         ),
         "selection": _read_selection(fields["selection"]) if version > 3 and fields["selection"] is not None else None,
         "data": _read_data(fields["data"], len(classes)) if version > 3 and fields["data"] is not None else None,
     }
 
 
+def _added(part: str, version: int) -> list[str]:
+    """The fields that formats up to ``version`` added to a part."""
+    return [name for number, parts in ADDED.items() if number <= version for name in parts.get(part, ())]
+
+
 def _read_selection(entry: Any) -> Selection:
-    fields = _fields(entry, "selection", ("metric", "scores", "max_terms", "frontier"))
-    scores = _of_type(fields["scores"], list, "selection.scores")
+    fields = fields_of(entry, "selection", ("metric", "scores", "max_terms", "frontier"))
+    scores = of_type(fields["scores"], list, "selection.scores")
     if not scores:
         raise ValueError("selection.scores: expected the score of at least one fold.")
     return Selection(
-        metric=_of_type(fields["metric"], str, "selection.metric"),
-        scores=tuple(_number(score, f"selection.scores[{position}]") for position, score in enumerate(scores)),
-        max_terms=_whole(fields["max_terms"], "selection.max_terms", 0),
+        metric=of_type(fields["metric"], str, "selection.metric"),
+        scores=tuple(finite_number(score, f"selection.scores[{position}]") for position, score in enumerate(scores)),
+        max_terms=whole_number(fields["max_terms"], "selection.max_terms", 0),
         frontier=tuple(
             _read_step(step, f"selection.frontier[{position}]")
-            for position, step in enumerate(_of_type(fields["frontier"], list, "selection.frontier"))
+            for position, step in enumerate(of_type(fields["frontier"], list, "selection.frontier"))
         ),
     )
 
 
 def _read_step(entry: Any, where: str) -> Step:
-    fields = _fields(entry, where, ("n_terms", "n_prototypes", "score", "spread"))
+    fields = fields_of(entry, where, ("n_terms", "n_prototypes", "score", "spread"))
     return Step(
-        _whole(fields["n_terms"], f"{where}.n_terms", 0),
-        _whole(fields["n_prototypes"], f"{where}.n_prototypes", 1),
-        _number(fields["score"], f"{where}.score"),
-        _number(fields["spread"], f"{where}.spread"),
+        n_terms=whole_number(fields["n_terms"], f"{where}.n_terms", 0),
+        n_prototypes=whole_number(fields["n_prototypes"], f"{where}.n_prototypes", 1),
+        score=finite_number(fields["score"], f"{where}.score"),
+        spread=finite_number(fields["spread"], f"{where}.spread"),
     )
 
 
 def _read_data(entry: Any, n_classes: int) -> DataFacts:
-    fields = _fields(entry, "data", ("fingerprint", "class_counts", "target", "source"))
-    counts = _of_type(fields["class_counts"], list, "data.class_counts")
+    fields = fields_of(entry, "data", ("fingerprint", "class_counts", "target", "source"))
+    counts = of_type(fields["class_counts"], list, "data.class_counts")
     if len(counts) != n_classes:
         raise ValueError(f"data.class_counts: expected {n_classes} numbers, one for each class, found {len(counts)}.")
     return DataFacts(
-        fingerprint=_of_type(fields["fingerprint"], str, "data.fingerprint"),
-        class_counts=tuple(_whole(n, f"data.class_counts[{position}]", 0) for position, n in enumerate(counts)),
-        target=None if fields["target"] is None else _of_type(fields["target"], str, "data.target"),
-        source=None if fields["source"] is None else _of_type(fields["source"], str, "data.source"),
+        fingerprint=of_type(fields["fingerprint"], str, "data.fingerprint"),
+        class_counts=tuple(whole_number(n, f"data.class_counts[{position}]", 0) for position, n in enumerate(counts)),
+        target=None if fields["target"] is None else of_type(fields["target"], str, "data.target"),
+        source=None if fields["source"] is None else of_type(fields["source"], str, "data.source"),
     )
 
 
 def _read_range(entry: Any, where: str, n_features: int) -> Range:
-    fields = _fields(entry, where, ("feature", "low", "high"))
-    feature = _whole(fields["feature"], f"{where}.feature", 0, n_features - 1)
-    low, high = _number(fields["low"], f"{where}.low"), _number(fields["high"], f"{where}.high")
+    fields = fields_of(entry, where, ("feature", "low", "high"))
+    feature = whole_number(fields["feature"], f"{where}.feature", 0, n_features - 1)
+    low, high = finite_number(fields["low"], f"{where}.low"), finite_number(fields["high"], f"{where}.high")
     if low > high:
         raise ValueError(f"{where}.low: {low} is above high, {high}.")
-    return Range(feature, low, high)
+    return Range(feature=feature, low=low, high=high)
 
 
 def _read_classes(labels: list, dtype: str) -> tuple:
+    """The labels, if a numpy array of this type holds them exactly."""
     if not CLASS_DTYPE.fullmatch(dtype):
         raise ValueError(f"class_dtype: {show(dtype)} is not the type of a boolean, number, string or object array.")
     if len(labels) < 2:
@@ -217,65 +244,65 @@ def _read_classes(labels: list, dtype: str) -> tuple:
 
 
 def _read_prototype(entry: Any, where: str, n_classes: int, n_features: int, version: int) -> Prototype:
-    fields = _fields(entry, where, ("class", "intercept", "terms"))
-    owner = _whole(fields["class"], f"{where}.class", 0, n_classes - 1)
-    intercept = _number(fields["intercept"], f"{where}.intercept")
+    fields = fields_of(entry, where, ("class", "intercept", "terms"))
+    owner = whole_number(fields["class"], f"{where}.class", 0, n_classes - 1)
+    intercept = finite_number(fields["intercept"], f"{where}.intercept")
     terms = tuple(
         _read_term(term, f"{where}.terms[{position}]", n_features, version)
-        for position, term in enumerate(_of_type(fields["terms"], list, f"{where}.terms"))
+        for position, term in enumerate(of_type(fields["terms"], list, f"{where}.terms"))
     )
     seen = set()
     for position, term in enumerate(terms):
         if (term.feature, term.kind, term.value) in seen:
-            raise ValueError(f"{where}.terms[{position}]: the term {term.text} stands there twice.")
+            raise ValueError(f"{where}.terms[{position}]: the prototype has the term {term.text} twice.")
         seen.add((term.feature, term.kind, term.value))
-    return Prototype(owner, intercept, terms)
+    return Prototype(owner=owner, intercept=intercept, terms=terms)
 
 
 def _read_term(entry: Any, where: str, n_features: int, version: int) -> Term:
-    fields = _fields(entry, where, ("kind", "feature", "weight", "name"), version, "term")
+    fields = fields_of(entry, where, ("kind", "feature", "weight", "name", *_added("term", version)))
     kind = fields["kind"]
     known = KINDS if version > 1 else ("raw",)
     if kind not in known:
-        raise ValueError(f"{where}.kind: {show(kind)} is not one of {listed(known)}, the kinds of version {version}.")
-    name = None if fields["name"] is None else _of_type(fields["name"], str, f"{where}.name")
-    feature = _whole(fields["feature"], f"{where}.feature", 0, n_features - 1)
-    weight = _number(fields["weight"], f"{where}.weight")
+        raise ValueError(f"{where}.kind: {show(kind)} is not one of {listed(known)}, the kinds of format {version}.")
+    name = None if fields["name"] is None else of_type(fields["name"], str, f"{where}.name")
+    feature = whole_number(fields["feature"], f"{where}.feature", 0, n_features - 1)
+    weight = finite_number(fields["weight"], f"{where}.weight")
     if version == 1:
-        return Term(feature, weight, name)
+        return Term(feature=feature, weight=weight, name=name)
     for field, owner in (("value", kind in ("at_most", "above", "equals")), ("mean", kind == "raw")):
         if not owner and fields[field] is not None:
             raise ValueError(f"{where}.{field}: a term of kind {kind!r} has none, found {show(fields[field])}.")
     value = fields["value"]
     if kind in ("at_most", "above"):
-        value = _number(value, f"{where}.value")
+        value = finite_number(value, f"{where}.value")
     elif kind == "equals":
-        value = _category(value, f"{where}.value")
-    mean = None if fields["mean"] is None else _number(fields["mean"], f"{where}.mean")
-    unit = None if fields["unit"] is None else _positive(fields["unit"], f"{where}.unit")
+        value = category(value, f"{where}.value")
+    mean = None if fields["mean"] is None else finite_number(fields["mean"], f"{where}.mean")
+    unit = None if fields["unit"] is None else positive_number(fields["unit"], f"{where}.unit")
     if unit is not None and kind != "raw":
         raise ValueError(f"{where}.unit: a term of kind {kind!r} has none, found {unit}.")
-    return Term(feature, weight, name, kind, value, mean, unit)
+    return Term(feature=feature, weight=weight, name=name, kind=kind, value=value, mean=mean, unit=unit)
 
 
 def _read_training(entry: Any, version: int) -> Training:
     def whole(value: Any, where: str) -> int:
-        return _whole(value, where, 1)
+        return whole_number(value, where, 1)
 
     readers: dict[str, Callable[[Any, str], Any]] = {
-        "smallearn": lambda value, where: _of_type(value, str, where),
+        "smallearn": lambda value, where: of_type(value, str, where),
         "n_rows": whole,
-        "alpha": _number,
+        "alpha": finite_number,
         "n_nonzero": whole if version == 1 else lambda value, where: None if value is None else whole(value, where),
-        "objective": _number,
-        "lower_bound": _number,
+        "objective": finite_number,
+        "lower_bound": finite_number,
     }
-    fields = _fields(entry, "training", tuple(readers), version, "training")
+    fields = fields_of(entry, "training", (*readers, *_added("training", version)))
     if version > 1:
         readers |= {
-            "budget": _budget,
-            "max_cost": lambda value, where: None if value is None else _positive(value, where),
-            "certified": lambda value, where: _of_type(value, bool, where),
+            "budget": budget,
+            "max_cost": lambda value, where: None if value is None else positive_number(value, where),
+            "certified": lambda value, where: of_type(value, bool, where),
         }
     facts = Training(**{name: read(fields[name], f"training.{name}") for name, read in readers.items()})
     if facts.objective <= 0.0 or facts.alpha <= 0.0:
@@ -283,69 +310,3 @@ def _read_training(entry: Any, version: int) -> Training:
     if facts.n_nonzero is None and facts.max_cost is None:
         raise ValueError("training: n_nonzero and max_cost are both null; one of them was the limit.")
     return facts
-
-
-def _fields(
-    entry: Any, where: str, names: tuple[str, ...], version: int = 1, part: str | None = None
-) -> dict[str, Any]:
-    """The entry, if it is an object of exactly these fields and those that ``version`` added to this ``part``."""
-    if part is not None:
-        names += tuple(name for number, new in NEW.items() if number <= version for name in new.get(part, ()))
-    if not isinstance(entry, dict):
-        raise ValueError(f"{where}: expected an object, found {show(entry)}.")
-    missing, unknown = set(names) - set(entry), set(entry) - set(names)
-    if missing or unknown:
-        raise ValueError(f"{where}: missing fields {sorted(missing)}, unknown fields {sorted(unknown)}.")
-    return entry
-
-
-def _of_type(value: Any, kind: type, where: str) -> Any:
-    if not isinstance(value, kind):
-        raise ValueError(f"{where}: expected {kind.__name__}, found {show(value)}.")
-    return value
-
-
-def _whole(value: Any, where: str, low: int, high: int | None = None) -> int:
-    if not isinstance(value, int) or isinstance(value, bool) or value < low or (high is not None and value > high):
-        limits = f"of at least {low}" if high is None else f"from {low} to {high}"
-        raise ValueError(f"{where}: expected a whole number {limits}, found {show(value)}.")
-    return value
-
-
-def _number(value: Any, where: str) -> float:
-    if not isinstance(value, int | float) or isinstance(value, bool) or not abs(value) <= 1.7976931348623157e308:
-        raise ValueError(f"{where}: expected a finite number, found {show(value)}.")
-    return float(value)
-
-
-def _positive(value: Any, where: str) -> float:
-    number = _number(value, where)
-    if number <= 0.0:
-        raise ValueError(f"{where}: expected a positive number, found {show(value)}.")
-    return number
-
-
-def _category(value: Any, where: str) -> Category:
-    """As it is: True is not 1 and 1 is not 1.0, although they compare equal."""
-    if not isinstance(value, str | bool):
-        if not isinstance(value, int | float):
-            raise ValueError(f"{where}: expected text, a finite number or a boolean, found {show(value)}.")
-        _number(value, where)
-    return value
-
-
-def _budget(value: Any, where: str) -> str:
-    if value not in BUDGETS:
-        raise ValueError(f"{where}: expected one of {listed(BUDGETS)}, found {show(value)}.")
-    return value
-
-
-def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    content = dict(pairs)
-    if len(content) < len(pairs):
-        raise ValueError("Not a smallearn model: a field stands twice in one object.")
-    return content
-
-
-def _no_constant(name: str) -> None:
-    raise ValueError(f"Not a smallearn model: {name} is not a finite number.")

@@ -1,0 +1,109 @@
+"""A file of every format that was ever written loads, and predicts what it always did.
+
+The files in ``tests/model/files`` are never changed. A change of the format raises its number and adds a file.
+"""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from smallearn import SMaLLModel, load_model
+from smallearn.model import DataFacts, Range, Selection, Step, Training
+from smallearn.model._json import VERSION
+
+FILES = Path(__file__).parent / "files"
+
+
+def file_of(number):
+    return FILES / f"format-{number}.json"
+
+
+def tumours(**columns):
+    names = ["mean concave points", "worst radius", "worst texture", "radius error"]
+    return pd.DataFrame({name: columns.get(name.replace(" ", "_"), 0.0) for name in names}, index=range(3))
+
+
+# By hand: the rows, the scores and the classes.
+KNOWN = {
+    1: (
+        tumours(mean_concave_points=[0.05, 0.1, 0.0], worst_radius=[16.0, 20.0, 0.0], radius_error=[0.5, 0.5, 1.0]),
+        [[-8.0, -2.0], [-0.5, -2.0], [-30.5, 2.0]],
+        ["benign", "benign", "malignant"],
+    ),
+    2: (
+        pd.DataFrame(
+            {"age": [50.0, None, 30.0], "ward": ["A", "B", None], "smoker": [True, False, None], "dose": [100, None, 0]}
+        ),
+        [[1.0], [-0.5], [-3.0]],
+        [False, True, True],
+    ),
+    3: (
+        [[9.0, 9.0, 1.5, 0.2], [9.0, 9.0, 4.0, 2.0], [9.0, 9.0, 6.0, 1.65]],
+        [[0.75, 0.25, -1.875], [-0.5, 0.25, -1.0], [-1.5, 0.25, 1.5]],
+        [1, 2, 3],
+    ),
+    4: (
+        pd.DataFrame(
+            {
+                "size": [4.0, np.nan, 1.0],
+                "colour": ["blue", "größer ≥ 2", None],
+                "other": 0,
+                "code": pd.Series([1, 2, 9007199254740993], dtype=object),
+            }
+        ),
+        [[0.25], [-1.0], [0.75]],
+        ["yes", "no", "yes"],
+    ),
+}
+
+
+def test_there_is_a_file_of_every_format():
+    assert sorted(FILES.iterdir()) == [file_of(number) for number in range(1, VERSION + 1)]
+    for number in KNOWN:
+        assert json.loads(file_of(number).read_text(encoding="utf-8"))["version"] == number
+    assert list(KNOWN) == list(range(1, VERSION + 1))
+
+
+@pytest.mark.parametrize("number", KNOWN)
+def test_a_file_of_every_format_predicts_what_it_always_did(number):
+    rows, scores, labels = KNOWN[number]
+    model = load_model(file_of(number))
+    assert model.scores(rows).tolist() == scores
+    assert model.predict(rows).tolist() == labels
+    again = SMaLLModel.from_json(model.to_json())  # in the newest format
+    assert again == model
+    assert again.predict(rows).tolist() == labels
+
+
+def test_what_an_early_format_does_not_say_has_the_value_that_it_meant():
+    first, second, third, fourth = (load_model(file_of(number)) for number in KNOWN)
+    assert (first.scale, first.ranges, first.selection, first.data) == (1.0, (), None, None)
+    assert {(term.kind, term.value, term.mean, term.unit) for term in first.terms} == {("raw", None, None, None)}
+    assert (first.training.budget, first.training.max_cost, first.training.certified) == ("prototype", None, False)
+    assert (second.scale, second.is_score_card, second.ranges) == (0.5, True, ())
+    assert second.training.limits == ("a cost of at most 7.5",)
+    assert third.ranges == (Range(feature=2, low=1.0, high=6.9), Range(feature=3, low=0.1, high=2.5))
+    assert (third.training, third.selection, third.data) == (None, None, None)
+    assert isinstance(fourth.training, Training)
+    assert fourth.selection == Selection(
+        metric="accuracy",
+        scores=(0.9, 0.95, 0.925),
+        max_terms=4,
+        frontier=(
+            Step(n_terms=1, n_prototypes=1, score=0.85, spread=0.02),
+            Step(n_terms=3, n_prototypes=1, score=0.925, spread=0.014),
+        ),
+    )
+    assert fourth.data == DataFacts(fourth.data.fingerprint, (70, 50), target="bought", source="customers.csv")
+
+
+def test_a_newer_format_is_refused_by_its_number_with_advice(tmp_path):
+    text = file_of(VERSION).read_text(encoding="utf-8")
+    newer = tmp_path / "newer.json"
+    newer.write_text(text.replace(f'"version": {VERSION}', f'"version": {VERSION + 1}'), encoding="utf-8")
+    message = rf"newer.json: The model's file has format {VERSION + 1}; smallearn \S+ reads formats 1 to {VERSION}\. "
+    with pytest.raises(ValueError, match=message + "Install a newer smallearn, or save the model again with this one"):
+        load_model(newer)
