@@ -1,4 +1,4 @@
-"""Made data are what they say: enumerated games, labels that follow the concept, shares that hold."""
+"""Generated data follow their rules: every game once, labels equal to the concept, exact shares."""
 
 import numpy as np
 import pytest
@@ -136,23 +136,27 @@ def test_half_spaces_label_the_rows_and_keep_their_margin():
 @pytest.mark.parametrize(
     ("generator", "arguments", "message"),
     [
-        ("random_dnf", {"n_terms": 0}, "n_terms=0 is not a whole number of at least 1"),
-        ("random_dnf", {"n_samples": 2.5}, "n_samples=2.5 is not a whole number of at least 2"),
+        ("random_dnf", {"n_terms": 0}, "n_terms=0 is not an integer of at least 1"),
+        ("random_dnf", {"n_samples": 2.5}, "n_samples=2.5 is not an integer of at least 2"),
         ("random_dnf", {"n_literals": True}, "n_literals=True"),
         ("random_dnf", {"n_literals": 5, "n_inputs": 4}, "more than n_inputs=4"),
-        ("random_dnf", {"n_terms": 5, "n_literals": 1, "n_inputs": 2}, "no n_terms=5 different terms.*take fewer"),
-        ("random_dnf", {"n_terms": 4, "n_literals": 1, "n_inputs": 2}, "nearly every row; take fewer terms"),
+        (
+            "random_dnf",
+            {"n_terms": 5, "n_literals": 1, "n_inputs": 2},
+            "fewer than n_terms=5 different clauses.*use fewer",
+        ),
+        ("random_dnf", {"n_terms": 4, "n_literals": 1, "n_inputs": 2}, "nearly every row; use fewer clauses"),
         ("random_dnf", {"noise": 0.6}, "noise=0.6 is not a share of the rows from 0 to 0.5"),
         ("random_dnf", {"balance": "half"}, "balance='half' is not a share"),
-        ("friedman", {"n_features": 4}, "n_features=4 is not a whole number of at least 5"),
-        ("friedman", {"n_features": 9, "collinearity": 4}, "n_features=9 is not a whole number of at least 10"),
-        ("friedman", {"collinearity": 5}, "collinearity=5 is not a number of dependent features from 0 to 4"),
+        ("friedman", {"n_features": 4}, "n_features=4 is not an integer of at least 5"),
+        ("friedman", {"n_features": 9, "collinearity": 4}, "n_features=9 is not an integer of at least 10"),
+        ("friedman", {"collinearity": 5}, "collinearity=5 is not an integer from 0 to 4"),
         ("friedman", {"noise": -1.0}, "noise=-1.0 is not a standard deviation"),
         ("half_space_union", {"share": 1.0}, "share=1.0 is not from 0.01 to 0.99"),
         ("half_space_union", {"n_nonzero": 21}, "n_nonzero=21 is more than n_features=20"),
         ("half_space_union", {"margin": 2.0}, "margin=2.0 is not from 0 to 1"),
     ],
 )
-def test_bad_arguments_are_told(generator, arguments, message):
+def test_bad_arguments_are_refused_with_a_reason(generator, arguments, message):
     with pytest.raises(ValueError, match=message):
         getattr(datasets, generator)(**arguments)

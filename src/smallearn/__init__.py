@@ -1,6 +1,34 @@
-"""Classifiers small enough to read: at most k terms in each of p prototypes, trained with a certificate.
+"""Classifiers small enough to read: a few prototypes, each the sum of a few terms, trained with a certificate.
 
-Names are imported when first used, so that a program that only predicts pays neither for numba nor for scikit-learn.
+>>> from sklearn.datasets import load_breast_cancer
+>>> from smallearn import SMaLLClassifierCV
+>>> data = load_breast_cancer(as_frame=True)
+>>> X, y = data.data[::5], data.target_names[data.target[::5]]
+>>> classifier = SMaLLClassifierCV(max_terms=4, cv=3, random_state=0).fit(X, y)
+>>> len(classifier.model_.terms) <= 4
+True
+
+Classifiers, which follow scikit-learn's interface:
+
+- `SMaLLClassifierCV`: at most ``max_terms`` terms; everything else is chosen by cross-validation. Start here.
+- `SMaLLClassifier`: a given number of prototypes and terms, with bounds on how far it is from the best such model.
+- `frontier`: the best accuracy for each number of terms, as a list of `FrontierPoint`.
+
+Models, which need NumPy alone to predict:
+
+- `SMaLLModel`: what a classifier has learned, in ``classifier.model_``. Print it to read it; ``save`` writes JSON.
+- `load_model`: read a saved model.
+
+Modules:
+
+- `smallearn.explain`: a model as a rule, why a row got its class, the smallest change that changes the class.
+- `smallearn.evaluation`: scores with confidence intervals, errors, comparison with standard models.
+- `smallearn.plot`, `smallearn.report`: figures with matplotlib, and a page of HTML about a model.
+- `smallearn.export`: a model as C, an Arduino library, Python, JavaScript, Rust, SQL or ONNX.
+- `smallearn.devices`: flash, RAM and cycles of a model on a microcontroller.
+- `smallearn.datasets`: generated data whose true rule is known.
+
+The command ``smallearn`` does the same for table files; see ``smallearn --help``.
 """
 
 from importlib import import_module
@@ -8,6 +36,7 @@ from typing import TYPE_CHECKING, Any
 
 from smallearn._version import __version__
 
+# Names are imported on first use: a program that only predicts loads neither numba nor scikit-learn.
 _HOMES = {
     "FrontierPoint": "selection",
     "SMaLLClassifier": "estimator",
@@ -33,6 +62,7 @@ if TYPE_CHECKING:
 
 
 def __getattr__(name: str) -> Any:
+    """Import a public name on first use."""
     if name not in _HOMES:
         raise AttributeError(f"module 'smallearn' has no attribute {name!r}")
     value = getattr(import_module(f"smallearn.{_HOMES[name]}"), name)
@@ -41,4 +71,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
+    """The names of the module, including those that are not imported yet."""
     return sorted([*globals(), *_HOMES])

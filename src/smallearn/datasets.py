@@ -1,8 +1,6 @@
-"""Data with a known answer, made here: games, hidden formulas, Friedman's function, unions of half-spaces.
+"""Generated data sets whose true rule is known: tic-tac-toe, hidden formulas, Friedman's function, half-spaces.
 
-Real data show how well a method does, made data whether it finds what is there: the rule behind the labels is known.
-All draw from ``random_state`` alone (an integer, a numpy Generator, or None for other data each time) and return a
-`sklearn.utils.Bunch` with ``data``, ``target`` and ``feature_names``, or ``(data, target)`` with ``return_X_y=True``.
+Real data show how accurate a method is; generated data show whether it finds the rule behind the labels.
 """
 
 from math import ceil, comb
@@ -14,14 +12,13 @@ from sklearn.utils import Bunch
 
 __all__ = ["friedman", "half_space_union", "random_dnf", "tic_tac_toe"]
 
-__all__ = ["friedman", "half_space_union", "random_dnf", "tic_tac_toe"]
-
 _LINES = ((0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8), (0, 4, 8), (2, 4, 6))
 _SQUARES = [f"{row}-{column}" for row in ("top", "middle", "bottom") for column in ("left", "middle", "right")]
 _MARKS = "xob"  # b for blank, as in the UCI file
 
-# Dependent features of `friedman` in the order they are computed: degree from which on, feature, parents and weights.
-# The remaining weight is an own uniform draw. Chosen to give the correlations measured in the published fri_c sets.
+# Dependent features of `friedman` in the order of computation: the least collinearity that includes it, the feature,
+# the weights of the features it depends on. The remaining weight is that of an independent uniform value. The weights
+# are chosen to reproduce the correlations in the published fri_c data sets.
 _DEPENDENT = (
     (2, 2, {3: 0.42}),
     (3, 4, {2: 0.78}),
@@ -31,13 +28,24 @@ _DEPENDENT = (
 
 
 def tic_tac_toe(*, one_hot: bool = True, return_X_y: bool = False) -> Any:
-    """Tic-tac-toe at the end: the 958 positions a game can end in, x having begun; class 1 where x has won (626).
+    """Generate the 958 final positions of tic-tac-toe; class 1 where x, who moves first, has won.
 
-    They are found by playing every game. ``data`` has 27 columns, three for each square (x, o or b for blank), or, with
-    ``one_hot=False``, nine columns of the letters themselves. The positions are those of the UCI data set of this name;
-    won ones come first, each class in the order x < o < b.
+    The positions are those of the UCI data set of the same name: 626 wins of x, then 332 losses and draws, each sorted
+    with x < o < b. The true rule has eight clauses of three literals, one for each winning line. No single half-space
+    represents it; a union of eight does.
 
-    The concept is a DNF of eight terms of three literals, the lines of x: no half-space has it, a union of eight does.
+    Parameters
+    ----------
+    one_hot : bool, default=True
+        If True, ``data`` has 27 columns of 0 and 1, three for each square (x, o and b for blank). If False, it has nine
+        columns of the letters.
+    return_X_y : bool, default=False
+        If True, return ``(data, target)`` instead of a Bunch.
+
+    Returns
+    -------
+    Bunch or tuple of (ndarray, ndarray)
+        A `sklearn.utils.Bunch` with ``data``, ``target`` and ``feature_names``, or ``(data, target)``.
 
     Examples
     --------
@@ -60,7 +68,7 @@ def tic_tac_toe(*, one_hot: bool = True, return_X_y: bool = False) -> Any:
 
 
 def _play(board: str, player: str, ends: set[str], seen: set[str]) -> None:
-    """Play on in every way; note where games end."""
+    """Play every continuation and collect the final positions in ``ends``."""
     if board in seen:
         return
     seen.add(board)
@@ -88,18 +96,46 @@ def random_dnf(
     random_state: Any = None,
     return_X_y: bool = False,
 ) -> Any:
-    """Boolean rows labelled by a hidden formula: an OR of ``n_terms`` ANDs of ``n_literals`` literals each.
+    """Generate Boolean rows labelled by a hidden formula in disjunctive normal form (DNF).
 
-    A literal is an input or its negation; no term has an input twice, no two terms are the same, no single literal
-    is another's negation. Rows are uniform given
-    their class. The classes are as frequent as in uniform rows (a single term of three literals holds for 12.5 %), but
-    where one would have less than ``balance`` of the rows, it has that share: uniform rows are then drawn and dropped
-    until there are as many of either class as are due.
+    The formula is an OR of ``n_terms`` clauses, each an AND of ``n_literals`` literals. A literal is an input or its
+    negation. No clause contains an input twice, and no two clauses are equal. Clauses of a single literal are never
+    negations of each other, unless there are more clauses than inputs.
 
-    ``noise`` is the share of labels that are flipped afterwards, exactly; ``balance`` speaks of those before.
+    Given their class, rows are uniformly distributed. The classes are as frequent as among uniform rows (one clause
+    of three literals is true for 12.5%), unless a class would have less than the share ``balance`` of the rows: then it
+    has that share.
 
-    The Bunch also has ``concept``, a list of terms, each a list of pairs (feature, value it must have), and
-    ``clean_target``, the labels before the noise.
+    Parameters
+    ----------
+    n_terms : int, default=3
+        Number of clauses.
+    n_literals : int, default=3
+        Number of literals in each clause.
+    n_inputs : int, default=20
+        Number of features.
+    n_samples : int, default=1000
+        Number of rows.
+    noise : float, default=0.0
+        Share of the labels that are flipped, from 0 to 0.5. Exactly ``round(noise * n_samples)`` are.
+    balance : float, default=0.2
+        Least share of the rows in each class before noise, from 0 to 0.5.
+    random_state : int, numpy Generator or None, default=None
+        Source of randomness. None gives different data each time.
+    return_X_y : bool, default=False
+        If True, return ``(data, target)`` instead of a Bunch.
+
+    Returns
+    -------
+    Bunch or tuple of (ndarray, ndarray)
+        A `sklearn.utils.Bunch` with ``data``, ``target``, ``feature_names``, ``concept`` (a list of clauses, each a
+        list of pairs of a feature and the value that it must have) and ``clean_target`` (the labels without noise), or
+        ``(data, target)``.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range, or if the formula is true for nearly every row.
 
     Examples
     --------
@@ -109,15 +145,17 @@ def random_dnf(
     >>> bool(((hidden.data[:, feature] == value) & (hidden.data[:, other] == its_value) == hidden.target).all())
     True
     """
-    _whole(n_terms=n_terms, n_literals=n_literals, n_inputs=n_inputs)
-    _whole(least=2, n_samples=n_samples)
-    _within(0.0, 0.5, "a share of the rows from 0 to 0.5", noise=noise, balance=balance)
+    _check_integers(n_terms=n_terms, n_literals=n_literals, n_inputs=n_inputs)
+    _check_integers(least=2, n_samples=n_samples)
+    _check_range(0.0, 0.5, "a share of the rows from 0 to 0.5", noise=noise, balance=balance)
     if n_literals > n_inputs:
-        raise ValueError(f"n_literals={n_literals} is more than n_inputs={n_inputs}; a term has an input only once.")
+        raise ValueError(
+            f"n_literals={n_literals} is more than n_inputs={n_inputs}; a clause contains an input only once."
+        )
     if n_terms > comb(n_inputs, n_literals) * 2**n_literals:
         raise ValueError(
-            f"There are no n_terms={n_terms} different terms of {n_literals} literals over {n_inputs} inputs; "
-            "take fewer terms, or more inputs."
+            f"There are fewer than n_terms={n_terms} different clauses of {n_literals} literals over {n_inputs} "
+            "inputs; use fewer clauses or more inputs."
         )
     rng = np.random.default_rng(random_state)
     features, values = _draw_terms(rng, n_terms, n_literals, n_inputs)
@@ -133,10 +171,15 @@ def random_dnf(
     return _result(X.astype(float), _flipped(rng, clean, noise), names, return_X_y, concept=concept, clean_target=clean)
 
 
-def _draw_terms(rng, n_terms: int, n_literals: int, n_inputs: int) -> tuple[np.ndarray, np.ndarray]:
-    """Features and the values they must have, both n_terms × n_literals, no two terms alike. Of single literals none
-    is another's negation, as long as there are inputs enough: "x or not x" holds for every row."""
-    terms: dict[tuple, None] = {}  # in the order drawn
+def _draw_terms(
+    rng: np.random.Generator, n_terms: int, n_literals: int, n_inputs: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Draw clauses: features and the values they must have, both of shape (n_terms, n_literals).
+
+    No two clauses are equal. A single literal is never the negation of another while there are enough inputs: "x or
+    not x" is true for every row.
+    """
+    terms: dict[tuple[Any, Any], None] = {}  # an ordered set
     while len(terms) < n_terms:
         features = tuple(np.sort(rng.choice(n_inputs, n_literals, replace=False)).tolist())
         values = tuple(rng.integers(0, 2, n_literals).tolist())
@@ -147,14 +190,17 @@ def _draw_terms(rng, n_terms: int, n_literals: int, n_inputs: int) -> tuple[np.n
 
 
 def _satisfied(X: np.ndarray, features: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Which rows satisfy which terms."""
+    """Which rows satisfy which clauses, of shape (rows, clauses)."""
     return (X[:, features] == values).all(axis=2)
 
 
-def _positive_rows(rng, n: int, n_inputs: int, features: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Draw n uniform rows that satisfy a term: make one true, keep the row with probability 1 / true terms.
+def _positive_rows(
+    rng: np.random.Generator, n: int, n_inputs: int, features: np.ndarray, values: np.ndarray
+) -> np.ndarray:
+    """Draw n uniform rows that satisfy a clause, by rejection.
 
-    A row is made by as many terms as it satisfies, so that this undoes its greater chance.
+    A random clause is made true in a uniform row. A row with c true clauses is c times as likely to be drawn this way,
+    so it is kept with probability 1 / c.
     """
     parts = [np.empty((0, n_inputs), dtype=int)]
     while sum(map(len, parts)) < n:
@@ -165,8 +211,10 @@ def _positive_rows(rng, n: int, n_inputs: int, features: np.ndarray, values: np.
     return np.vstack(parts)[:n]
 
 
-def _negative_rows(rng, n: int, n_inputs: int, features: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Draw n uniform rows that satisfy no term, by drawing again; there must be a fair number of them."""
+def _negative_rows(
+    rng: np.random.Generator, n: int, n_inputs: int, features: np.ndarray, values: np.ndarray
+) -> np.ndarray:
+    """Draw n uniform rows that satisfy no clause, by rejection; fails where such rows are very rare."""
     parts = [np.empty((0, n_inputs), dtype=int)]
     for _ in range(1000):
         if sum(map(len, parts)) >= n:
@@ -175,8 +223,8 @@ def _negative_rows(rng, n: int, n_inputs: int, features: np.ndarray, values: np.
         parts.append(rows[~_satisfied(rows, features, values).any(axis=1)])
     else:
         raise ValueError(
-            f"The formula drawn, {len(features)} terms of {features.shape[1]} literals, holds for nearly every row; "
-            "take fewer terms, more literals, or another random_state."
+            f"The formula drawn, {len(features)} clauses of {features.shape[1]} literals, is true for nearly every "
+            "row; use fewer clauses, more literals, or another random_state."
         )
     return np.vstack(parts)[:n]
 
@@ -190,22 +238,58 @@ def friedman(
     random_state: Any = None,
     return_X_y: bool = False,
 ) -> Any:
-    r"""Friedman's function of five features among many, in two classes: in the manner of OpenML's fri_c sets.
+    r"""Generate Friedman's function of five features, in two classes, like OpenML's fri_c data sets.
 
     .. math:: t = 10 \sin(\pi x_1 x_2) + 20 (x_3 - 1/2)^2 + 10 x_4 + 5 x_5 + \varepsilon
 
-    with x in [0, 1] and ε normal with standard deviation ``noise``. Class 1 are the rows where t lies below its mean,
-    as on OpenML. ``collinearity``, 0 to 4, is how many features depend on others: x1 on x2 and x3; x3 on x4; x5 on x3;
-    x6, which t does not use, on x7, x8 and x10. Each is a weighted mean of those and a uniform draw of its own. The
-    published sets do not say how theirs were made; the weights are such that the correlations come out alike.
+    with features in [0, 1] and normal noise ε. Class 1 are the rows where t is below its mean, as on OpenML.
 
-    The Bunch also has ``value``, the number t, and ``relevant``, the five features it depends on.
+    Parameters
+    ----------
+    n_samples : int, default=1000
+        Number of rows.
+    n_features : int, default=50
+        Number of features; all but the first five are irrelevant. At least 5, or 10 if ``collinearity=4``.
+    collinearity : int, default=0
+        Number of features that depend on others, from 0 to 4: x1 on x2 and x3; x3 on x4; x5 on x3; x6, which is
+        irrelevant, on x7, x8 and x10. Each is a weighted mean of these and of an independent uniform value, with
+        weights that reproduce the correlations of the published data sets, whose exact recipe is not known.
+    noise : float, default=1.0
+        Standard deviation of ε.
+    random_state : int, numpy Generator or None, default=None
+        Source of randomness. None gives different data each time.
+    return_X_y : bool, default=False
+        If True, return ``(data, target)`` instead of a Bunch.
+
+    Returns
+    -------
+    Bunch or tuple of (ndarray, ndarray)
+        A `sklearn.utils.Bunch` with ``data``, ``target``, ``feature_names``, ``value`` (the number t) and ``relevant``
+        (the positions of the five features), or ``(data, target)``.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range.
+
+    Examples
+    --------
+    >>> from smallearn.datasets import friedman
+    >>> made = friedman(n_samples=200, n_features=10, random_state=0)
+    >>> made.data.shape, made.relevant
+    ((200, 10), [0, 1, 2, 3, 4])
+    >>> bool(((made.value < made.value.mean()) == made.target).all())
+    True
     """
-    _whole(least=2, n_samples=n_samples)
-    if not _is_whole(collinearity) or not 0 <= collinearity <= 4:
-        raise ValueError(f"collinearity={collinearity!r} is not a number of dependent features from 0 to 4.")
-    _whole(least=10 if collinearity == 4 else 5, n_features=n_features)
-    _within(0.0, float(np.finfo(float).max), "a standard deviation, a finite number of 0 or more", noise=noise)
+    _check_integers(least=2, n_samples=n_samples)
+    if not _is_integer(collinearity) or not 0 <= collinearity <= 4:
+        raise ValueError(
+            f"collinearity={collinearity!r} is not an integer from 0 to 4, the number of dependent features."
+        )
+    _check_integers(least=10 if collinearity == 4 else 5, n_features=n_features)
+    _check_range(
+        0.0, float(np.finfo(float).max), "a standard deviation: give a finite number of at least 0", noise=noise
+    )
     rng = np.random.default_rng(random_state)
     X = rng.random((n_samples, n_features))
     for degree, feature, parents in _DEPENDENT:
@@ -230,30 +314,67 @@ def half_space_union(
     random_state: Any = None,
     return_X_y: bool = False,
 ) -> Any:
-    r"""Normal rows labelled by what smallearn itself can say: class 1 where one of several sparse scores is positive.
+    r"""Generate normal rows labelled by a union of sparse half-spaces, the rule of a smallearn model.
 
     .. math:: y = 1 \iff \max_j (w_j \cdot x + b) > 0
 
-    Each :math:`w_j` has length 1 and ``n_nonzero`` entries that are not zero; b is such that about ``share`` of the
-    rows are of class 1. Rows whose greatest score is within ``margin`` of zero are drawn again. ``noise`` is the share
-    of labels that are flipped afterwards, exactly.
+    Each :math:`w_j` has norm 1 and ``n_nonzero`` non-zero entries.
 
-    The Bunch also has ``weights`` (n_half_spaces × n_features), ``intercept`` and ``clean_target``.
+    Parameters
+    ----------
+    n_samples : int, default=1000
+        Number of rows.
+    n_features : int, default=20
+        Number of features, independent and standard normal.
+    n_half_spaces : int, default=3
+        Number of half-spaces.
+    n_nonzero : int, default=2
+        Number of features that each half-space depends on.
+    share : float, default=0.5
+        Approximate share of class 1 before noise, from 0.01 to 0.99; determines b.
+    margin : float, default=0.0
+        Rows whose greatest score is within ``margin`` of 0 are left out. From 0 to 1.
+    noise : float, default=0.0
+        Share of the labels that are flipped, from 0 to 0.5. Exactly ``round(noise * n_samples)`` are.
+    random_state : int, numpy Generator or None, default=None
+        Source of randomness. None gives different data each time.
+    return_X_y : bool, default=False
+        If True, return ``(data, target)`` instead of a Bunch.
+
+    Returns
+    -------
+    Bunch or tuple of (ndarray, ndarray)
+        A `sklearn.utils.Bunch` with ``data``, ``target``, ``feature_names``, ``weights`` (of shape
+        (n_half_spaces, n_features)), ``intercept`` and ``clean_target`` (the labels without noise), or
+        ``(data, target)``.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range.
+
+    Examples
+    --------
+    >>> from smallearn.datasets import half_space_union
+    >>> made = half_space_union(n_samples=500, n_features=5, n_half_spaces=2, random_state=0)
+    >>> scores = made.data @ made.weights.T + made.intercept
+    >>> bool(((scores.max(axis=1) > 0) == made.target).all())
+    True
     """
-    _whole(n_half_spaces=n_half_spaces, n_features=n_features, n_nonzero=n_nonzero)
-    _whole(least=2, n_samples=n_samples)
-    _within(0.0, 0.5, "a share of the rows from 0 to 0.5", noise=noise)
-    _within(0.01, 0.99, "from 0.01 to 0.99; it is how much of the rows class 1 has", share=share)
+    _check_integers(n_half_spaces=n_half_spaces, n_features=n_features, n_nonzero=n_nonzero)
+    _check_integers(least=2, n_samples=n_samples)
+    _check_range(0.0, 0.5, "a share of the rows from 0 to 0.5", noise=noise)
+    _check_range(0.01, 0.99, "from 0.01 to 0.99, the share of class 1", share=share)
     if n_nonzero > n_features:
-        raise ValueError(f"n_nonzero={n_nonzero} is more than n_features={n_features}; take fewer.")
-    _within(0.0, 1.0, "from 0 to 1; it is a distance, and the rows' spread is 1", margin=margin)
+        raise ValueError(f"n_nonzero={n_nonzero} is more than n_features={n_features}; use fewer.")
+    _check_range(0.0, 1.0, "from 0 to 1; scores have about unit standard deviation", margin=margin)
     rng = np.random.default_rng(random_state)
     W = np.zeros((n_half_spaces, n_features))
     for row in W:
         row[rng.choice(n_features, n_nonzero, replace=False)] = rng.standard_normal(n_nonzero)
     W /= np.linalg.norm(W, axis=1, keepdims=True)
-    trial = (rng.standard_normal((10_000, n_features)) @ W.T).max(axis=1)
-    intercept = -float(np.quantile(trial, 1.0 - share))
+    scores = (rng.standard_normal((10_000, n_features)) @ W.T).max(axis=1)
+    intercept = -float(np.quantile(scores, 1.0 - share))
     X = np.empty((0, n_features))
     while len(X) < n_samples:
         rows = rng.standard_normal((n_samples, n_features))
@@ -266,7 +387,8 @@ def half_space_union(
     )
 
 
-def _flipped(rng, y: np.ndarray, noise: float) -> np.ndarray:
+def _flipped(rng: np.random.Generator, y: np.ndarray, noise: float) -> np.ndarray:
+    """The labels with a share of them flipped."""
     flipped = y.copy()
     chosen = rng.choice(len(y), round(noise * len(y)), replace=False)
     flipped[chosen] = 1 - flipped[chosen]
@@ -274,20 +396,21 @@ def _flipped(rng, y: np.ndarray, noise: float) -> np.ndarray:
 
 
 def _result(X: np.ndarray, y: np.ndarray, names: list[str], return_X_y: bool, **more: Any) -> Any:
+    """A Bunch, or ``(X, y)``."""
     return (X, y) if return_X_y else Bunch(data=X, target=y, feature_names=names, **more)
 
 
-def _is_whole(value: Any) -> bool:
+def _is_integer(value: Any) -> bool:
     return isinstance(value, Integral) and not isinstance(value, bool)
 
 
-def _whole(least: int = 1, **values: Any) -> None:
+def _check_integers(least: int = 1, **values: Any) -> None:
     for name, value in values.items():
-        if not _is_whole(value) or value < least:
-            raise ValueError(f"{name}={value!r} is not a whole number of at least {least}; give one.")
+        if not _is_integer(value) or value < least:
+            raise ValueError(f"{name}={value!r} is not an integer of at least {least}.")
 
 
-def _within(low: float, high: float, allowed: str, **values: Any) -> None:
+def _check_range(low: float, high: float, allowed: str, **values: Any) -> None:
     for name, value in values.items():
         if not isinstance(value, Real) or not low <= float(value) <= high:
             raise ValueError(f"{name}={value!r} is not {allowed}.")
