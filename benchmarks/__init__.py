@@ -1,1 +1,1 @@
-"""Benchmarks: compilers warmed, rivals at their best settings, everything in one run, ratios printed."""
+"""Benchmarks: within one run, after compilation, with rivals at their best settings; printed as ratios."""

@@ -1,4 +1,4 @@
-"""``python -m benchmarks``: run them all, or those named (solvers, fits, certificates, selection, startup)."""
+"""``python -m benchmarks [NAME …]``: run all or some of solvers, fits, certificates, selection, startup."""
 
 import sys
 
@@ -14,10 +14,10 @@ PARTS = {
 
 
 def main(names: list[str]) -> None:
-    """Run the parts named, by default all."""
+    """Run the benchmarks with these names, by default all."""
     unknown = [name for name in names if name not in PARTS]
     if unknown:
-        sys.exit(f"No benchmark called {', '.join(unknown)}; there are {', '.join(PARTS)}.")
+        sys.exit(f"Unknown benchmark {', '.join(unknown)}; choose from {', '.join(PARTS)}.")
     for name in names or PARTS:
         PARTS[name]()
 

@@ -1,4 +1,4 @@
-"""Warm fits of the breast cancer data against abess and scikit-learn's logistic regression."""
+"""Fits of the breast cancer data, after compilation, against abess and scikit-learn's logistic regression."""
 
 import inspect
 import warnings
@@ -16,15 +16,15 @@ K = 3
 
 
 def l1_logistic() -> LogisticRegression:
-    """l1 by saga at the default tolerance, as the installed scikit-learn spells it."""
+    """l1 by saga at the default tolerance, in the spelling of the installed scikit-learn."""
     since_1_8 = inspect.signature(LogisticRegression).parameters["penalty"].default != "l2"
     return LogisticRegression(solver="saga", **({"l1_ratio": 1.0} if since_1_8 else {"penalty": "l1"}))
 
 
 def main() -> None:
-    """Medians of 60 interleaved runs. smallearn standardises inside; its rivals get data that already are.
+    """Medians of 60 interleaved runs. smallearn standardises the data itself; its rivals get standardised data.
 
-    saga, at its default tolerance, stops at its default number of iterations and warns; that is to its advantage here.
+    At its default tolerance saga stops at its default number of iterations, with a warning, which favours it here.
     """
     warnings.simplefilter("ignore", ConvergenceWarning)
     X, y = load_breast_cancer(return_X_y=True)
@@ -42,11 +42,11 @@ def main() -> None:
         },
         repeats=60,
     )
-    one, two, moved, abess, saga, _ = seconds.values()
-    print(f"\nWarm fits: breast cancer, 569 × 30, k = {K}, medians")
+    one, two, reassigned, abess, saga, _ = seconds.values()
+    print(f"\nFits of breast cancer, 569 × 30, k = {K}, medians after compilation")
     print(f"  {'':<36} {'ms':>8} {'to abess':>9} {'to saga':>8}")
     for name, value in seconds.items():
         print(f"  {name:<36} {1e3 * value:>8.2f} {value / abess:>8.2f}× {value / saga:>7.2f}×")
     verdict(f"p = 1 no slower than abess ({one / abess:.2f}×)", one <= abess)
     verdict(f"p = 2 without reassignment no slower than saga ({two / saga:.2f}×)", two <= saga)
-    verdict(f"p = 2 with reassignment at most twice saga ({moved / saga:.2f}×)", moved <= 2.0 * saga)
+    verdict(f"p = 2 with reassignment at most twice saga ({reassigned / saga:.2f}×)", reassigned <= 2.0 * saga)

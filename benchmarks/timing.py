@@ -1,4 +1,4 @@
-"""Timing side by side, and the verdict on a target."""
+"""Timing of alternatives, and the verdict on a target."""
 
 import statistics
 import time
@@ -8,22 +8,22 @@ from threadpoolctl import threadpool_limits
 
 
 def interleaved(runs: dict[str, Callable[[], object]], repeats: int) -> dict[str, float]:
-    """Median seconds of each run. They take turns, so that a slow spell of the machine falls on all of them.
+    """Median seconds of each run. Runs alternate, so that a slow moment of the machine affects all of them.
 
-    One thread each: on data this small more of them only wait, and those left spinning by one run slow the next.
+    On one thread: on data this small more threads do not help, and those still spinning after one run slow the next.
     """
     seconds: dict[str, list[float]] = {name: [] for name in runs}
     with threadpool_limits(limits=1):
         for run in runs.values():
-            run()  # warms compilers and caches
+            run()  # fill caches, compile
         for _ in range(repeats):
             for name, run in runs.items():
-                begin = time.perf_counter()
+                start = time.perf_counter()
                 run()
-                seconds[name].append(time.perf_counter() - begin)
+                seconds[name].append(time.perf_counter() - start)
     return {name: statistics.median(values) for name, values in seconds.items()}
 
 
 def verdict(text: str, met: bool) -> None:
-    """One line for one target."""
+    """Print whether a target is met."""
     print(f"  [{'met' if met else 'MISSED'}] {text}")

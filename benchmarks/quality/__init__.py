@@ -1,7 +1,7 @@
-"""How good are the small models? Accuracy at a given number of terms, against rivals with the same bound.
+"""Accuracy of small models: smallearn against rivals with the same number of terms.
 
-Every process computes on one thread, so that times compare and processes do not get in each other's way; this must be
-said before numerical libraries are loaded, hence here.
+Every process uses one thread, so that times are comparable. The variables must be set before numerical libraries are
+loaded, which is why they are set here.
 """
 
 import os

@@ -1,10 +1,10 @@
 """Data sets from a folder: MANIFEST.csv, tables with the label in the last column, svmlight files.
 
 MANIFEST.csv needs the columns ``file``, ``n_samples``, ``n_features`` and ``n_positive``; others are ignored. A CSV
-file (gzipped or not) has a header, numeric columns and last the column ``target`` with 0 and 1; ``.svm.gz`` is svmlight
-text.
+file (gzipped or not) has a header, numeric columns and, last, the column ``target`` with 0 and 1; ``.svm.gz`` is
+svmlight text.
 
-Empty cells are filled with the median of the training rows, for every method alike, smallearn included.
+Missing values are replaced with the median of the training rows, for every method, including smallearn.
 """
 
 import sys
@@ -18,7 +18,9 @@ from scipy import sparse
 from sklearn.datasets import load_svmlight_file
 from sklearn.model_selection import StratifiedShuffleSplit, train_test_split
 
-MOST_ROWS = 5_000
+from smallearn.paper.data import impute_median
+
+MAX_ROWS = 5_000
 HELD_OUT = 0.3
 
 # fmt: off
@@ -43,19 +45,19 @@ class Entry:
 
     @property
     def splits(self) -> int:
-        """More splits for a small set, where one of them says less."""
+        """Small data sets get more splits, because their scores vary more."""
         return 5 if self.rows < 500 else 3
 
     @property
     def suitable(self) -> bool:
-        """Otherwise left out of ``--full``: a second encoding, a test part, few rows of a class, too wide for trees."""
+        """Part of ``--full``: not a second encoding or test part, enough rows of each class, not too wide."""
         twin = self.name.endswith(("__intcoded", ".t"))
         return not twin and self.smallest_class >= 15 and self.columns <= 13_000
 
 
 @dataclass(frozen=True)
 class Split:
-    """Training and test rows, no cell empty; X is a float array or CSR."""
+    """Training and test rows without missing values; X is a float array or CSR."""
 
     X: np.ndarray | sparse.csr_matrix
     y: np.ndarray
@@ -67,18 +69,24 @@ def manifest(folder: Path) -> dict[str, Entry]:
     """What the folder holds, by name (the file's, without its endings)."""
     path = folder / "MANIFEST.csv"
     if not path.is_file():
-        sys.exit(f"There is no {path}; DATA must be a folder with MANIFEST.csv and the data files it lists.")
+        sys.exit(f"{path} does not exist; DATA must be a folder with MANIFEST.csv and the data files it lists.")
     entries = {}
     for line in pd.read_csv(path).itertuples():
         name = line.file.removesuffix(".gz").removesuffix(".csv").removesuffix(".svm")
         smallest = min(line.n_positive, line.n_samples - line.n_positive)
-        entries[name] = Entry(name, line.file, int(line.n_samples), int(line.n_features), int(smallest))
+        entries[name] = Entry(
+            name=name,
+            file=line.file,
+            rows=int(line.n_samples),
+            columns=int(line.n_features),
+            smallest_class=int(smallest),
+        )
     return entries
 
 
 @lru_cache(maxsize=1)
 def load(folder: Path, file: str) -> tuple[np.ndarray | sparse.csr_matrix, np.ndarray]:
-    """Rows and labels 0 and 1; of more than 5,000 rows a stratified sample, always the same."""
+    """Rows and labels 0 and 1; larger sets are sampled to 5,000 rows, stratified, always the same."""
     if ".svm" in file:
         X, y = load_svmlight_file(str(folder / file))
     else:
@@ -89,8 +97,8 @@ def load(folder: Path, file: str) -> tuple[np.ndarray | sparse.csr_matrix, np.nd
     if not np.array_equal(np.unique(y), [0, 1]):
         raise ValueError(f"{file}: labels are {np.unique(y)[:5]}, not 0 and 1; recode them.")
     y = y.astype(np.int64)
-    if len(y) > MOST_ROWS:
-        kept, _ = train_test_split(np.arange(len(y)), train_size=MOST_ROWS, stratify=y, random_state=0)
+    if len(y) > MAX_ROWS:
+        kept, _ = train_test_split(np.arange(len(y)), train_size=MAX_ROWS, stratify=y, random_state=0)
         X, y = X[np.sort(kept)], y[np.sort(kept)]
     return X, y
 
@@ -100,9 +108,5 @@ def split(folder: Path, file: str, number: int) -> Split:
     """The ``number``-th stratified 70/30 split: the same for every method, whatever the number of splits."""
     X, y = load(folder, file)
     train, test = next(StratifiedShuffleSplit(1, test_size=HELD_OUT, random_state=number).split(y[:, None], y))
-    X_train, X_test = X[train], X[test]
-    if not sparse.issparse(X):
-        with np.errstate(all="ignore"):
-            median = np.nan_to_num(np.nanmedian(X_train, axis=0))  # 0 where every training row is empty
-        X_train, X_test = (np.where(np.isnan(part), median, part) for part in (X_train, X_test))
-    return Split(X_train, y[train], X_test, y[test])
+    X_train, X_test = (X[train], X[test]) if sparse.issparse(X) else impute_median(X[train], X[test])
+    return Split(X=X_train, y=y[train], X_test=X_test, y_test=y[test])

@@ -1,4 +1,4 @@
-"""Tables and a plot of the results: summary by number of terms, then every data set."""
+"""Tables and a plot of the results: a summary for each number of terms, then every data set."""
 
 from pathlib import Path
 
@@ -7,12 +7,13 @@ import pandas as pd
 
 from benchmarks.quality.rivals import METHODS
 from benchmarks.quality.run import UNBOUNDED, Plan
+from smallearn._run.files import write_whole
 
 OURS = "smallearn"
-FAR = 0.02  # behind, for a set to be listed
+FAR = 0.02  # data sets on which we are further behind than this are listed
 
 # Distinct without colour: marker and line style differ; the colours are Okabe and Ito's.
-LOOKS = {
+STYLES = {
     "smallearn": ("#000000", "o", "-"),
     "abess": ("#0072B2", "s", "--"),
     "l1 logistic": ("#E69F00", "^", "-."),
@@ -23,73 +24,74 @@ LOOKS = {
 
 
 def write(plan: Plan, results: pd.DataFrame, folder: Path) -> str:
-    """Write table.md, summary.csv, sets.csv, accuracy.png and accuracy.svg; returns the summary."""
+    """Write table.md, summary.csv, sets.csv, accuracy.png and accuracy.svg; return the summary."""
     methods = [name for name in METHODS if (results["method"] == name).any()]
     complete, left_out = _complete(plan, results, methods)
     lines = ["# Accuracy of small models", ""]
     if not complete:
         lines += ["No data set is complete yet: " + ", ".join(left_out) + "."]
-        (folder / "table.md").write_text("\n".join(lines) + "\n")
+        write_whole(folder / "table.md", "\n".join(lines) + "\n")
         return "\n".join(lines)
     wanted = {
         (entry.name, number) for entry in plan.entries if entry.name in complete for number in plan.numbers(entry)
     }
-    asked = [cell in wanted for cell in results[["set", "split"]].itertuples(index=False, name=None)]
-    cells = results[asked]  # the same splits for every method, though some may have run on more
+    selected = [trial in wanted for trial in results[["set", "split"]].itertuples(index=False, name=None)]
+    trials = results[selected]  # the same splits for every method, even if some ran on more
     bounded = [name for name in methods if METHODS[name].bounded]
     summaries, per_set, details = [], [], []
     lines += [
-        f"{len(complete)} data sets, stratified 70/30 splits ({_splits(plan, complete)}), every choice by an inner "
-        "cross-validation on the training rows. Accuracies in %, means over splits and then over sets.",
+        f"{len(complete)} data sets, stratified 70/30 splits ({_splits(plan, complete)}), all choices by inner "
+        "cross-validation on the training rows. Accuracies in %, means over splits and then over data sets.",
         "",
     ]
     if left_out:
-        lines += ["Left out, because a method lacks some of its splits: " + ", ".join(left_out) + ".", ""]
+        lines += ["Left out, because results of some splits are missing: " + ", ".join(left_out) + ".", ""]
     for T in plan.terms:
-        means = _means(cells, T, methods)
+        means = _means(trials, T, methods)
         summary = _summary(means, bounded)
         lines += [f"## At most {T} terms", "", *_markdown(summary.reset_index(names="method")), ""]
         lines += _ceiling(means, bounded)
         if OURS in bounded and len(bounded) > 1:
-            lines += _behind(cells, means, T, bounded)
+            lines += _behind(trials, means, T, bounded)
         details += [f"## Data sets, at most {T} terms", "", *_per_set_table(means, methods, bounded), ""]
         summaries.append(summary.assign(terms=T))
         per_set.append(means.assign(terms=T))
     pd.concat(summaries).to_csv(folder / "summary.csv", index_label="method")
     pd.concat(per_set).to_csv(folder / "sets.csv", index_label="set")
-    (folder / "table.md").write_text("\n".join(lines + details) + "\n")
+    write_whole(folder / "table.md", "\n".join(lines + details) + "\n")
     _plot(pd.concat(per_set), methods, folder)
     return "\n".join(lines)
 
 
 def _complete(plan: Plan, results: pd.DataFrame, methods: list[str]) -> tuple[list[str], list[str]]:
-    """Sets for which every method has every split at every number of terms, and the others."""
+    """Data sets with all results (every method, split and number of terms), and the others."""
     done = set(results[["set", "method", "terms", "split"]].itertuples(index=False, name=None))
     complete, left_out = [], []
     for entry in plan.entries:
         wanted = ((entry.name, m, T, n) for m in methods for T in plan.terms_of(m) for n in plan.numbers(entry))
-        (complete if all(cell in done for cell in wanted) else left_out).append(entry.name)
+        (complete if all(trial in done for trial in wanted) else left_out).append(entry.name)
     return (complete, left_out) if methods else ([], [*left_out, *complete])
 
 
 def _splits(plan: Plan, complete: list[str]) -> str:
     counts = sorted({len(plan.numbers(entry)) for entry in plan.entries if entry.name in complete})
-    return " or ".join(map(str, counts)) + " of a set"
+    return " or ".join(map(str, counts)) + " per data set"
 
 
-def _means(cells: pd.DataFrame, T: int, methods: list[str]) -> pd.DataFrame:
-    """Mean accuracy over the splits: a row for each set, a column for each method."""
-    means = _table(cells, T, methods).T.groupby(level="set", sort=False).mean().reindex(columns=methods)
-    return means.round(9)  # what is equal but for rounding is a tie
+def _means(trials: pd.DataFrame, T: int, methods: list[str]) -> pd.DataFrame:
+    """Mean accuracy over the splits: a row for each data set, a column for each method."""
+    means = _table(trials, T, methods).T.groupby(level="set", sort=False).mean().reindex(columns=methods)
+    return means.round(9)  # equal up to rounding is a tie
 
 
-def _table(cells: pd.DataFrame, T: int, methods: list[str]) -> pd.DataFrame:
-    """Accuracies at T: a row for each method, a column for each (set, split). An unbounded method has them at no T."""
-    at = cells[cells["terms"].isin([T, UNBOUNDED])]
+def _table(trials: pd.DataFrame, T: int, methods: list[str]) -> pd.DataFrame:
+    """Accuracies at T terms or without a bound: a row for each method, a column for each data set and split."""
+    at = trials[trials["terms"].isin([T, UNBOUNDED])]
     return at.pivot(index="method", columns=["set", "split"], values="accuracy").reindex(methods)
 
 
 def _summary(means: pd.DataFrame, bounded: list[str]) -> pd.DataFrame:
+    """A row for each method: mean accuracy, mean rank, wins (ties shared) and the largest shortfall."""
     small = means[bounded]
     winners = small.eq(small.max(axis=1), axis=0)
     rows = {}
@@ -106,6 +108,7 @@ def _summary(means: pd.DataFrame, bounded: list[str]) -> pd.DataFrame:
 
 
 def _ceiling(means: pd.DataFrame, bounded: list[str]) -> list[str]:
+    """The methods without a bound, and how far the others are from them."""
     lines = []
     for name in means.columns.difference(bounded):
         gaps = ", ".join(f"{other} {100 * (means[other] - means[name]).mean():+.2f}" for other in bounded)
@@ -114,52 +117,64 @@ def _ceiling(means: pd.DataFrame, bounded: list[str]) -> list[str]:
     return lines
 
 
-def _behind(cells: pd.DataFrame, means: pd.DataFrame, T: int, bounded: list[str]) -> list[str]:
-    """Sets where ours is more than two points and two standard errors behind the best bounded rival.
+def _behind(trials: pd.DataFrame, means: pd.DataFrame, T: int, bounded: list[str]) -> list[str]:
+    """Data sets where smallearn is two percentage points and two standard errors behind the best bounded rival.
 
-    The standard error is that of the paired differences over splits as if these were independent; they share rows, so
-    the true one is larger and the list, if anything, too long.
+    The standard error is that of the paired differences over splits, as if splits were independent. They share rows, so
+    the true standard error is larger and the list may be too long.
     """
-    table = _table(cells, T, bounded)
+    table = _table(trials, T, bounded)
     items = []
     for name in means.index:
         rival = means.loc[name, bounded].drop(OURS).idxmax()
         gaps = (table.loc[rival] - table.loc[OURS])[name].to_numpy()
         error = gaps.std(ddof=1) / np.sqrt(len(gaps)) if len(gaps) > 1 else np.inf
         if gaps.mean() > FAR and gaps.mean() > 2.0 * error:
-            items.append(f"- {name}: {100 * gaps.mean():.1f} points behind {rival} (standard error {100 * error:.1f})")
-    head = f"{OURS} is more than {100 * FAR:.0f} points and two standard errors behind its best bounded rival on "
-    return [head + (f"{len(items)} sets:" if items else "no set."), "", *items, *([""] if items else [])]
+            items.append(
+                f"- {name}: {100 * gaps.mean():.1f} percentage points behind {rival} (standard error {100 * error:.1f})"
+            )
+    head = (
+        f"{OURS} is more than {100 * FAR:.0f} percentage points and two standard errors behind its best bounded rival"
+    )
+    return [
+        f"{head} on " + (f"{len(items)} data sets:" if items else "no data set."),
+        "",
+        *items,
+        *([""] if items else []),
+    ]
 
 
 def _per_set_table(means: pd.DataFrame, methods: list[str], bounded: list[str]) -> list[str]:
-    """Best bounded method in bold."""
+    """A table of all data sets, the best bounded method in bold."""
     best = means[bounded].max(axis=1)
 
-    def show(name: str, method: str) -> str:
+    def cell(name: str, method: str) -> str:
         value = means.loc[name, method]
         return f"**{100 * value:.1f}**" if method in bounded and value == best[name] else f"{100 * value:.1f}"
 
-    rows = [[name, *(show(name, method) for method in methods)] for name in means.index]
+    rows = [[name, *(cell(name, method) for method in methods)] for name in means.index]
     return _markdown(pd.DataFrame(rows, columns=["data set", *methods]))
 
 
 def _markdown(frame: pd.DataFrame) -> list[str]:
-    def show(value) -> str:
+    """The lines of a Markdown table."""
+
+    def cell(value: object) -> str:
         if isinstance(value, str):
             return value
         return "" if pd.isna(value) else f"{value:.2f}"
 
     rules = ["---"] + ["---" if name == "on" else "---:" for name in frame.columns[1:]]
     lines = ["| " + " | ".join(frame.columns) + " |", "|" + "|".join(rules) + "|"]
-    return lines + ["| " + " | ".join(map(show, row)) + " |" for row in frame.itertuples(index=False)]
+    return lines + ["| " + " | ".join(map(cell, row)) + " |" for row in frame.itertuples(index=False)]
 
 
 def _plot(per_set: pd.DataFrame, methods: list[str], folder: Path) -> None:
+    """Mean accuracy against the number of terms."""
     try:
         import matplotlib
     except ImportError:
-        print("No plot: matplotlib is missing (pip install 'smallearn[bench]').")
+        print("No plot: matplotlib is not installed (pip install 'smallearn[plot]').")
         return
     matplotlib.use("Agg")
     from matplotlib import pyplot
@@ -168,7 +183,7 @@ def _plot(per_set: pd.DataFrame, methods: list[str], folder: Path) -> None:
     mean = 100 * per_set.groupby("terms")[methods].mean()
     figure, axes = pyplot.subplots(figsize=(8.0, 4.2), layout="constrained")
     for name in methods:
-        colour, marker, style = LOOKS[name]
+        colour, marker, style = STYLES[name]
         axes.plot(
             terms,
             mean[name],

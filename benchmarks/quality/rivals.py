@@ -1,8 +1,8 @@
-"""The methods: each is given training rows and numbers of terms, and returns a model for every number.
+"""The methods: each gets training rows and numbers of terms, and returns a model for every number.
 
-All but smallearn, which searches by itself, share one inner search: five stratified folds, mean accuracy, the best
-choice with at most T terms, ties to the first and so to the smaller, and a last fit on all training rows. One run over
-the folds serves every T, because most methods give a whole path of sizes for the price of one fit.
+All but smallearn, which has its own search, share one inner search: 5-fold stratified cross-validation of the accuracy,
+the best choice with at most T terms (ties go to the smaller), and a final fit on all training rows. One run over the
+folds serves every T, because most methods give a whole path of sizes in one fit.
 
 A term is a non-zero coefficient of a linear model and a split of a tree.
 """
@@ -25,14 +25,14 @@ from sklearn.tree import DecisionTreeClassifier
 
 FOLDS = 5
 SIZES = (1, 2, 3, 4, 5, 6, 8, 10, 13, 16, 20, 25, 32)
-WIDE = 1_000  # columns, from which on a grid is cut down or a method replaced by a quicker one
+WIDE = 1_000  # with more columns, a grid is smaller or a method is replaced by a faster one
 
-Choice = tuple[int, Any]  # terms, and what else the method chooses
+Choice = tuple[int, Any]  # the number of terms, and the other parameters of the method
 Labels = Callable[[Any], np.ndarray]
 
 
 class Fitted(NamedTuple):
-    """A model: labels of rows, P(y = 1) of rows, its number of terms (None: not bounded)."""
+    """A fitted model: labels of rows, P(y = 1) of rows, number of terms (None: without a bound)."""
 
     labels: Labels
     probability: Callable[[Any], np.ndarray]
@@ -40,37 +40,37 @@ class Fitted(NamedTuple):
 
 
 class Method(ABC):
-    """Whatever makes models with at most T terms."""
+    """A method that fits models with at most T terms."""
 
     bounded = True
 
     @abstractmethod
     def fits(self, X, y, terms: Sequence[int], seed: int) -> Iterator[tuple[int, Fitted, float]]:
-        """Yield T, a model with at most T terms, and the seconds it took, for each T asked."""
+        """Yield T, a model with at most T terms, and its seconds, for each T in ``terms``."""
 
 
 class Searched(Method):
-    """A method whose choices are made by the inner search."""
+    """A method whose parameters are chosen by the inner search."""
 
     @abstractmethod
     def candidates(self, X, y, held, most: int, seed: int) -> dict[Choice, np.ndarray]:
-        """For each choice of at most ``most`` terms, smaller ones first: P(y = 1) of the rows ``held``."""
+        """For each choice with at most ``most`` terms, smaller ones first: P(y = 1) of the held-out rows."""
 
     @abstractmethod
     def fit(self, X, y, choice: Choice, seed: int) -> Fitted:
         """The model of this choice."""
 
     def fits(self, X, y, terms: Sequence[int], seed: int) -> Iterator[tuple[int, Fitted, float]]:
-        """The seconds are those of the search, which all T share, and of the T's own last fit."""
-        begin = time.perf_counter()
+        """The seconds are those of the search, which all T share, plus those of the final fit."""
+        start = time.perf_counter()
         scores = self._search(X, y, max(terms), seed)
-        searched = time.perf_counter() - begin
+        searched = time.perf_counter() - start
         made: dict[Choice, tuple[Fitted, float]] = {}
         for T in terms:
             choice = max((c for c in scores if c[0] <= T), key=scores.__getitem__)  # max keeps the first of equals
             if choice not in made:
-                begin = time.perf_counter()
-                made[choice] = self.fit(X, y, choice, seed), time.perf_counter() - begin
+                start = time.perf_counter()
+                made[choice] = self.fit(X, y, choice, seed), time.perf_counter() - start
             fitted, seconds = made[choice]
             yield T, fitted, searched + seconds
 
@@ -85,7 +85,7 @@ class Searched(Method):
 
 
 class Standard:
-    """Standardised columns, constant ones dropped. Sparse rows stay sparse, and so uncentred, only where asked."""
+    """Standardised columns without constant ones. With ``keep_sparse``, sparse rows stay sparse and are not centred."""
 
     def __init__(self, X, keep_sparse: bool = False):
         self.dense = not keep_sparse
@@ -101,16 +101,17 @@ class Standard:
 
 
 def dense(X) -> np.ndarray:
-    """Word counts become an ordinary array: the rows are few enough."""
+    """Sparse rows as an ordinary array; there are few enough of them."""
     return X.toarray() if sparse.issparse(X) else X
 
 
 def sizes_up_to(most: int) -> list[int]:
+    """The sizes that are tried, up to and including ``most``."""
     return sorted({s for s in SIZES if s <= most} | {most})
 
 
 def linear(coef: np.ndarray, intercept: float, prepare: Callable[[Any], Any]) -> Fitted:
-    """A linear model of prepared rows; numbers that are not finite make it a failure, not a result."""
+    """A linear model of prepared rows; coefficients that are not finite are an error."""
     if not (np.isfinite(coef).all() and np.isfinite(intercept)):
         raise ArithmeticError("the coefficients are not finite")
 
@@ -121,22 +122,22 @@ def linear(coef: np.ndarray, intercept: float, prepare: Callable[[Any], Any]) ->
 
 
 class SMaLL(Method):
-    """smallearn, which standardises and chooses everything by itself, on one thread."""
+    """smallearn, which standardises the data and chooses its parameters itself, on one thread."""
 
     def fits(self, X, y, terms: Sequence[int], seed: int) -> Iterator[tuple[int, Fitted, float]]:
         from smallearn import SMaLLClassifierCV
 
         for T in terms:
-            begin = time.perf_counter()
+            start = time.perf_counter()
             model = SMaLLClassifierCV(max_terms=T, random_state=seed, n_jobs=1).fit(X, y)
-            seconds = time.perf_counter() - begin
+            seconds = time.perf_counter() - start
             small = getattr(model, "best_estimator_", model).model_
             used = sum(len(prototype.terms) for prototype in small.prototypes)
             yield T, Fitted(model.predict, lambda X, model=model: model.predict_proba(X)[:, 1], used), seconds
 
 
 class Abess(Searched):
-    """Best subset by abess. Chosen: the size and the ridge penalty (alpha = 1 / 2C)."""
+    """Best subset selection by abess. Parameters: size and ridge penalty (alpha = 1 / 2C)."""
 
     def candidates(self, X, y, held, most, seed):
         standard = Standard(X)
@@ -165,11 +166,11 @@ class Abess(Searched):
 
 
 class L1(Searched):
-    """l1 logistic regression. Chosen: a point of its path, and whether and with which C a ridge refits its columns.
+    """l1 logistic regression. Parameters: a point of its path, and the C of a ridge refit of its columns, if any.
 
-    A size s stands for the last point of the path with at most s non-zeros. The path goes from the first C that gives
-    one to where more than the most allowed have come in. liblinear penalises the intercept too; a large constant in
-    place of 1 makes that negligible.
+    A size s stands for the last point of the path with at most s non-zeros. The path goes from the first C with a
+    non-zero to where there are more than the most allowed. liblinear penalises the intercept too; a large constant
+    instead of 1 makes that negligible.
     """
 
     REFITS = (None, 0.1, 1.0, 10.0, 100.0)
@@ -177,7 +178,7 @@ class L1(Searched):
     def candidates(self, X, y, held, most, seed):
         standard = Standard(X, keep_sparse=True)
         X, held = standard(X), standard(held)
-        made: dict[tuple, np.ndarray] = {}  # several sizes may mean the same point
+        made: dict[tuple, np.ndarray] = {}  # several sizes may share a point
         result = {}
         path = self._path(X, y, most)
         for size in range(1, min(most, X.shape[1]) + 1):
@@ -198,7 +199,7 @@ class L1(Searched):
 
     @staticmethod
     def _path(X, y, most) -> dict[int, tuple[np.ndarray, float]]:
-        """Number of non-zeros → coefficients and intercept, the greatest C where several have as many."""
+        """Number of non-zeros → coefficients and intercept, of the largest C with this number."""
         new_names = inspect.signature(LogisticRegression).parameters["penalty"].default != "l2"  # scikit-learn 1.8
         model = LogisticRegression(
             solver="liblinear",
@@ -218,7 +219,7 @@ class L1(Searched):
             return used
 
         def between(C: float, used: int, next_C: float, next_used: int, halvings: int) -> None:
-            """Look for the sizes that a step has skipped: correlated columns come in close together."""
+            """Look for sizes that a step has skipped: correlated columns enter close together."""
             if halvings and used < most and next_used > used + 1:
                 middle = float(np.sqrt(C * next_C))
                 middle_used = at(middle)
@@ -248,10 +249,10 @@ class L1(Searched):
 
 
 class Tree(Searched):
-    """A decision tree grown best first. Chosen: number of leaves, criterion, fewest rows in a leaf.
+    """A decision tree grown best first. Parameters: number of leaves, criterion, least number of rows in a leaf.
 
-    A smaller tree is the beginning of a larger one: every split adds two nodes, so that the tree of s splits consists
-    of the nodes numbered below 2s + 1. One fit thus gives all sizes.
+    Growth adds two nodes per split, so the tree of s splits consists of the first 2s + 1 nodes of a larger tree. One
+    fit gives all sizes.
     """
 
     def candidates(self, X, y, held, most, seed):
@@ -283,12 +284,12 @@ class Tree(Searched):
 
 
 class FIGS(Searched):
-    """Sums of trees by imodels. Chosen: the number of splits."""
+    """Sums of trees by imodels. Parameter: the number of splits."""
 
     def candidates(self, X, y, held, most, seed):
         stages, last = self._staged(dense(X), y, dense(held), most, seed)
         if not np.array_equal(stages[-1] > 0.5, last > 0.5):
-            raise RuntimeError("FIGS's stages do not end at its model: this imodels works in another way")
+            raise RuntimeError("the last stage of FIGS is not its model; this version of imodels is not supported")
         return {(size, None): stages[min(size, len(stages)) - 1] for size in range(1, most + 1)}
 
     def fit(self, X, y, choice, seed):
@@ -301,7 +302,7 @@ class FIGS(Searched):
 
     @staticmethod
     def _fit(model, X, y, seed):
-        # Its stumps break ties by numpy's global generator and take no seed.
+        # Its stumps break ties with numpy's global generator and take no seed.
         np.random.seed(seed)  # noqa: NPY002
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -309,9 +310,10 @@ class FIGS(Searched):
 
     @classmethod
     def _staged(cls, X, y, held, most, seed) -> tuple[list[np.ndarray], np.ndarray]:
-        """P(y = 1) of the rows ``held`` after each split, and of the finished model.
+        """P(y = 1) of the held-out rows after each split, and of the final model.
 
-        The model of s splits is the beginning of that of more; what it says is noted when it looks for its next split.
+        The model of s splits is the first part of a larger one; its predictions are recorded when it looks for the
+        next split.
         """
         from imodels import FIGSClassifier
 
@@ -330,9 +332,9 @@ class FIGS(Searched):
 
 
 class Boosting(Searched):
-    """Gradient boosting, as large as it likes. Chosen: size of the trees and how many.
+    """Gradient boosting without a bound. Parameters: size and number of trees.
 
-    By histograms; on few rows or many columns by exact splits, each among √d columns: better there, and quicker.
+    With histograms; on few rows or many columns with exact splits among √d columns, which is better and faster there.
     """
 
     bounded = False

@@ -1,4 +1,4 @@
-"""The comparison with rivals goes on where it stopped and takes no half-written line for a result."""
+"""The comparison with rivals can be resumed, and an incomplete line does not count as a result."""
 
 import os
 import subprocess
@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.fixture
 def folder(tmp_path):
-    """Two small sets, one of them with empty cells."""
+    """Two small data sets with missing values."""
     lines = ["file,n_samples,n_features,n_positive"]
     for name, seed in (("one", 0), ("two", 1)):
         X, y = datasets.friedman(120, 6, random_state=seed, return_X_y=True)
@@ -41,7 +41,7 @@ def run(folder, *arguments):
     )
 
 
-def test_it_goes_on_where_it_stopped_and_reports(folder):
+def test_it_resumes_where_it_stopped_and_reports(folder):
     results = folder / "out" / "results.csv"
     results.parent.mkdir()
     done = "one,tree,2,0,0.123456,0.5,2,0.1\n"
@@ -62,7 +62,7 @@ def test_it_goes_on_where_it_stopped_and_reports(folder):
     assert results.read_text().splitlines() == lines
 
 
-def test_an_unknown_set_is_told(folder):
-    told = run(folder, "--sets", "three")
-    assert told.returncode != 0
-    assert "No data set called three; there are one, two" in told.stderr
+def test_an_unknown_data_set_is_refused_with_the_known_ones(folder):
+    refused = run(folder, "--sets", "three")
+    assert refused.returncode != 0
+    assert "Unknown data set three; choose from one, two" in refused.stderr
