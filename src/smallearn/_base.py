@@ -15,7 +15,13 @@ from smallearn._errors import Parameter, ParameterError
 from smallearn._learn.assemble import Fitted, remember_rows
 from smallearn._learn.data.encoding import check_evaluated, encode_table
 from smallearn._learn.data.problem import Problem, build_problem
-from smallearn._learn.parameters import Features, check_costs, check_cut_points, check_monotonic, check_sample_weight
+from smallearn._learn.data_parameters import (
+    Features,
+    check_costs,
+    check_cut_points,
+    check_monotonic,
+    check_sample_weight,
+)
 from smallearn._learn.solve.budgets import Budget
 from smallearn._text import show
 from smallearn.model import _html

@@ -14,7 +14,8 @@ from smallearn._learn.compiling import notice_of_compiling
 from smallearn._learn.data.blocks import TrainingRows
 from smallearn._learn.data.labels import Assignment
 from smallearn._learn.data.problem import Problem
-from smallearn._learn.parameters import check_assignment, check_parameters, check_positive_class, count_threads
+from smallearn._learn.data_parameters import check_assignment, check_positive_class, count_threads
+from smallearn._learn.parameters import check_parameters
 from smallearn._learn.solve import assignment as assignments
 from smallearn._learn.solve import descent, starts
 from smallearn._learn.solve.budgets import Budget
@@ -29,81 +30,82 @@ PROOF_TOL = 1e-4  # the relative gap at which a proof is complete, if tol is Non
 
 
 class SMaLLClassifier(SMaLLBase):
-    """Sparse multiprototype linear classifier: at most `n_nonzero` terms in each of `n_prototypes` prototypes.
+    """Sparse multiprototype linear classifier with at most `n_nonzero` terms a prototype.
 
-    With two classes it predicts by ``max_j w_j·x > 0`` (a relaxed p-term k-DNF); with more, by the greatest score over
+    With two classes it predicts by ``max_j w_j·x > 0`` (a relaxed p-term k-DNF); with more, by the highest score over
     the prototypes of all classes. It is trained through a convex relaxation of the k-sparse problem, rounded and
-    refitted. It reports a lower bound on the training objective of every model with that budget, for the final
-    assignment of rows to prototypes.
+    refitted. It reports a certificate: a lower bound on the training objective of every model with that budget, for the
+    final assignment of rows to prototypes.
 
     Parameters
     ----------
     n_prototypes : int, default=2
-        Prototypes of the class that owns them, at most; with more than two classes, of each class. Reduced, with a
-        warning, to the number of rows of the class; a prototype that loses all its rows is dropped, unless a new one in
-        its place lowers the objective.
+        The largest number of prototypes of the class that owns them; with more than two classes, of each class. It is
+        reduced, with a warning, to the number of rows of the class. A prototype that loses all its rows is dropped,
+        unless a new one in its place lowers the objective.
     n_nonzero : int or None, default=3
-        Terms that a prototype may have, the intercept not counted. None: no limit. Capped at the number of candidates.
+        Terms that a prototype may have, besides the constant. None: no limit.
     alpha : float, default=0.01
         Weight of the ridge penalty, λ in the paper, from 1e-10 to 1e10.
-    solver : {"accelerated", "mirror-prox"}, default="accelerated"
-        How the relaxation is solved: accelerated proximal gradient, or the paper's algorithm.
     budget : {"prototype", "total", "shared"}, default="prototype"
-        What `n_nonzero` (or `max_cost`) limits: the terms of each prototype, those of all prototypes together, split as
-        serves best, or the different terms in use, one that several prototypes use being paid for once.
-    feature_costs, max_cost : array-like or dict from feature to cost, and float, default=None
-        What a term of each feature costs (1 if a dict leaves it out) and how much may be spent, in the place of
-        `n_nonzero`.
+        What `n_nonzero` (or `max_cost`) limits: the terms of each prototype; those of all prototypes together, split
+        freely; or the distinct terms, where a term that several prototypes use counts once.
+    feature_costs : array-like or dict from feature to cost, default=None
+        The cost of a term of each feature; features that a dict leaves out cost 1. Needs `max_cost`.
+    max_cost : float or None, default=None
+        The total cost that the budget allows, in place of `n_nonzero`. Needs `feature_costs`.
     always_in : list of features or mask, default=None
-        Features, by name or position, that every prototype has as numbers, outside the budget. A weight is 0 all the
-        same where the column is constant or a sign forbids more.
+        Features, by name or position, that every prototype has as raw terms, outside the budget. Their weight is 0 if
+        the column is constant or a sign allows nothing else.
     monotonic_cst : array-like or dict from feature to -1, 0 or 1, default=None
         As in scikit-learn: with 1, P(`classes_[1]`) never falls as the feature rises; with -1 it never rises. Two
         classes only.
     literals : {"raw", "thresholds", "both"}, default="raw"
-        What a term may be: a raw feature; a literal that is true or false, ``[x ≤ t]`` (``[x > 0]`` if X is sparse) or
-        ``[x is missing]``; or either. With literals X may have NaN.
+        What a term may be: a raw feature; a literal, ``[x ≤ t]`` (``[x > 0]`` if X is sparse) or ``[x is missing]``; or
+        either. With literals X may have NaN.
     cut_points : int or dict from feature to list, default=20
-        How many ``t`` to try for each feature, at quantiles; or which, for each feature named.
+        The number of thresholds ``t`` to try for each feature, at quantiles; or a dict of the thresholds themselves.
     categorical_features : None, "from_dtype", list of features or mask, default=None
-        As in scikit-learn: the columns whose terms are ``[x = category]``. "from_dtype": a table's text columns.
+        As in scikit-learn: the columns whose terms are ``[x = category]``. "from_dtype": the text columns of a table.
+    solver : {"accelerated", "mirror-prox"}, default="accelerated"
+        How the relaxation is solved: by accelerated proximal gradient, or by the paper's algorithm.
     assignment : {"kmeans", "splits", "random", "auto"} or array-like of shape (n_samples,), default="kmeans"
-        The prototype that each row starts with: by k-means; by cuts of single features; at random; or by all three. An
-        array counts within the row's class and is ignored for rows whose class owns no prototype.
+        The prototype that each row starts with: by k-means; by cuts of single features; at random; or by all three. The
+        indices of an array count within the row's class; they are ignored for rows whose class owns no prototype.
     n_init : int, default=1
-        How many starts to descend from, the best by a quick look at about four times as many.
+        The number of starts to descend from: the best by a quick look at about four times as many.
     local_search : bool, default=False
-        Swap terms of the model, one at a time, until no swap that promises a lower objective brings it.
+        Swap terms of the model, one at a time, until no promising swap lowers the objective.
     certify : bool, default=False
-        Prove by branch and bound that no model within the budget is better at the final assignment, or find it. With
-        `max_points`, before weights become points.
+        Prove by branch and bound that no model within the budget is better at the final assignment, or find a better
+        one. With `max_points`, this is about the weights before they become points.
     time_limit : float or None, default=None
-        Seconds for `certify`; what is left unproven then stands in `optimality_gap_`.
+        Seconds for `certify`. The remaining gap is `optimality_gap_`.
     max_points : int or None, default=None
         Make a score card: weights that are whole numbers from -max_points to max_points ("points"), for raw features
         per 10, 100, … of their unit, with a whole constant. Found by search from the refitted weights.
     reassign : bool or int, default=True
-        Whether rows may move to the prototype that scores them best: until none moves, never, or for so many rounds.
-        False keeps the assignment as it is: a prototype without rows is then dropped, not reseeded.
+        Whether rows may move to the prototype that scores them best: True until none moves, False never, or a number
+        of rounds. With False a prototype without rows is dropped, not reseeded.
     refit_support : bool, default=True
         Refit the weights on the rounded support. False: the paper's weights, from the dual point of the relaxation.
     fit_intercept : bool, default=True
-        Give each prototype a constant term in standardised space, penalised like a weight and outside the budget.
+        Give each prototype a constant in standardised space, penalised like a weight and outside the budget.
     standardize : bool, default=True
         Train on columns of mean 0 and standard deviation 1. The model is in raw units either way.
     positive_class : label, None or "auto", default=None
-        With two classes, the one that owns the prototypes. None: the greater label. "auto": whichever gives the lower
-        objective.
+        With two classes, the one that owns the prototypes. None: the greater label. "auto": the one that gives the
+        lower objective.
     solver_options : dict or None, default=None
         For "mirror-prox": `geometry` ("entropy" or "euclidean"), `step_sizes` ("adaptive" or a pair (α, β)), `average`
         (True: the average of the iterates; False: the last).
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes in the loss.
     tol : float or None, default=1e-4
-        The relative duality gap at which the solver stops. None: run `max_iter` iterations, or until rounding leaves no
-        progress.
+        The relative duality gap at which the solver stops. None: run `max_iter` iterations, or until rounding errors
+        stop the progress.
     max_iter : int, default=10000
-        Iterations of the solver, for each relaxation that it solves.
+        The largest number of iterations of the solver for one relaxation.
     random_state : int, RandomState instance or None, default=None
         Seeds k-means and the other starts.
     verbose : int, default=0
@@ -114,28 +116,38 @@ class SMaLLClassifier(SMaLLBase):
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
+        The labels, in order.
     prototypes_ : ndarray of shape (p, n_features)
-        The weights in raw units, stacked in the order of `classes_`. May have fewer rows than asked for. There is none
-        where terms may be literals: those are in ``model_.terms``.
+        The weights in raw units, stacked in the order of `classes_`; p may be less than asked for. Not there if terms
+        may be literals: these are in ``model_.terms``.
     intercepts_ : ndarray of shape (p,)
+        The constant of each prototype.
     support_ : ndarray of bool, shape (p, n_features)
         The features that each prototype uses.
     prototype_classes_ : ndarray of shape (p,)
-        The class that each prototype belongs to.
+        The class that owns each prototype.
     objective_ : float
         Mean loss plus penalty of this model, in standardised space, at the final assignment of rows to prototypes.
     lower_bound_ : float
-        No model with this budget has a lower objective at that assignment. It says nothing of test accuracy.
+        No model within this budget has a lower objective at that assignment. It says nothing about test accuracy.
     optimality_gap_ : float
         ``(objective_ - lower_bound_) / objective_``.
     duality_gap_ : float
-        ``(P - D) / P`` of the relaxation, P its objective where the solver stopped and D the bound: how far it got.
+        ``(P - D) / P`` of the relaxation, with P its objective where the solver stopped and D its lower bound.
     n_iter_ : int
         Iterations of the solver, over all relaxations.
     n_relaxations_ : int
         Relaxations that `certify` solved.
     model_ : SMaLLModel
-        The model on its own: predicts with numpy alone, prints itself, saves to JSON.
+        The model by itself: it predicts with numpy alone, prints itself and saves to JSON.
+    n_features_in_ : int
+        The number of features of the training data.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Their names, if the training data had names.
+
+    See Also
+    --------
+    SMaLLClassifierCV : Chooses these parameters by cross-validation.
 
     Examples
     --------

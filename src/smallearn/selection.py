@@ -17,7 +17,8 @@ from smallearn._learn.choose.race import race
 from smallearn._learn.choose.results import Results, cv_results, parameters_of
 from smallearn._learn.choose.scores import Scorer, Scoring
 from smallearn._learn.compiling import notice_of_compiling
-from smallearn._learn.parameters import check_positive_class, check_selection
+from smallearn._learn.data_parameters import check_positive_class
+from smallearn._learn.parameters import check_selection
 from smallearn.model import SMaLLModel
 
 __all__ = ["FrontierPoint", "SMaLLClassifierCV", "frontier"]
@@ -121,7 +122,7 @@ class SMaLLClassifierCV(SMaLLBase):
         With `device`: what the model costs in that format. If no training value was missing, raw terms refuse missing
         values.
     model_, classes_, intercepts_, support_, prototype_classes_, objective_, lower_bound_, optimality_gap_, \
-duality_gap_, n_iter_
+duality_gap_, n_iter_, n_features_in_, feature_names_in_
         As in `SMaLLClassifier`, for the chosen model.
 
     See Also

@@ -149,11 +149,11 @@ def test_a_model_asks_for_missing_values_only_if_there_were_some():
     ("parameters", "message"),
     [
         ({"device": "z80"}, "device='z80' is not one of 'atmega328p', 'cortex-m0', 'cortex-m4', or None"),
-        ({"max_flash": 200}, "max_flash=200 is a limit on a chip, and device=None: name the chip"),
+        ({"max_flash": 200}, "max_flash=200 is a limit on a chip; name the chip with device"),
         ({"device": "cortex-m0", "max_ram": 0}, "max_ram=0 is not a positive number or None"),
         ({"device": "cortex-m0", "max_cycles": "few"}, "max_cycles='few' is not a positive number"),
         ({"device": "cortex-m0", "max_time_us": np.nan}, "max_time_us=nan is not a positive number"),
-        ({"device": "cortex-m0", "refit": False}, "device is given and refit=False"),
+        ({"device": "cortex-m0", "refit": False}, "device='cortex-m0' measures .* needs refit=True"),
     ],
 )
 def test_limits_that_make_no_sense_are_refused(parameters, message):

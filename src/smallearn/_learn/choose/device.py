@@ -41,9 +41,8 @@ class Limits:
     def limit(self, name: str) -> float:
         """The limit that the user set, or else what the chip has."""
         chip = find_chip(self.device)
-        has = {"max_flash": float(chip.flash), "max_ram": float(chip.ram)}
         asked = getattr(self, name)
-        return has.get(name, np.inf) if asked is None else float(asked)
+        return {"max_flash": chip.flash, "max_ram": chip.ram}.get(name, np.inf) if asked is None else asked
 
 
 def cost_by_limit(spent: Cost) -> dict[str, float]:

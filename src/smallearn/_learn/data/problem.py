@@ -11,7 +11,7 @@ from smallearn._learn.data.blocks import Scaling, TrainingRows, in_memory, make_
 from smallearn._learn.data.labels import Labels
 from smallearn._learn.data.literal_rows import LiteralRows, literal_moments
 from smallearn._learn.data.literals import EQUALS, Candidates, dense_candidates, only_raw, sparse_candidates
-from smallearn._learn.parameters import check_class_weight
+from smallearn._learn.data_parameters import check_class_weight
 
 # Beyond these a float64 can no longer hold the difference of two values, or the inverse of a scale.
 LARGEST, SMALLEST = 1e300, 1e-300
