@@ -30,7 +30,7 @@ def breast_cancer(k: int, alpha: float) -> Objective:
     labels = Labels(code=y.astype(np.int64), weight=np.full(m, 1.0 / m), total=float(m), zero_owner=0)
     rows = DenseRows(X, Scaling(mean=mean, inverse_scale=1.0 / scale), intercept=True, labels=labels)
     assignment = Assignment(own=own, owner=np.ones(2, dtype=np.int64))
-    return Objective(rows, assignment, Penalty.count(alpha, k, n, 1))
+    return Objective(rows=rows, assignment=assignment, penalty=Penalty.count(alpha, k, n, 1))
 
 
 def main() -> None:

@@ -89,7 +89,7 @@ def random_problem(seed, m=12, n=5, n_classes=2, k=2, alpha=0.05):
     labels, assignment = random_labels(rng, m, n_classes)
     X = rng.normal(size=(m, n)) * rng.uniform(0.1, 10.0, n) + rng.normal(size=n)
     rows = DenseRows(X, scaling_of(X), intercept=True, labels=labels)
-    objective = Objective(rows, assignment, Penalty.count(alpha, k, n, 1))
+    objective = Objective(rows=rows, assignment=assignment, penalty=Penalty.count(alpha, k, n, 1))
     return objective, standardised(X), rng.normal(size=objective.shape)
 
 

@@ -1,7 +1,7 @@
-"""Every compiled loop, nothing else: arrays in, arrays out.
+"""All compiled loops and nothing else: arrays in, arrays out.
 
-Numba's disk cache does not see a change in another file, so all kernels live in this one. They call each other in this
-order: the loss of a row, passes over the rows, then the per-prototype loops of the geometry.
+Numba's disk cache does not notice a change in another file, so all kernels are in this one, in this order: the loss of
+a row, passes over the rows, refits on a support, projections and proximal steps, and the dual variable of Mirror-Prox.
 
 Letters: rows ``i`` of ``m``, columns ``l`` of ``d``, prototypes ``j`` of ``p``. ``owner[j]`` is the class of prototype
 ``j``, ``code[i]`` the class of row ``i`` and ``own[i]`` its own prototype. ``has_zero`` says whether one class owns a
@@ -15,17 +15,18 @@ import numpy as np
 from numba import njit
 
 NO_PROTOTYPE = -1  # own[i] of a row whose class owns the prototype frozen at zero
-PADDING = -1  # column[j, a] where prototype j has fewer than a + 1 entries
+PADDING = -1  # column[j, a] if prototype j has a or fewer entries
+NO_CHOICE = 0  # instead of k, if a budget is not a choice of k items at cost 1
 
-# NaN and infinities keep their meaning; sums may be reordered, which is what lets the dot products use SIMD.
+# NaN and infinities keep their meaning; sums may be reordered, so that dot products use SIMD.
 _OPTIONS = {"nogil": True, "error_model": "numpy", "fastmath": {"reassoc", "contract", "nsz", "arcp"}}
 
 
 def compiled(function):
-    """Compile on first call and keep the result on disk, or in memory alone where no cache folder can be written."""
+    """Compile on the first call and cache the result on disk, or only in memory if no cache folder can be written."""
     try:
         return njit(cache=True, **_OPTIONS)(function)
-    except RuntimeError:  # numba found no folder that it may write
+    except RuntimeError:  # numba found no writable folder
         return njit(**_OPTIONS)(function)
 
 
@@ -34,17 +35,17 @@ def compiled(function):
 
 @compiled
 def softmax_residual(z, own, code, owner, has_zero, s):
-    """Return the loss and its conjugate at its gradient; fill ``s`` with that gradient.
+    """Return the loss of a row and its conjugate at the gradient; fill ``s`` with the gradient.
 
-    ``loss = log(Σ_j exp z_j) - z_own`` over the row's own prototype and those of other classes (the frozen zero among
-    them), ``s_j = π_j - [j = own]`` and ``loss*(s) = Σ_j π_j log π_j``. Other entries of ``s`` are 0.
+    ``loss = log(Σ_j exp z_j) - z_own`` over the row's own prototype and those of other classes, with the one frozen at
+    zero; ``s_j = π_j - [j = own]`` and ``loss*(s) = Σ_j π_j log π_j``. Other entries of ``s`` are 0.
     """
     top = 0.0 if has_zero else -np.inf
     for j in range(z.shape[0]):
         if (j == own or owner[j] != code) and z[j] > top:
             top = z[j]
     total = exp(-top) if has_zero else 0.0
-    mean = -top * total  # of z - top under exp(z - top), the frozen zero first
+    mean = -top * total  # of z - top under exp(z - top), starting with the frozen zero
     for j in range(z.shape[0]):
         s[j] = 0.0
         if j == own or owner[j] != code:
@@ -64,7 +65,7 @@ def softmax_residual(z, own, code, owner, has_zero, s):
 
 @compiled
 def conjugate_of(s, own, code, owner, has_zero):
-    """``Σ π log π`` with ``π`` read back from ``s``, any point of the dual set; ``0 log 0 = 0``."""
+    """``Σ π log π`` with the ``π`` of ``s``, any point of the dual set; ``0 log 0 = 0``."""
     value = 0.0
     rest = 1.0  # the probability of the frozen zero
     for j in range(s.shape[0]):
@@ -83,9 +84,9 @@ def conjugate_of(s, own, code, owner, has_zero):
 
 @compiled
 def dense_pass(X, mean, inverse, W, roles, G):
-    """Add ``Σ_i weight_i s_ij x_i`` to ``G`` (none if it has no rows); return the weighted loss and conjugate.
+    """Add ``Σ_i weight_i s_ij x_i`` to ``G`` (unless it has no rows); return the weighted loss and conjugate.
 
-    ``x = (X - mean) * inverse``, followed by a constant 1 if ``W`` has one column more than ``X``.
+    ``x = (X - mean) * inverse``, followed by a 1 if ``W`` has one column more than ``X``.
     """
     own, code, weight, owner, has_zero = roles
     m, n = X.shape
@@ -118,8 +119,8 @@ def dense_pass(X, mean, inverse, W, roles, G):
 
 @compiled
 def sparse_pass(data, indices, indptr, W, offset, roles, G, total):
-    """As ``dense_pass`` for CSR rows: ``z = X Wᵀ + offset``; adds ``Σ_i weight_i s_i`` to ``total`` for the caller,
-    who centres ``G`` by a rank-one correction."""
+    """As ``dense_pass`` for CSR rows: ``z = X Wᵀ + offset``. Adds ``Σ_i weight_i s_i`` to ``total``, with which the
+    caller centres ``G`` by a rank-one correction."""
     own, code, weight, owner, has_zero = roles
     p = W.shape[0]
     z = np.empty(p)
@@ -150,10 +151,10 @@ def sparse_pass(data, indices, indptr, W, offset, roles, G, total):
 def literal_pass(X, mean, inverse, W, bins, first, table, offset, roles, G, hist, total):
     """As ``dense_pass`` where most columns are literals, each true on an interval of the bins of one feature.
 
-    ``bins[i, f]`` is the bin of row ``i`` in feature ``f``, whose bins begin at ``first[f]`` of ``table`` (p × bins:
-    what the literals of a feature add to the score) and of ``hist`` (p × bins: the residuals summed by bin, from which
-    the caller takes the gradient of every literal). The cost is that of one column a feature, however many cut points.
-    ``offset`` holds the constants of the scores, ``total`` sums the residuals.
+    ``bins[i, f]`` is the bin of row ``i`` in feature ``f``. The bins of a feature begin at ``first[f]`` of ``table``
+    (p × bins: what its literals add to the score) and of ``hist`` (p × bins: the sums of the residuals by bin, from
+    which the caller computes the gradient of every literal). The cost is that of one column for each feature, however
+    many cut points it has. ``offset`` has the constants of the scores; ``total`` gets the sums of the residuals.
     """
     own, code, weight, owner, has_zero = roles
     m, n = X.shape
@@ -191,9 +192,9 @@ def literal_pass(X, mean, inverse, W, bins, first, table, offset, roles, G, hist
 
 @compiled
 def screen_pass(X, mean, inverse, bins, first, S, bend, G, hist, H, bend_hist, total, bend_total):
-    """Gradient and curvature of every candidate term, from residuals ``S`` and curvatures ``bend`` (both m × p, with
-    the weights in them): adds ``Σ_i S_ij x_i`` to ``G`` and ``Σ_i bend_ij x_i²`` to ``H``; for literals both by bin
-    (see ``literal_pass``)."""
+    """Gradient and curvature of every candidate term, from residuals ``S`` and curvatures ``bend`` (both m × p, times
+    the weights): adds ``Σ_i S_ij x_i`` to ``G`` and ``Σ_i bend_ij x_i²`` to ``H``; for literals, both by bin (see
+    ``literal_pass``)."""
     m, n = X.shape
     for i in range(m):
         for j in range(S.shape[1]):
@@ -215,11 +216,11 @@ def screen_pass(X, mean, inverse, bins, first, S, bend, G, hist, H, bend_hist, t
 
 @compiled
 def curvature_pass(X, mean, inverse, theta, column, roles, g, H):
-    """As ``dense_pass`` for chosen unknowns, with the Hessian: fills ``g`` (p × w) and ``H`` (p × w × p × w).
+    """As ``dense_pass`` for some entries of W, with the Hessian: fills ``g`` (p × w) and ``H`` (p × w × p × w).
 
     Entry ``a`` of prototype ``j`` is the weight ``theta[j, a]`` of column ``column[j, a]``: the one after the last of
-    ``X`` is the constant, `PADDING` is no entry. The Hessian of a row is ``(diag(π) - π πᵀ)_jj' x_j x_j'ᵀ`` over the
-    prototypes that take part. ``g`` and ``H`` must come in as zeros.
+    ``X`` is the intercept's, `PADDING` is no entry. The Hessian of a row is ``(diag(π) - π πᵀ)_jj' x_j x_j'ᵀ`` over the
+    prototypes in its loss. ``g`` and ``H`` must be zeros.
     """
     own, code, weight, owner, has_zero = roles
     m, n = X.shape
@@ -262,7 +263,7 @@ def curvature_pass(X, mean, inverse, theta, column, roles, g, H):
                     h = H[j, a, other]
                     for b in range(width):
                         h[b] += lift * y[b]
-    for j in range(p):  # the rows filled the blocks on and below the diagonal; the others mirror them
+    for j in range(p):  # the rows filled the blocks on and below the diagonal; the others are symmetric
         for other in range(j):
             for a in range(width):
                 for b in range(width):
@@ -275,8 +276,9 @@ def curvature_pass(X, mean, inverse, theta, column, roles, g, H):
 
 @compiled
 def entries_pass(B, at, begin, theta, roles, g, H):
-    """As ``curvature_pass`` for entries in one list: those of prototype ``j`` are ``begin[j] … begin[j + 1]``; entry
-    ``e`` weighs column ``at[e]`` of ``B``. Fills ``g`` and the lower triangle of ``H``; returns the loss."""
+    """As ``curvature_pass`` for entries in one list: those of prototype ``j`` are ``begin[j] … begin[j + 1] - 1``, and
+    entry ``e`` is the weight of column ``at[e]`` of ``B``. Fills ``g`` and the lower triangle of ``H``; returns the
+    loss."""
     own, code, weight, owner, has_zero = roles
     p = owner.shape[0]
     size = theta.shape[0]
@@ -321,7 +323,7 @@ def entries_pass(B, at, begin, theta, roles, g, H):
 
 @compiled
 def cholesky(A):
-    """Replace the lower triangle of ``A`` by its Cholesky factor. A pivot lost to rounding is lifted."""
+    """Replace the lower triangle of ``A`` by its Cholesky factor. A pivot that rounding made too small is raised."""
     n = A.shape[0]
     for e in range(n):
         for f in range(e + 1):
@@ -353,7 +355,7 @@ def cholesky_solve(L, v):
 @compiled
 def newton_entries(B, at, begin, theta, roles, alpha, tol, max_iter):
     """Minimise ``loss + λ/2 ‖θ‖²`` over the entries by Newton's method with backtracking, to a decrement of ``tol``
-    times the value. Returns θ, the minimum and the inverse Hessian there."""
+    times the value. Changes ``theta`` in place; returns the minimum and the inverse Hessian there."""
     size = theta.shape[0]
     g = np.empty(size)
     H = np.empty((size, size))
@@ -404,13 +406,16 @@ def newton_entries(B, at, begin, theta, roles, alpha, tol, max_iter):
     return value, inverse
 
 
-# --- the geometry: both walks below go through sorted breakpoints, exactly -----------------------------------------
+# --- projections and proximal steps: exact, through sorted breakpoints ---------------------------------------------
 
 
 @compiled
 def tail_sums(u):
-    """``tails[r]``: the sum of all but the ``r`` largest of ``u``, sorted upward, that are positive. Summed from the
-    smallest, so that the difference of two tails keeps its digits; its length less one is the number of positives."""
+    """``tails[r]``: the sum of the positive entries of ``u`` (ascending) except the ``r`` largest.
+
+    Summed from the smallest, so that the difference of two tails keeps its digits. The length minus one is the number
+    of positive entries.
+    """
     positive = u.shape[0]
     while positive > 0 and u[u.shape[0] - positive] <= 0.0:
         positive -= 1
@@ -422,10 +427,10 @@ def tail_sums(u):
 
 @compiled
 def capping_threshold(u, budget):
-    """The ``t ≥ 0`` with ``Σ clip(u - t, 0, 1) = budget``, or 0 if the sum at 0 is no more; ``u`` sorted upward.
+    """The ``t ≥ 0`` with ``Σ clip(u - t, 0, 1) = budget``, or 0 if the sum at 0 is no larger; ``u`` is ascending.
 
-    As ``t`` falls, an entry begins at ``t = u_l`` and is full at ``u_l - 1``: both come in the order of ``u``, so one
-    walk with two fingers visits the breakpoints in order, and between two of them the sum is a line.
+    As ``t`` falls, an entry becomes positive at ``t = u_l`` and reaches 1 at ``u_l - 1``. Both happen in the order of
+    ``u``, so one walk with two positions visits the breakpoints in order; between two of them the sum is linear.
     """
     last = u.shape[0] - 1
     spent = 0.0
@@ -434,18 +439,18 @@ def capping_threshold(u, budget):
     if spent <= budget:
         return 0.0
     tails = tail_sums(u)
-    begun = 0  # entries above t
+    positive = 0  # entries above t
     full = 0  # entries at 1
     t = u[last]
     for _ in range(2 * tails.shape[0]):
-        begin = u[last - begun] if begun < tails.shape[0] - 1 else 0.0
-        fill = u[last - full] - 1.0 if full < begun else 0.0
-        inside = tails[full] - tails[begun]
-        if begun > full and full + inside - (begun - full) * max(begin, fill, 0.0) >= budget:
-            return min(max((full + inside - budget) / (begun - full), 0.0), t)  # rounding must not leave the segment
+        begin = u[last - positive] if positive < tails.shape[0] - 1 else 0.0
+        fill = u[last - full] - 1.0 if full < positive else 0.0
+        inside = tails[full] - tails[positive]
+        if positive > full and full + inside - (positive - full) * max(begin, fill, 0.0) >= budget:
+            return min(max((full + inside - budget) / (positive - full), 0.0), t)  # not outside, by rounding
         t = max(begin, fill, 0.0)
         if begin >= fill:
-            begun += 1
+            positive += 1
         else:
             full += 1
     return 0.0
@@ -455,10 +460,11 @@ def capping_threshold(u, budget):
 def lay_out(table, budget, ample, entry, cost, start, base):
     """Sort the entries of ``table``, the costs in each pool, into items and others: see `geometry.make_pools`.
 
-    Fills ``entry`` and ``cost`` of the items, ``start`` and the mask ``base`` of all that is no item; returns k if
-    every pool is a choice of k among items at cost 1, and all have the same k and as many items, else 0.
+    ``ample`` is the budget with room for rounding. Fills ``entry`` and ``cost`` of the items, ``start`` and the mask
+    ``base`` of all others. Returns k if every pool is a choice of the same k among equally many items at cost 1, else
+    `NO_CHOICE`.
     """
-    choice = int(budget[0]) if budget[0] == np.floor(budget[0]) else 0
+    choice = int(budget[0]) if budget[0] == np.floor(budget[0]) else NO_CHOICE
     n = 0
     for pool in range(table.shape[0]):
         start[pool] = n
@@ -472,23 +478,23 @@ def lay_out(table, budget, ample, entry, cost, start, base):
                 cost[n] = price
                 n += 1
                 if price != 1.0:
-                    choice = 0
+                    choice = NO_CHOICE
         if total <= ample[pool]:
             n = start[pool]
         for i in range(start[pool], n):
             base[pool, entry[i] - pool * table.shape[1]] = 0.0
         if budget[pool] != budget[0] or (pool > 0 and n - start[pool] != start[1]):
-            choice = 0
+            choice = NO_CHOICE
     start[table.shape[0]] = n
-    return choice if n > 0 else 0
+    return choice if n > 0 else NO_CHOICE
 
 
 @compiled
 def pool_sizes(V, pools, W, u):
-    """Fill ``W`` with ``V`` where it has the sign allowed, 0 elsewhere, and ``u`` with ``size / √cost`` of each item.
+    """Fill ``W`` with ``V`` where the sign is allowed and 0 elsewhere, and ``u`` with ``size / √cost`` of each item.
 
-    ``pools`` is a `geometry.Pools`: an item is what the budget pays for, an entry of ``V`` or, with ``copies`` rows
-    that share it, a column, whose size is its norm.
+    ``pools`` is a `geometry.Pools` as a tuple. An item is an entry of ``V`` or, if ``copies`` rows share it, a column,
+    whose size is its norm.
     """
     p, d = V.shape
     sign, entry, _, _, _, root, copies, _, _, _, signed = pools
@@ -513,10 +519,11 @@ def pool_sizes(V, pools, W, u):
 
 @compiled
 def mask_slope(u, order, first, end, cost, budget, rho):
-    """The ``a`` with ``Σ cost clip(a u - rho, 0, 1) = budget``, or infinity where all positive ``u`` fit, over the
-    items ``order[first] … order[end - 1]``, in which ``u`` rises.
+    """The ``a`` with ``Σ cost clip(a u - rho, 0, 1) = budget``, or infinity if all positive ``u`` fit, over the items
+    ``order[first] … order[end - 1]``, in which ``u`` is ascending.
 
-    An entry begins at ``a = rho / u_l`` and is full at ``(1 + rho) / u_l``: the walk of ``capping_threshold``.
+    An entry becomes positive at ``a = rho / u_l`` and reaches 1 at ``(1 + rho) / u_l``: the same walk as in
+    ``capping_threshold``.
     """
     last = end - 1
     positive = end - first
@@ -530,22 +537,22 @@ def mask_slope(u, order, first, end, cost, budget, rho):
         whole += cost[i]
     if whole <= budget:
         return np.inf
-    begun = 0
+    entered = 0
     full = 0
-    begun_cost = 0.0
+    entered_cost = 0.0
     full_cost = 0.0
     a = 0.0
     for _ in range(2 * tails.shape[0]):
-        begin = rho / u[order[last - begun]] if begun < positive else np.inf
-        fill = (1.0 + rho) / u[order[last - full]] if full < begun else np.inf
-        inside = tails[full] - tails[begun]
-        partial = begun_cost - full_cost
-        if begun > full and full_cost + min(begin, fill) * inside - partial * rho >= budget:
-            return max((budget - full_cost + partial * rho) / inside, a)  # rounding must not leave the segment
+        begin = rho / u[order[last - entered]] if entered < positive else np.inf
+        fill = (1.0 + rho) / u[order[last - full]] if full < entered else np.inf
+        inside = tails[full] - tails[entered]
+        partial = entered_cost - full_cost
+        if entered > full and full_cost + min(begin, fill) * inside - partial * rho >= budget:
+            return max((budget - full_cost + partial * rho) / inside, a)  # not outside, by rounding
         a = min(begin, fill)
         if begin <= fill:
-            begun_cost += cost[order[last - begun]]
-            begun += 1
+            entered_cost += cost[order[last - entered]]
+            entered += 1
         else:
             full_cost += cost[order[last - full]]
             full += 1
@@ -554,7 +561,7 @@ def mask_slope(u, order, first, end, cost, budget, rho):
 
 @compiled
 def insertion_sort(v):
-    """Sort a handful of numbers upward, in place."""
+    """Sort few numbers in ascending order, in place."""
     for a in range(1, v.shape[0]):
         item = v[a]
         b = a - 1
@@ -566,7 +573,7 @@ def insertion_sort(v):
 
 @compiled
 def restore_order(u, order, first, end):
-    """Sort ``order[first:end]`` so that ``u[order]`` rises, in place: fast for one that was right a moment ago."""
+    """Sort ``order[first:end]`` so that ``u[order]`` is ascending, in place: fast if it nearly was before."""
     for a in range(first + 1, end):
         item = order[a]
         size = u[item]
@@ -580,10 +587,10 @@ def restore_order(u, order, first, end):
 @compiled
 def prox_rows(V, pools, rho, order, u, W, mask):
     """Fill ``W`` with ``argmin ½‖w - v‖² + (rho/2) min_ε Σ w²/ε`` and ``mask`` with the minimising ``ε``: for an item
-    ``clip(a u - rho, 0, 1)``, ``a`` such that its pool spends its budget. Returns ``½ Σ w²/ε``.
+    ``clip(a u - rho, 0, 1)``, with ``a`` such that its pool spends its budget. Returns ``½ Σ w²/ε``.
 
-    ``order`` comes in as an order of the items within each pool, and leaves as the one in which ``u`` rises: the nearer
-    it was, the faster.
+    ``order`` is any order of the items within each pool, and is sorted so that ``u`` is ascending; the nearer it is to
+    that, the faster.
     """
     p, d = V.shape
     _, entry, start, budget, cost, _, copies, base, _, _, _ = pools
@@ -616,12 +623,12 @@ def prox_rows(V, pools, rho, order, u, W, mask):
 
 @compiled
 def model_rows(W, g, H, pools, alpha, forcing, max_iter):
-    """Minimise ``<g, D> + ½ <D, H D> + λ/2 min_ε Σ w²/ε`` over ``D = w - W``, the masks and signs those of ``pools``:
-    the loss replaced by its quadratic model, so that no iteration touches a row. Returns ``w`` and the number of
+    """Minimise ``<g, D> + ½ <D, H D> + λ/2 min_ε Σ w²/ε`` over ``D = w - W``, with the masks and signs of ``pools``:
+    the loss is replaced by its quadratic model, so that no iteration needs the rows. Returns ``w`` and the number of
     iterations.
 
-    Accelerated proximal gradient. ``H`` acts on the flattened matrix and is linear, so that one product an iteration
-    serves the backtracking and the next gradient. Restarts where the momentum points uphill; stops when the proximal
+    Accelerated proximal gradient. ``H`` acts on the flattened matrix; as that is linear, one product in each iteration
+    serves both the backtracking and the next gradient. Restarts if the momentum points uphill; stops when the proximal
     step has shrunk to ``forcing`` times the first.
     """
     p, d = W.shape
@@ -643,7 +650,7 @@ def model_rows(W, g, H, pools, alpha, forcing, max_iter):
     momentum = 1.0
     first = 0.0
     for iteration in range(max_iter):
-        for _ in range(200):  # L grows by a fifth at least; past that the numbers are beyond floating point
+        for _ in range(200):  # L grows by at least a fifth; beyond that, numbers overflow
             for j in range(p):
                 for l in range(d):
                     a = j * d + l
@@ -710,10 +717,11 @@ def conjugate_rows(S, roles):
 
 @compiled
 def conjugate_slope(s, own, code, owner, has_zero, floor, out):
-    """``out = ∇loss*(s)``, taken in the free coordinates of the dual set, its logarithm clipped at ``floor``.
+    """``out = ∇loss*(s)`` in the free coordinates of the dual set, with the logarithm clipped at ``floor``.
 
-    These are the probabilities ``π`` of the rivals, with ``∇ = log(π_j / π_own)``; the own entry of ``out`` is then 0.
-    For a row whose prototypes stand beside the frozen zero it is ``s_own``, with ``∇ = log((1 + s) / -s)``.
+    The free coordinates are the probabilities ``π`` of the other classes' prototypes, with ``∇ = log(π_j / π_own)``;
+    the own entry of ``out`` is then 0. For a row whose class competes with the frozen zero, the free coordinate is
+    ``s_own``, with ``∇ = log((1 + s) / -s)``.
     """
     rest = 1.0
     for j in range(s.shape[0]):
@@ -732,7 +740,7 @@ def conjugate_slope(s, own, code, owner, has_zero, floor, out):
 def dual_step(s, slope, step, own, code, owner, has_zero, pi, u, out):
     """``out``: the projection of ``s + step · slope`` onto the dual set, in its free coordinates (see above).
 
-    The set is ``π ≥ 0, Σ π ≤ 1``; the entry of the own prototype follows as ``-Σ π``. ``pi`` and ``u`` are scratch.
+    The set is ``π ≥ 0, Σ π ≤ 1``; the entry of the own prototype is ``-Σ π``. ``pi`` and ``u`` are work space.
     """
     for j in range(s.shape[0]):
         out[j] = 0.0
@@ -780,7 +788,7 @@ def dual_step_rows(S, slope, step, roles, out):
 def dual_pass(X, W, S, at, step, roles, floor, out, G):
     """``out_i``: from ``S_i`` a step along ``W x_i - ∇loss_i*(at_i)``; ``G = Σ_i weight_i out_i x_i``.
 
-    `conjugate_slope` and `dual_step` written out: handing them rows of arrays would take longer than what they do.
+    `conjugate_slope` and `dual_step` written out: passing rows of arrays to them would take longer than their work.
     """
     own, code, weight, owner, has_zero = roles
     p, d = W.shape
@@ -836,8 +844,8 @@ def dual_pass(X, W, S, at, step, roles, floor, out, G):
 
 @compiled
 def mask_step(mask, G, rise, budget, free, out):
-    """``out``: the projection of ``mask + rise · G²`` onto the masks that spend ``budget`` on the columns that are
-    ``free``; those that are not keep their mask."""
+    """``out``: the projection of ``mask + rise · G²`` onto the masks that spend at most ``budget`` on the ``free``
+    columns; the other columns keep their mask."""
     for j in range(mask.shape[0]):
         v = mask[j, free] + rise * G[j, free] ** 2
         threshold = capping_threshold(np.sort(v), budget) if budget < v.shape[0] else 0.0
@@ -862,9 +870,9 @@ def euclidean_steps(
     mean_S,
     done,
 ):
-    """``count`` steps of Mirror-Prox of fixed length in the Euclidean geometry, two passes over X each.
+    """``count`` steps of Mirror-Prox of fixed length in the Euclidean geometry, with two passes over X each.
 
-    ``mask`` and ``S`` move in place, and so do the means of the extragradient points, of which there were ``done``.
+    ``mask`` and ``S`` change in place, and so do the means of the extragradient points, of which there were ``done``.
     """
     _, _, weight, _, _ = roles
     p = mask.shape[0]

@@ -98,13 +98,15 @@ def test_a_given_assignment_counts_within_the_class():
 
 def test_rows_move_to_a_better_prototype_of_their_own_class_only():
     Z = np.array([[1.0, 2.0, 9.0], [3.0, 3.0, 9.0], [5.0, 1.0, 0.0], [7.0, 7.0, 7.0]])
-    start = Assignment(np.array([0, 1, 2, NO_PROTOTYPE]), np.array([0, 0, 1]))
+    start = Assignment(own=np.array([0, 1, 2, NO_PROTOTYPE]), owner=np.array([0, 0, 1]))
     moved = assignment.best_scoring(Z, np.array([0, 0, 1, 2]), start)
     assert moved.own.tolist() == [1, 1, 2, NO_PROTOTYPE]  # a better score, a tie (stays), a class of one, a row without
 
 
 def test_prototypes_without_rows_are_dropped_and_the_others_renumbered():
-    filled, alive = assignment.drop_empty(Assignment(np.array([3, 1, NO_PROTOTYPE, 3]), np.array([0, 0, 1, 1])))
-    assert alive.tolist() == [False, True, False, True]
+    filled, kept = assignment.drop_empty(
+        Assignment(own=np.array([3, 1, NO_PROTOTYPE, 3]), owner=np.array([0, 0, 1, 1]))
+    )
+    assert kept.tolist() == [False, True, False, True]
     assert filled.own.tolist() == [1, 0, NO_PROTOTYPE, 1]
     assert filled.owner.tolist() == [0, 1]

@@ -32,7 +32,7 @@ def hard_problem(seed, p, n, penalty, m=40):
     labels = replace(objective.rows.labels, code=code, zero_owner=0)
     own = np.where(code == 1, rng.integers(0, p, m), NO_PROTOTYPE)
     rows = DenseRows(X, Scaling.none(n), intercept=True, labels=labels)
-    return Objective(rows, Assignment(own=own, owner=np.ones(p, dtype=np.int64)), penalty)
+    return Objective(rows=rows, assignment=Assignment(own=own, owner=np.ones(p, dtype=np.int64)), penalty=penalty)
 
 
 def weakest(objective):

@@ -221,7 +221,7 @@ def test_no_state_beats_brute_force_at_its_assignment_and_one_prototype_gets_nea
     objective, Z, _ = problems.random_problem(seed, m=40, n=6, n_classes=2, k=2, alpha=0.05)
     owner = 1 - objective.rows.labels.zero_owner
     own = np.where(objective.rows.labels.code == owner, 0, NO_PROTOTYPE)
-    start = Assignment(own, np.array([owner]))
+    start = Assignment(own=own, owner=np.array([owner]))
     search = SupportSearch(objective.rows, objective.penalty)
     state = search.polish(search.descend(start, 2), removals=9, tries=9)
     candidates = oracle.supports(1, objective.penalty.cost, "prototype", 2.0)
@@ -261,7 +261,7 @@ def test_tidy_drops_a_prototype_without_rows_and_keeps_one_of_each_class():
     objective, Z, _ = problems.random_problem(4, m=30, n=4, n_classes=3, k=2)
     code = objective.rows.labels.code
     owner = np.array([0, 0, 1, 2])
-    assignment = Assignment(np.array([0, 2, 3])[code], owner)  # prototype 1 has no rows
+    assignment = Assignment(own=np.array([0, 2, 3])[code], owner=owner)  # prototype 1 has no rows
     search = SupportSearch(objective.rows, objective.penalty, moving=False)
     state = search.grow_to(search.start(assignment), 99)
     tidied = search.drop_unused(state)
@@ -279,7 +279,7 @@ def test_a_trace_has_a_model_of_every_size():
     search = SupportSearch(objective.rows, penalty)
     for p in (1, 2):
         own = np.where(objective.rows.labels.code == owner, np.arange(60) % p, NO_PROTOTYPE)
-        found = search.trace([Assignment(own, np.full(p, owner))], 2, 5)
+        found = search.trace([Assignment(own=own, owner=np.full(p, owner))], 2, 5)
         assert max(found) == 5
         assert set(found) >= {2, 3, 4, 5}
         for size, state in found.items():
@@ -313,7 +313,8 @@ def noisy_dnf(p, seed, noise):
 
 def test_merit_is_accuracy_less_a_share_of_the_log_loss_of_the_greatest_score():
     search, y = noisy_dnf(3, 0, 0.1)
-    state = search.descend(Assignment(np.where(y == 1, np.arange(len(y)) % 3, NO_PROTOTYPE), np.ones(3, dtype=int)), 6)
+    own = np.where(y == 1, np.arange(len(y)) % 3, NO_PROTOTYPE)
+    state = search.descend(Assignment(own=own, owner=np.ones(3, dtype=int)), 6)
     margin = np.where(y == 1, 1.0, -1.0) * state.Z.max(axis=1)
     expected = np.mean(margin > 0.0) - LOSS_SHARE * np.mean(np.log1p(np.exp(-margin)))
     assert search.merit(state) == pytest.approx(expected, abs=1e-8)
@@ -324,7 +325,7 @@ def test_prototypes_that_begin_anew_never_make_it_worse_and_free_those_that_are_
     for seed in range(8):
         search, y = noisy_dnf(3, seed, 0.1)
         own = np.where(y == 1, np.random.default_rng(seed).integers(0, 3, len(y)), NO_PROTOTYPE)
-        stuck = search.descend(Assignment(own, np.ones(3, dtype=int)), 6)
+        stuck = search.descend(Assignment(own=own, owner=np.ones(3, dtype=int)), 6)
         freed = search.reseed(stuck, 6)
         assert search.size(freed) <= 6
         before.append(search.merit(stuck))
@@ -338,5 +339,5 @@ def test_a_prototype_alone_in_its_class_is_not_begun_anew():
     objective, _, _ = problems.random_problem(3, m=30, n=4, n_classes=3, k=2)
     code = objective.rows.labels.code
     search = SupportSearch(objective.rows, objective.penalty)
-    state = search.descend(Assignment(code, np.arange(3)), 6)
+    state = search.descend(Assignment(own=code, owner=np.arange(3)), 6)
     assert search.reseed(state, 6) is state

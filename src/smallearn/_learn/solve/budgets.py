@@ -1,4 +1,4 @@
-"""What a model may spend, as a `Penalty` on the candidate terms: counts or costs, what is always in, signs."""
+"""The budget of a model as a `Penalty` on the candidate terms: counts or costs, features always in, signs."""
 
 from dataclasses import dataclass
 
@@ -10,8 +10,12 @@ from smallearn._learn.solve.objective import Penalty, Pooling
 
 @dataclass(frozen=True)
 class Budget:
-    """``limit`` terms (or cost, where ``costs`` of the features are given) for each prototype, in total, or for terms
-    that all prototypes share; features always in; the signs due for P(classes_[1])."""
+    """What a model may use.
+
+    ``limit`` is a number of terms, or a cost if there are ``costs`` of the features: for each prototype, in total, or
+    for terms that all prototypes share (``pooling``). ``always_in`` lists features outside the budget. ``signs`` (by
+    feature) are those of the effect on P(classes_[1]).
+    """
 
     limit: float
     pooling: Pooling = "prototype"
@@ -19,33 +23,36 @@ class Budget:
     always_in: tuple[int, ...] = ()
     signs: np.ndarray | None = None
 
-    def penalty(self, alpha: float, candidates: Candidates, constant: bool, owner: int | None) -> Penalty:
-        """The penalty on the candidates, then the constant if there is one, for prototypes of class ``owner``."""
+    def penalty(self, alpha: float, candidates: Candidates, intercept: bool, owner: int | None) -> Penalty:
+        """The penalty on the candidate terms and the intercept, if any, for prototypes of class ``owner``."""
         n = len(candidates)
         cost = np.ones(n) if self.costs is None else self.costs[candidates.feature]
         sign = np.zeros(n, dtype=np.int8)
         kind = np.array(candidates.kind)
         if self.signs is not None:
-            due = self.signs[candidates.feature] * (1 if owner == 1 else -1)  # the other class's score falls as P rises
-            sign = np.where((kind == RAW) | (kind == ABOVE), due, np.where(kind == AT_MOST, -due, 0)).astype(np.int8)
-            named = np.unique(candidates.feature[kind == EQUALS])
-            if self.signs[named].any():
-                which = named[self.signs[named] != 0][0]
-                raise ValueError(f"monotonic_cst has a sign for feature {which}, whose categories have no order.")
-        for feature in self.always_in:
-            mine = (kind == RAW) & (candidates.feature == feature)
-            if not mine.any():
+            effect = self.signs[candidates.feature] * (1 if owner == 1 else -1)  # the score of class 0 falls as P rises
+            of_literal = np.where(kind == AT_MOST, -effect, 0)
+            sign = np.where((kind == RAW) | (kind == ABOVE), effect, of_literal).astype(np.int8)
+            categorical = np.unique(candidates.feature[kind == EQUALS])
+            if self.signs[categorical].any():
+                which = categorical[self.signs[categorical] != 0][0]
                 raise ValueError(
-                    f"always_in has feature {feature}, which is no candidate as a number; it needs literals='raw' or "
-                    "'both' and a feature that is not categorical."
+                    f"monotonic_cst has a sign for feature {which}, whose categories have no order; set it to 0."
                 )
-            cost[mine] = 0.0
+        for feature in self.always_in:
+            raw = (kind == RAW) & (candidates.feature == feature)
+            if not raw.any():
+                raise ValueError(
+                    f"always_in has feature {feature}, which is no raw candidate term; set literals='raw' or 'both', "
+                    "and list no categorical feature."
+                )
+            cost[raw] = 0.0
         if self.costs is not None and not np.any(cost <= self.limit):
-            raise ValueError(f"max_cost={self.limit:g}, but the cheapest term costs {cost.min():g}: no term fits.")
+            raise ValueError(f"max_cost={self.limit:g}, but the cheapest term costs {cost.min():g}; raise max_cost.")
         return Penalty(
-            alpha,
-            float(self.limit),
-            np.append(cost, np.zeros(int(constant))),
-            np.append(sign, np.zeros(int(constant), dtype=np.int8)),
-            self.pooling,
+            alpha=alpha,
+            budget=float(self.limit),
+            cost=np.append(cost, np.zeros(int(intercept))),
+            sign=np.append(sign, np.zeros(int(intercept), dtype=np.int8)),
+            pooling=self.pooling,
         )

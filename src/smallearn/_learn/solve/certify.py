@@ -22,6 +22,7 @@ from math import comb, inf
 
 import numpy as np
 
+from smallearn._learn.kernels import NO_CHOICE
 from smallearn._learn.solve import geometry, rounding
 from smallearn._learn.solve.objective import Objective, Penalty, Relaxed
 from smallearn._learn.solve.solvers import accelerated
@@ -229,7 +230,7 @@ class _Tree:
         )
 
     def _supports_total(self) -> int | None:
-        if not self.pools.choice:
+        if self.pools.choice == NO_CHOICE:
             return 1 if len(self.items) == 0 else None
         return comb(len(self.items) // len(self.pools.budget), self.pools.choice) ** len(self.pools.budget)
 

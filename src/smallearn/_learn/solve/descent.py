@@ -84,7 +84,7 @@ def from_state(rows: TrainingRows, state: State, plan: Plan) -> Solution:
     """The solution at a state of a search over supports, refitted to full precision, with its lower bound."""
     d = rows.n_columns
     filled, kept = assignments.drop_empty(state.assignment)
-    objective = Objective(rows, filled, plan.penalty)
+    objective = Objective(rows=rows, assignment=filled, penalty=plan.penalty)
     support, start = state.support(d)[kept], state.weights(d)[kept]
     support[:, plan.penalty.cost == 0.0] = True  # always in, even where a sign constraint left the weight at 0
     W, value = rounding.refit(objective, support, start)
@@ -94,7 +94,7 @@ def from_state(rows: TrainingRows, state: State, plan: Plan) -> Solution:
 
 def prove(rows: TrainingRows, current: Solution, plan: Plan, tol: float, time_limit: float | None) -> Solution:
     """Prove by branch and bound that no support within the budget is better at this assignment, or find the best."""
-    objective = Objective(rows, current.assignment, plan.penalty)
+    objective = Objective(rows=rows, assignment=current.assignment, penalty=plan.penalty)
     incumbent = Incumbent(W=current.W, support=current.support, value=current.value)
     with Status(plan.verbose) as status:
         proof = certify(
@@ -129,7 +129,7 @@ def _swap(rows: TrainingRows, current: Solution, plan: Plan) -> Solution:
 
 def _solve(rows: TrainingRows, assignment: Assignment, plan: Plan, start: np.ndarray | None) -> Solution:
     """Relax, round and refit at a fixed assignment."""
-    objective = Objective(rows, assignment, plan.penalty)
+    objective = Objective(rows=rows, assignment=assignment, penalty=plan.penalty)
     relaxed = plan.solver(objective, start)
     support = rounding.round_support(objective, relaxed)
     if plan.refit:
@@ -153,7 +153,7 @@ def _reassign(rows: TrainingRows, current: Solution, plan: Plan, rounds: int) ->
     following = replace(fresh, n_iter=current.n_iter + fresh.n_iter)
     support = current.support[kept]
     if not (plan.refit and np.array_equal(support, fresh.support)):  # else the weights are the same
-        W, value = _weigh(Objective(rows, filled, plan.penalty), support, W[kept], plan)
+        W, value = _weigh(Objective(rows=rows, assignment=filled, penalty=plan.penalty), support, W[kept], plan)
         if value < fresh.value:
             following = replace(following, W=W, support=support, value=value)
     if not kept.all():
@@ -173,7 +173,7 @@ def _reassign_on_support(
     if assignment.one_per_class:
         return assignment, W, 0
     columns = np.flatnonzero(current.support.any(axis=0))
-    small = Objective(rows, assignment, plan.penalty).restrict(columns)
+    small = Objective(rows=rows, assignment=assignment, penalty=plan.penalty).restrict(columns)
     support, weights = current.support[:, columns], current.W[:, columns]
     value = current.value
     while used < rounds:

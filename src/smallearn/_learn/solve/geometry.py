@@ -1,7 +1,7 @@
 r"""Projections and proximal steps: pure functions, exact by sorting.
 
-Matrices have one prototype per row. What a budget pays for is an item: an entry of such a matrix, or a column if all
-prototypes share their support. Items stand in pools, each with a budget of its own; see `Pools`.
+Matrices have one prototype per row. A budget pays for items: entries of such a matrix, or columns if all prototypes
+share their support. Each pool of items has a budget; see `Pools`.
 """
 
 from itertools import pairwise
@@ -10,18 +10,20 @@ from typing import NamedTuple
 import numpy as np
 
 from smallearn._learn import kernels
+from smallearn._learn.kernels import NO_CHOICE
 
-ROUNDING = 1e-12  # costs are added up in floats: so much more than the budget, relative, still keeps it
-FEW_ITEMS = 128  # so many are sorted in the kernel
+ROUNDING = 1e-12  # costs are sums of floats: a total above the budget by this share still keeps it
+FEW_ITEMS = 128  # up to this many are sorted in the kernel
 
 
 class Pools(NamedTuple):
-    """Which masks are allowed: ``Σ cost_i ε_i ≤ budget`` over the items ``start[q] … start[q + 1] - 1`` of pool ``q``.
+    """The allowed masks: ``Σ cost_i ε_i ≤ budget[q]`` over the items ``start[q] … start[q + 1] - 1`` of pool ``q``.
 
-    ``entry[i]`` is where item ``i`` stands in the flattened p × d matrix; with ``copies > 1`` it stands for the whole
-    column below. ``root`` is √cost. Entries that are no item have the fixed mask ``base``, 1 (always in) or 0 (never).
-    ``always`` lists those that are. ``sign`` (d) is that of the weights of a column, 0 for either; ``signed``: whether
-    one is due anywhere. ``choice`` is k where every pool is a choice of k out of equally many items at cost 1, else 0.
+    ``entry[i]`` is the position of item ``i`` in the flattened p × d matrix; with ``copies > 1`` the item is the whole
+    column. ``root`` is √cost. Entries that are no item have the fixed mask ``base``, 1 (always in) or 0 (never);
+    ``always`` lists the first kind. ``sign`` (d) is the sign that the weights of a column must have, 0 for either;
+    ``signed``: whether any column has one. ``choice`` is k if every pool is a choice of k out of equally many items at
+    cost 1, else `NO_CHOICE`.
     """
 
     sign: np.ndarray
@@ -53,10 +55,10 @@ def project_mask(V: np.ndarray, budget: float) -> np.ndarray:
 def make_pools(pooling: str, budget: float | np.ndarray, cost: np.ndarray, sign: np.ndarray, p: int) -> Pools:
     """Lay out the items of ``p`` prototypes.
 
-    ``pooling`` says who shares a budget: "prototype" (a pool each), "total" (one pool of all entries) or "shared" (one
-    pool, whose items are columns, in or out for all prototypes at once). ``cost`` is d or p × d; ``budget`` is a number
-    or one for each pool. What costs nothing is always in; what costs more than the whole budget is never in; and where
-    a pool can pay for all of its items, so are they.
+    ``pooling`` says what shares a budget: "prototype" (a pool for each), "total" (one pool of all entries) or "shared"
+    (one pool, whose items are columns, in or out for all prototypes at once). ``cost`` is d or p × d; ``budget`` is a
+    number or one for each pool. Entries that cost nothing are always in, entries that cost more than the budget never;
+    if a pool can pay for all of its items, they are always in too.
     """
     d = cost.shape[-1]
     copies = p if pooling == "shared" else 1
@@ -72,11 +74,23 @@ def make_pools(pooling: str, budget: float | np.ndarray, cost: np.ndarray, sign:
     entry, price = entry[: start[-1]], price[: start[-1]]
     base = np.repeat(base, copies, axis=0) if copies > 1 else base.reshape(p, d)
     always = base.ravel().nonzero()[0]
-    return Pools(sign, entry, start, limit, price, np.sqrt(price), copies, base, always, choice, bool(sign.any()))
+    return Pools(
+        sign=sign,
+        entry=entry,
+        start=start,
+        budget=limit,
+        cost=price,
+        root=np.sqrt(price),
+        copies=copies,
+        base=base,
+        always=always,
+        choice=choice,
+        signed=bool(sign.any()),
+    )
 
 
 def sizes(V: np.ndarray, pools: Pools) -> np.ndarray:
-    """``size/√cost`` of each item, where a ``V`` of the wrong sign is as good as 0: what the mask goes by."""
+    """``size/√cost`` of each item, on which the mask depends; a ``V`` of the wrong sign counts as 0."""
     u = np.empty(len(pools.entry))
     kernels.pool_sizes(np.ascontiguousarray(V), tuple(pools), np.empty(V.shape), u)
     return u
@@ -90,8 +104,7 @@ def prox(V: np.ndarray, pools: Pools, rho: float) -> tuple[np.ndarray, np.ndarra
 
     For a given mask ``w = v ε/(ε + ρ)``, which leaves ``½ ρ v²/(ε + ρ)``; there ``ρ v²/(ε + ρ)²`` is to be the same
     multiple of ``c`` wherever ``0 < ε < 1``, so that ``ε = clip(a |v|/√c - ρ, 0, 1)``, with ``a`` such that the
-    budget is spent. A ``v`` of the wrong sign is as good as 0; where prototypes share an item, ``|v|`` is the norm over
-    them.
+    budget is spent. A ``v`` of the wrong sign counts as 0; if prototypes share an item, ``|v|`` is the norm over them.
 
     Returns ``w``, the mask and ``½ Σ w²/ε``. Exact, O(n log n).
     """
@@ -111,17 +124,17 @@ def norm(W: np.ndarray, pools: Pools) -> tuple[np.ndarray, float]:
 
     .. math:: \min_{\epsilon \in [0,1]^d,\; \sum_l c_l \epsilon_l \le B} \tfrac12 \sum_l w_l^2 / \epsilon_l
 
-    This is the proximal step at ``ρ = 0``, which leaves ``w`` alone. O(n log n).
+    This is the proximal step at ``ρ = 0``, which does not change ``w``. O(n log n).
     """
     _, mask, value = prox(W, pools, 0.0)
     return mask, value
 
 
 def most_gain(G: np.ndarray, pools: Pools) -> float:
-    r"""The most that a mask can collect, half the square of the dual norm twice over.
+    r"""The largest gain of any mask: the square of the dual norm.
 
     .. math:: \max_{\epsilon \in [0,1]^d,\; \sum_l c_l \epsilon_l \le B} \sum_l \epsilon_l \gamma_l, \qquad
-              \gamma = G^2, \text{ or } \max(0, -\sigma G)^2 \text{ where a sign is due}
+              \gamma = G^2, \text{ or } \max(0, -\sigma G)^2 \text{ if the column has a sign}
 
     A fractional knapsack: the items in the order of ``γ/c`` until the budget is spent. For a count these are the k
     largest of each pool, which need no sorting: O(n).
@@ -129,7 +142,7 @@ def most_gain(G: np.ndarray, pools: Pools) -> float:
     squares = gains(G, pools)
     always = float(squares.take(pools.always).sum())
     items = (squares.sum(axis=0) if pools.copies > 1 else squares).take(pools.entry)
-    if pools.choice:
+    if pools.choice != NO_CHOICE:
         return sum_of_largest(items.reshape(len(pools.budget), -1), pools.choice) + always
     total = 0.0
     for pool, (first, last) in enumerate(pairwise(pools.start)):
@@ -142,25 +155,25 @@ def most_gain(G: np.ndarray, pools: Pools) -> float:
 
 
 def gains(G: np.ndarray, pools: Pools) -> np.ndarray:
-    """``G²``, or ``max(0, -σ G)²`` where a sign is due."""
+    """``G²``, or ``max(0, -σ G)²`` in columns with a sign."""
     return np.where(pools.sign * G > 0.0, 0.0, G) ** 2 if pools.signed else G * G
 
 
 def outrunners(G: np.ndarray, pools: Pools, inside: np.ndarray) -> np.ndarray:
-    """Mark columns (d) with an item that the knapsack of `most_gain` takes before the last of those it would take from
-    the columns ``inside`` alone (d, bool): if there are none, ``inside`` gives the knapsack over all columns.
+    """Mark the columns (d, bool) that the knapsack of `most_gain` prefers to some it takes from ``inside`` (d, bool).
 
-    No more of them than about twice the budget pays for, the best first: the rest can wait their turn.
+    If there are none, the knapsack over the columns ``inside`` is the knapsack over all columns. At most about twice as
+    many as the budget pays for are marked, the best first; the others get their turn later.
     """
     d = G.shape[1]
     u = sizes(-G, pools)
-    found = np.zeros(d, dtype=bool)
+    marked = np.zeros(d, dtype=bool)
     for pool, (first, last) in enumerate(pairwise(pools.start)):
         if first == last:
             continue
         size, cost, column = u[first:last], pools.cost[first:last], pools.entry[first:last] % d
         room = 2 * pools.choice + 2
-        if pools.choice and room < len(size):
+        if pools.choice != NO_CHOICE and room < len(size):
             best = np.argpartition(-size, room - 1)[:room]
         else:
             best = np.argsort(-size)
@@ -169,32 +182,32 @@ def outrunners(G: np.ndarray, pools: Pools, inside: np.ndarray) -> np.ndarray:
         if len(order):
             order = order[np.argsort(-size[order])]
             last_in = np.searchsorted(np.cumsum(cost[order]), pools.budget[pool])
-            bar = size[order[last_in]] if last_in < len(order) else 0.0
-            best = best[size[best] > bar]
-        found[column[best]] = True
-    return found
+            least = size[order[last_in]] if last_in < len(order) else 0.0
+            best = best[size[best] > least]
+        marked[column[best]] = True
+    return marked
 
 
 def sum_of_largest(V: np.ndarray, k: int) -> float:
-    """The sum over rows of the ``k`` largest entries of each, O(n) a row."""
+    """The sum of the ``k`` largest entries of each row, O(n) for each."""
     if k < V.shape[1]:
         V = np.partition(V, V.shape[1] - k, axis=1)[:, V.shape[1] - k :]
     return float(V.sum())
 
 
 def fill(cost: np.ndarray, budget: float) -> np.ndarray:
-    """Mark what a budget pays for when things are offered in this order: each that still fits is taken.
+    """Mark the items that a budget pays for when they are offered in this order: each that still fits is taken.
 
-    One pass for a run that fits, so a count takes one: O(n) for each run of things that are too dear.
+    O(n) for each run of items that do not fit; a count needs one pass.
     """
     taken = np.zeros(len(cost), dtype=bool)
     left = budget * (1.0 + ROUNDING)
-    at = 0
-    while at < len(cost):
-        fits = cost[at:] <= left
-        at += int(np.argmax(fits)) if fits.any() else len(fits)
-        run = int(np.searchsorted(np.cumsum(cost[at:]), left, side="right"))
-        taken[at : at + run] = True
-        left -= float(cost[at : at + run].sum())
-        at += run
+    begin = 0
+    while begin < len(cost):
+        fits = cost[begin:] <= left
+        begin += int(np.argmax(fits)) if fits.any() else len(fits)
+        end = begin + int(np.searchsorted(np.cumsum(cost[begin:]), left, side="right"))
+        taken[begin:end] = True
+        left -= float(cost[begin:end].sum())
+        begin = end
     return taken

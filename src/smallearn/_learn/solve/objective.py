@@ -36,7 +36,7 @@ Pooling = Literal["prototype", "total", "shared"]
 
 @dataclass(frozen=True, eq=False)
 class Penalty:
-    """``λ/2 min_ε Σ_jl w_jl²/ε_jl`` over the masks ``ε ∈ [0,1]`` that keep the budget, with the signs that are due.
+    """``λ/2 min_ε Σ_jl w_jl²/ε_jl`` over the masks ``ε ∈ [0,1]`` that keep the budget, with the required signs.
 
     - ``cost`` of each column (d), or of each entry (p × d): what ``ε = 1`` costs. At cost 0 an entry is always in,
       outside the budget (the intercept); at more than the budget it is never in.
@@ -50,24 +50,25 @@ class Penalty:
     cost: np.ndarray
     sign: np.ndarray
     pooling: Pooling = "prototype"
-    _made: dict[int, geometry.Pools] = field(default_factory=dict, init=False, repr=False)
+    _pools: dict[int, geometry.Pools] = field(default_factory=dict, init=False, repr=False)
 
     @staticmethod
     def count(alpha: float, k: int, n_free: int, n_always: int) -> "Penalty":
         """``λ/2 Σ_j ‖w_j‖²_ksup``: at most ``k`` of ``n_free`` columns in each prototype; ``n_always`` more are in."""
         cost = np.concatenate([np.ones(n_free), np.zeros(n_always)])
-        return Penalty(alpha, float(k), cost, np.zeros(n_free + n_always, dtype=np.int8))
+        sign = np.zeros(n_free + n_always, dtype=np.int8)
+        return Penalty(alpha=alpha, budget=float(k), cost=cost, sign=sign)
 
     @cached_property
     def signed(self) -> bool:
-        """Whether any column has a sign due."""
+        """Whether the weights of any column must have a certain sign."""
         return bool(np.any(self.sign))
 
     def pools(self, p: int) -> geometry.Pools:
         """The allowed masks of ``p`` prototypes, laid out for the kernels."""
-        if p not in self._made:
-            self._made[p] = geometry.make_pools(self.pooling, self.budget, self.cost, self.sign, p)
-        return self._made[p]
+        if p not in self._pools:
+            self._pools[p] = geometry.make_pools(self.pooling, self.budget, self.cost, self.sign, p)
+        return self._pools[p]
 
     def prox(self, V: np.ndarray, step: float) -> tuple[np.ndarray, np.ndarray, float]:
         """``argmin ½‖W - V‖² + step · penalty(W)``, its mask and its penalty."""
@@ -75,29 +76,30 @@ class Penalty:
         return W, mask, self.alpha * half_square
 
     def value(self, W: np.ndarray) -> float:
-        """The penalty of a ``W`` that has the signs due."""
+        """The penalty of a ``W`` with the required signs."""
         return self.alpha * geometry.norm(W, self.pools(len(W)))[1]
 
     def mask(self, W: np.ndarray) -> np.ndarray:
+        """The mask that attains the penalty of ``W``."""
         return geometry.norm(W, self.pools(len(W)))[0]
 
     def conjugate(self, G: np.ndarray) -> float:
         """``(1/2λ) max_ε Σ_jl ε_jl G_jl²`` over the allowed masks: for a count, the k largest G_jl² of each prototype
-        and all those always in. Where a sign is due, ``max(0, -σ_l G_jl)²`` stands for ``G_jl²``."""
+        and all those always in. In columns with a sign, ``max(0, -σ_l G_jl)²`` replaces ``G_jl²``."""
         return geometry.most_gain(G, self.pools(len(G))) / (2.0 * self.alpha)
 
     def clip(self, W: np.ndarray) -> np.ndarray:
-        """The nearest W with the signs due and nothing where nothing may be."""
+        """The nearest W with the required signs and zeros where an entry is never in."""
         return np.where((self.sign * W < 0.0) | self._never(len(W)), 0.0, W)
 
     def restrict(self, columns: np.ndarray) -> "Penalty":
-        """The same on some of the columns."""
+        """The penalty on some of the columns."""
         return replace(self, cost=self.cost[..., columns], sign=self.sign[columns])
 
     # Supports, p × d of bool: masks of 0 and 1.
 
     def spent(self, support: np.ndarray) -> np.ndarray:
-        """What a support costs, for each pool: one per prototype, or a single one."""
+        """The cost of a support, for each pool: one per prototype, or a single one."""
         if self.pooling == "shared":
             return np.array([self.cost[support.any(axis=0)].sum()])
         each = np.where(support, self.cost, 0.0).sum(axis=1)
@@ -105,25 +107,25 @@ class Penalty:
 
     def allows(self, support: np.ndarray) -> bool:
         """Whether a support keeps the budget."""
-        return bool(np.all(self.spent(support) <= self._ample))
+        return bool(np.all(self.spent(support) <= self._limit_with_rounding))
 
     def affordable(self, support: np.ndarray) -> np.ndarray:
-        """Which entries may be added to a support, one at a time, within the budget (p × d; none that it has already).
+        """The entries that may be added to a support, one at a time, within the budget (p × d, without those it has).
 
-        Shared, a column that another prototype uses costs nothing more.
+        If the support is shared, a column that another prototype uses costs nothing more.
         """
         price = np.broadcast_to(self.cost, support.shape)
         if self.pooling == "shared":
             price = np.where(support.any(axis=0), 0.0, price)
-        left = np.reshape(self._ample - self.spent(support), (-1, 1))
+        left = np.reshape(self._limit_with_rounding - self.spent(support), (-1, 1))
         return ~support & ((price <= left) | (price == 0.0))
 
     @property
-    def _ample(self) -> float | np.ndarray:
+    def _limit_with_rounding(self) -> float | np.ndarray:
         return self.budget * (1.0 + geometry.ROUNDING)
 
     def _never(self, p: int) -> np.ndarray:
-        return np.broadcast_to(self.cost > np.reshape(self._ample, (-1, 1)), (p, len(self.sign)))
+        return np.broadcast_to(self.cost > np.reshape(self._limit_with_rounding, (-1, 1)), (p, len(self.sign)))
 
 
 class StepSizes(NamedTuple):

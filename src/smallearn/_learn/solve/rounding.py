@@ -5,19 +5,19 @@ from itertools import pairwise
 import numpy as np
 from scipy import optimize
 
-from smallearn._learn.kernels import PADDING
+from smallearn._learn.kernels import NO_CHOICE, PADDING
 from smallearn._learn.solve import geometry
 from smallearn._learn.solve.objective import Objective, Relaxed
 
-MOST_UNKNOWNS = 256  # beyond it a Hessian is too dear and L-BFGS takes over
+MOST_UNKNOWNS = 256  # with more, a Hessian costs too much and L-BFGS is used
 MAX_NEWTON = 100
 
 
 def round_support(objective: Objective, relaxed: Relaxed) -> np.ndarray:
     """The largest entries of the mask that the budget pays for, and all that are always in (p × d).
 
-    Each pool takes its items in the order of their mask, equal ones in the order of gain per cost, and passes over
-    those that no longer fit. For a count these are the k largest of each prototype.
+    Each pool takes its items in the order of their mask, ties in the order of gain per cost, and skips those that no
+    longer fit. For a count these are the k largest of each prototype.
     """
     pools = objective.penalty.pools(len(relaxed.mask))
     d = relaxed.mask.shape[1]
@@ -27,7 +27,9 @@ def round_support(objective: Objective, relaxed: Relaxed) -> np.ndarray:
     flat = support.reshape(-1)
     for pool, (first, last) in enumerate(pairwise(pools.start)):
         order = first + np.lexsort((-per_cost[first:last], -share[first:last]))
-        fits = slice(pools.choice) if pools.choice else geometry.fill(pools.cost[order], pools.budget[pool])
+        fits = (
+            slice(pools.choice) if pools.choice != NO_CHOICE else geometry.fill(pools.cost[order], pools.budget[pool])
+        )
         chosen = pools.entry[order[fits]]
         for copy in range(pools.copies):
             flat[chosen + copy * d] = True
@@ -35,13 +37,16 @@ def round_support(objective: Objective, relaxed: Relaxed) -> np.ndarray:
 
 
 def from_dual(objective: Objective, relaxed: Relaxed, support: np.ndarray) -> tuple[np.ndarray, float]:
-    """The paper's weights on the rounded support, ``W = -G⊙ε/λ`` with G still that of the relaxation."""
+    """The paper's weights on the rounded support, ``W = -G⊙ε/λ`` with the G of the relaxation; and their objective."""
     W = objective.penalty.clip(np.where(support, -relaxed.gradient / objective.penalty.alpha, 0.0))
     return W, objective.sparse_primal(W)
 
 
 def refit(objective: Objective, support: np.ndarray, start: np.ndarray) -> tuple[np.ndarray, float]:
-    """Minimise ``loss + λ/2 ‖W‖²`` over the weights on the support, with the signs due; returns W and the minimum."""
+    """Minimise ``loss + λ/2 ‖W‖²`` over the weights on the support, with the required signs.
+
+    Returns W and the minimum.
+    """
     columns = np.flatnonzero(support.any(axis=0))
     small = objective if len(columns) == objective.rows.n_columns else objective.restrict(columns)
     W = np.zeros(support.shape)
@@ -52,17 +57,17 @@ def refit(objective: Objective, support: np.ndarray, start: np.ndarray) -> tuple
 
 
 def _unknowns(support: np.ndarray) -> int:
-    """Those of Newton's method, which gives every prototype as many as the largest has."""
+    """The number of unknowns of Newton's method, which gives every prototype as many as the largest has."""
     return support.shape[0] * int(support.sum(axis=1).max())
 
 
 def _with_signs(objective: Objective, support: np.ndarray, W: np.ndarray) -> tuple[np.ndarray, float]:
     """Minimise subject to ``σ_l w_jl ≥ 0`` with an active set, as Lawson and Hanson do for least squares.
 
-    Entries are free or held at 0. From a W with the right signs, minimise over the free ones; if a sign turns wrong on
-    the way, go as far as it holds, hold the entry that met 0 there, and minimise again. If none does, free the held
-    entry by which the objective falls fastest; if there is none, W meets the optimality conditions. The objective falls
-    from one minimum to the next, so no set of free entries comes twice.
+    Entries are free or held at 0. From a W with the right signs, minimise over the free ones. If a sign turns wrong on
+    the way, stop where the first weight reaches 0, hold that entry, and minimise again. If none does, free the held
+    entry along which the objective falls fastest; if there is none, W meets the optimality conditions. The objective
+    falls from one minimum to the next, so no set of free entries occurs twice.
     """
     sign = np.broadcast_to(objective.penalty.sign, support.shape)
     W = np.where(sign * W < 0.0, 0.0, W)
@@ -80,7 +85,7 @@ def _with_signs(objective: Objective, support: np.ndarray, W: np.ndarray) -> tup
             free = free & (reach > reach.min())
             W = np.where(free, W + reach.min() * (target - W), 0.0)
             continue
-        if not value < least:  # the entry freed last brought nothing but rounding
+        if not value < least:  # the last entry freed changed nothing but rounding
             break
         W = best = target
         least = value
@@ -93,8 +98,11 @@ def _with_signs(objective: Objective, support: np.ndarray, W: np.ndarray) -> tup
 
 
 def _newton(objective: Objective, support: np.ndarray, W: np.ndarray) -> tuple[np.ndarray, float]:
-    """Newton's method with backtracking, in p·(k + 1) unknowns. Ends one full step after the decrement is negligible,
-    which by quadratic convergence leaves the minimiser to nearly machine precision."""
+    """Newton's method with backtracking, in p·(k + 1) unknowns.
+
+    Ends one full step after the decrement is negligible: by quadratic convergence that is the minimum to nearly machine
+    precision.
+    """
     p = support.shape[0]
     width = int(support.sum(axis=1).max())
     column = np.full((p, width), PADDING)
@@ -118,7 +126,7 @@ def _newton(objective: Objective, support: np.ndarray, W: np.ndarray) -> tuple[n
         decrement = -float(slope @ step.ravel())
         length = 1.0
         trial, at_trial = evaluate(theta + step)
-        # Close to the minimum the full step is right, though the fall it brings drowns in rounding.
+        # Close to the minimum the full step is right, though the fall is lost in rounding.
         while decrement > 1e-10 * value and trial > value - 1e-4 * length * decrement and length > 1e-8:
             length *= 0.5
             trial, at_trial = evaluate(theta + length * step)
@@ -142,6 +150,7 @@ def _solve_scaled(hessian: np.ndarray, ridge: float, slope: np.ndarray) -> np.nd
 
 
 def _lbfgs(objective: Objective, support: np.ndarray, W: np.ndarray) -> tuple[np.ndarray, float]:
+    """L-BFGS on the weights of the support, with bounds for the signs."""
     alpha = objective.penalty.alpha
 
     def evaluate(theta):
@@ -153,7 +162,7 @@ def _lbfgs(objective: Objective, support: np.ndarray, W: np.ndarray) -> tuple[np
     sign = np.broadcast_to(objective.penalty.sign, support.shape)[support]
     bounds = optimize.Bounds(np.where(sign > 0, 0.0, -np.inf), np.where(sign < 0, 0.0, np.inf)) if sign.any() else None
     options = {"maxiter": 5000, "ftol": 0.0, "gtol": 1e-9}
-    found = optimize.minimize(evaluate, W[support], jac=True, method="L-BFGS-B", bounds=bounds, options=options)
+    result = optimize.minimize(evaluate, W[support], jac=True, method="L-BFGS-B", bounds=bounds, options=options)
     refitted = np.zeros(support.shape)
-    refitted[support] = found.x
-    return refitted, float(found.fun)
+    refitted[support] = result.x
+    return refitted, float(result.fun)
