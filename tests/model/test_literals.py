@@ -15,6 +15,7 @@ from scipy import sparse
 
 from smallearn.model import Prototype, SMaLLModel, Term
 from smallearn.model._columns import CHUNK_ROWS
+from tests.helpers.frames import pandas_table, polars_table
 from tests.helpers.models import CARD, by_definition, factor_by_definition
 
 NAN = math.nan
@@ -33,23 +34,15 @@ def one_term(kind, value=None, mean=None, weight=1.0, n_features=1):
     return SMaLLModel((0, 1), "<i8", n_features, (Prototype(1, 0.0, (Term(0, weight, "a", kind, value, mean),)),))
 
 
-def pandas_table(**types):
-    return pd.DataFrame({name: pd.Series(values, dtype=types.get(name)) for name, values in FIELDS.items()})
-
-
-def polars_table(**types):
-    return pl.DataFrame({name: pl.Series(values, dtype=types.get(name)) for name, values in FIELDS.items()})
-
-
 TABLES = {
-    "pandas": pandas_table(),
-    "pandas category": pandas_table(colour="category", member="category"),
-    "pandas nullable": pandas_table(age="Float64", colour="string", member="boolean"),
-    "pandas whole numbers": pandas_table(age="Int64", colour="object", member="object"),
-    "pandas numbers for booleans": pandas_table(member="float64"),
-    "polars": polars_table(),
-    "polars Categorical": polars_table(age=pl.Float64, colour=pl.Categorical),
-    "polars Enum": polars_table(age=pl.Float32, colour=pl.Enum(["blue", "green", "red"])),
+    "pandas": pandas_table(FIELDS),
+    "pandas category": pandas_table(FIELDS, colour="category", member="category"),
+    "pandas nullable": pandas_table(FIELDS, age="Float64", colour="string", member="boolean"),
+    "pandas whole numbers": pandas_table(FIELDS, age="Int64", colour="object", member="object"),
+    "pandas numbers for booleans": pandas_table(FIELDS, member="float64"),
+    "polars": polars_table(FIELDS),
+    "polars Categorical": polars_table(FIELDS, age=pl.Float64, colour=pl.Categorical),
+    "polars Enum": polars_table(FIELDS, age=pl.Float32, colour=pl.Enum(["blue", "green", "red"])),
 }
 
 

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from smallearn._learn.data.encoding import MOST_CATEGORIES, encode_table
+from tests.helpers.frames import pandas_table, polars_table
 
 NAN = math.nan
 FIELDS = {
@@ -24,22 +25,14 @@ FIELDS = {
 VALUES = [[1.5, 1.0, 1.0, 2.0], [NAN, 0.0, NAN, 1.0], [3.0, NAN, 0.0, 2.0], [2.0, 1.0, 1.0, 10.0]]
 
 
-def pandas_table(**types):
-    return pd.DataFrame({name: pd.Series(values, dtype=types.get(name)) for name, values in FIELDS.items()})
-
-
-def polars_table(**types):
-    return pl.DataFrame({name: pl.Series(values, dtype=types.get(name)) for name, values in FIELDS.items()})
-
-
 TABLES = {
-    "pandas": pandas_table(),
-    "pandas category": pandas_table(colour="category"),
-    "pandas nullable": pandas_table(size="Float64", colour="string", member="boolean", floor="Int8"),
-    "pandas objects": pandas_table(size=object, colour=object, member=object, floor=object),
-    "polars": polars_table(),
-    "polars Categorical": polars_table(size=pl.Float32, colour=pl.Categorical, floor=pl.UInt8),
-    "polars Enum": polars_table(colour=pl.Enum(["red", "blue", "green"])),
+    "pandas": pandas_table(FIELDS),
+    "pandas category": pandas_table(FIELDS, colour="category"),
+    "pandas nullable": pandas_table(FIELDS, size="Float64", colour="string", member="boolean", floor="Int8"),
+    "pandas objects": pandas_table(FIELDS, size=object, colour=object, member=object, floor=object),
+    "polars": polars_table(FIELDS),
+    "polars Categorical": polars_table(FIELDS, size=pl.Float32, colour=pl.Categorical, floor=pl.UInt8),
+    "polars Enum": polars_table(FIELDS, colour=pl.Enum(["red", "blue", "green"])),
     "objects": np.array(list(zip(*FIELDS.values(), strict=True)), dtype=object),
 }
 
