@@ -15,7 +15,7 @@ PUBLIC = {
         f"smallearn.{name}"
         for name in (
             *("estimator", "selection", "evaluation", "datasets", "model", "explain", "export", "devices", "plot"),
-            *("report", "paper", "__main__"),
+            *("report", "__main__"),
         )
     ),
 }
@@ -52,15 +52,11 @@ def test_the_top_of_the_package_can_be_seen_at_a_glance():
 
 
 def test_every_module_is_public_or_says_that_it_is_internal():
-    assert [
-        name
-        for name in MODULES
-        if not name.startswith("smallearn.paper.") and name not in PUBLIC and not is_internal(name)
-    ] == []
+    assert [name for name in MODULES if name not in PUBLIC and not is_internal(name)] == []
     assert MODULES.keys() >= PUBLIC
 
 
-@pytest.mark.parametrize("name", sorted(PUBLIC - {"smallearn.__main__", "smallearn.paper"}))
+@pytest.mark.parametrize("name", sorted(PUBLIC - {"smallearn.__main__"}))
 def test_every_public_module_lists_its_names_and_has_them(name):
     module = importlib.import_module(name)
     assert module.__all__
