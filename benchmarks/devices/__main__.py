@@ -23,9 +23,10 @@ from benchmarks.timing import verdict
 from smallearn import SMaLLClassifier, SMaLLClassifierCV, SMaLLModel
 from smallearn.devices import CHIPS
 from smallearn.devices._measure import Measured, measure
-from smallearn.devices._rows import encode, target_of
+from smallearn.devices._rows import encode
 from smallearn.devices._toolchain import Program
 from smallearn.export._c.writer import to_c
+from smallearn.export._fixed.quantise import target_of
 
 SIZES = (3, 6, 12)  # most terms of our models; one more has them all
 NUMBERS = ("float32", "int16", "int8")
@@ -71,7 +72,7 @@ def ours(X: np.ndarray, y: np.ndarray) -> list[Entry]:
 
 
 def _entry(name: str, model: SMaLLModel, number: str, n_features: int) -> Entry:
-    target = target_of(model, number, {})
+    target = target_of(model, number)
     inputs, kind = encode(target, np.zeros((1, n_features)))
     program = Program(to_c(model, number), "return model_predict(x);", kind, inputs.shape[1])
     return Entry(name, program, lambda rows: encode(target, rows)[0])

@@ -11,7 +11,7 @@ from scipy.optimize import nnls
 from smallearn.devices import CHIPS, cost
 from smallearn.devices._cost import LAYOUTS, NUMBERS, Cost
 from smallearn.devices._estimate import QUANTITIES, counts_of
-from smallearn.devices._rows import target_of
+from smallearn.export._fixed.quantise import target_of
 from smallearn.model import Prototype, Range, SMaLLModel, Term
 from smallearn.model._columns import factor_of_one
 
@@ -66,7 +66,7 @@ def quantities(found: Cost) -> list[float]:
 def measured(chip: str, number: str, layout: str, seeds: range) -> tuple[np.ndarray, np.ndarray]:
     """The counts of random models, and what they cost."""
     models = [random_model(seed) for seed in seeds]
-    counts = np.array([counts_of(target_of(model, number, {})) for model in models])
+    counts = np.array([list(counts_of(target_of(model, number)).values()) for model in models])
     costs = np.array([quantities(cost(model, chip, number, method="measure", layout=layout)) for model in models])
     return counts, costs
 

@@ -7,18 +7,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from smallearn import SMaLLModel
+from smallearn import SMaLLClassifier, SMaLLModel
 from smallearn.devices import CHIPS, ToolchainError, cost
 from smallearn.devices._cost import NUMBERS
 from smallearn.devices._estimate import estimate
 from smallearn.devices._measure import measure
-from smallearn.devices._rows import encode, target_of, typical_rows
+from smallearn.devices._rows import encode, typical_rows
 from smallearn.devices._toolchain import Program
 from smallearn.export._c.writer import to_c
 from smallearn.export._fixed.float32 import certain, error_bound, exact_scores
-from smallearn.export._fixed.quantise import IntegerModel, decide
+from smallearn.export._fixed.quantise import IntegerModel, target_of
 from smallearn.export._flat import flatten
 from smallearn.model import Prototype, Range, Term
+from smallearn.model._rule import decide
 from tests.helpers.exports import MODELS, edge_rows, full_table, trained_models
 from tests.helpers.tools import MARKED_CHIPS, need_chip
 
@@ -67,7 +68,8 @@ def expected(target, inputs):
     if isinstance(target, IntegerModel):
         return target.predict(inputs), np.ones(len(inputs), dtype=bool)
     z = exact_scores(target.flat, inputs.astype(float))
-    return decide(target.flat, z), certain(target.flat, z, error_bound(target.flat, inputs.astype(float), "float32"))
+    answers = decide(z, target.flat.owners, len(target.flat.classes))
+    return answers, certain(target.flat, z, error_bound(target.flat, inputs.astype(float), "float32"))
 
 
 @pytest.mark.parametrize("layout", ["code", "table"])
@@ -77,7 +79,7 @@ def test_every_compiled_model_agrees_on_every_row(chip, number, layout, cases):
     sources, body, blocks, wanted, sure = [], [], [], [], []
     width = 1 + max(len(flatten(model).inputs) for model, _ in cases)
     for i, (model, X) in enumerate(cases):
-        target = target_of(model, number, {})
+        target = target_of(model, number)
         inputs, kind = encode(target, X)
         assert kind == number
         block = np.zeros((len(inputs), width), dtype=inputs.dtype)
@@ -184,9 +186,16 @@ def test_what_is_not_known_is_refused_with_what_is(name):
         cost(RAW, **{name: "strange"})
 
 
-def test_an_estimator_is_refused_with_a_hint():
-    with pytest.raises(TypeError, match="SMaLLModel"):
-        cost(object())
+def test_a_fitted_estimator_costs_what_its_model_costs():
+    X = np.random.default_rng(0).normal(size=(40, 3))
+    clf = SMaLLClassifier(1, 2, random_state=0).fit(X, X[:, 0] > 0.0)
+    assert cost(clf, method="estimate") == cost(clf.model_, method="estimate")
+
+
+@pytest.mark.parametrize(("wrong", "kind"), [(object(), TypeError), (SMaLLClassifier(), ValueError)])
+def test_what_is_no_model_is_refused(wrong, kind):
+    with pytest.raises(kind, match="SMaLL"):
+        cost(wrong)
 
 
 def test_names_of_any_kind_compile(chip):
@@ -206,10 +215,10 @@ def test_names_of_any_kind_compile(chip):
 def test_typical_rows_are_rows_of_the_model(name):
     model = MODELS[name]
     flat = flatten(model)
-    rows = typical_rows(flat, {})
+    rows = typical_rows(flat)
     assert rows.shape == (200, model.n_features)
     model.predict(rows)
-    np.testing.assert_array_equal(rows, typical_rows(flat, {}))
+    np.testing.assert_array_equal(rows, typical_rows(flat))
     for given in flat.inputs:
         values = rows[:, given.feature]
         assert given.may_be_missing == any(value is None for value in values)
@@ -220,7 +229,7 @@ def test_typical_rows_are_rows_of_the_model(name):
 
 def test_typical_rows_keep_to_what_is_declared_and_stand_on_cut_points():
     flat = flatten(CUTS)
-    rows = typical_rows(flat, {"ranges": {"a": (100.0, 101.0)}, "counts": {"c": (-2.0, 0.0, 10, 20)}}).astype(float)
+    rows = typical_rows(flat, {"a": (100.0, 101.0)}, {"c": (-2.0, 0.0, 10, 20)}).astype(float)
     a, c = rows[~np.isnan(rows[:, 0]), 0], rows[~np.isnan(rows[:, 2]), 2]
     assert ((a >= 100.0) & (a <= 101.0) | (np.abs(a - 1.0) < 1e-9)).all()
     assert ((c >= -40.0) & (c <= -20.0) | (np.abs(c - 3.0) < 1e-9)).all()
@@ -236,9 +245,7 @@ def test_without_tools_the_cost_is_estimated_and_says_so(name, monkeypatch):
     monkeypatch.setenv("PATH", os.devnull)
     found = cost(RAW, name, "int8")
     assert not found.measured
-    assert found.how.startswith(
-        "estimated from the number of terms, not measured; of random models nine in ten had flash"
-    )
+    assert found.how.startswith("estimated from the number of terms, not measured; nine in ten random models had flash")
     assert "is not installed (Debian: gcc-" in found.how
     assert "about" in str(found)
     assert found == replace(cost(RAW, name, "int8", method="estimate"), how=found.how)
@@ -260,7 +267,7 @@ def test_estimates_are_as_near_as_they_say(chip, number, held_out):
     kept, near = [], []
     for model in held_out:
         for layout in ("code", "table"):
-            guess = estimate(target_of(model, number, {}), CHIPS[chip], layout)
+            guess = estimate(target_of(model, number), CHIPS[chip], layout)
             truth = cost(model, chip, number, method="measure", layout=layout)
             off = {"flash": abs(guess.flash - truth.flash), "count": abs(guess.count - truth.count)}
             kept += [off[name] <= guess.errors[name] * max(getattr(truth, name), 16) + 1 for name in off]

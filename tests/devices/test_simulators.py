@@ -191,7 +191,7 @@ def test_cpp_programs_are_measured_too(chip):
 def test_an_endless_function_is_stopped(chip, monkeypatch):
     monkeypatch.setattr(avr, "MOST_CYCLES", 10_000)
     monkeypatch.setattr(arm_simulator, "MOST_INSTRUCTIONS", 10_000)
-    with pytest.raises(ToolchainError, match=r"more (cycles|instructions) than allowed"):
+    with pytest.raises(ToolchainError, match=r"more (cycles|than 10000 instructions)"):
         measure(program('for (;;) __asm__ volatile(""); (void)x;'), chip, ROW)
 
 
@@ -215,7 +215,7 @@ def test_nothing_is_left_behind(chip, monkeypatch, tmp_path):
 
 @pytest.mark.parametrize("rows", [np.zeros((0, 3)), np.zeros((2, 4)), np.zeros(3)])
 def test_rows_of_another_shape_are_refused(rows):
-    with pytest.raises(ValueError, match="3 inputs"):
+    with pytest.raises(ValueError, match=r"must be \(n_rows, 3\)"):
         measure(program(NOTHING), "cortex-m0", rows)
 
 

@@ -1,4 +1,4 @@
-"""What a model costs on a chip: bytes of flash and RAM, and time."""
+"""What a model costs on a chip: bytes of flash and RAM, and time. New chips go into ``_chips.py``."""
 
 from smallearn.devices._chips import CHIPS, Chip
 from smallearn.devices._cost import Cost, cost

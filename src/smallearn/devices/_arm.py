@@ -1,7 +1,7 @@
-"""Cortex-M programs run on unicorn, which counts instructions. Time is estimated from them.
+"""Cortex-M programs run on unicorn, which counts instructions; time is estimated from them.
 
-Unicorn is asked for whole blocks of instructions only. Its hooks on memory leave Thumb's conditional blocks (``it``) in
-a wrong state (version 2.1.4), and those on single instructions are slow and miss the ones whose condition fails.
+Unicorn is hooked only on whole blocks of instructions. Its hooks on memory leave Thumb's conditional blocks (``it``) in
+a wrong state (version 2.1.4); those on single instructions are slow and miss instructions whose condition fails.
 """
 
 import functools
@@ -16,44 +16,50 @@ FLASH, FLASH_SIZE = 0x08000000, 1 << 20
 RAM, RAM_SIZE = 0x20000000, 1 << 17
 TOP = RAM + RAM_SIZE
 BACK = FLASH + FLASH_SIZE - 16  # where the function returns to: nothing is there
-STACK = 8192  # bytes that are painted before a call and looked at after
+STACK = 8192  # bytes that are filled with PAINT before a call and inspected after it
 PAINT = b"\xa5"
-MOST_INSTRUCTIONS = 2_000_000  # of a call: some 40 ms on the chip
+NOWHERE = -1  # no address
+MOST_INSTRUCTIONS = 2_000_000  # of one call: about 40 ms on the chip
 
 
 def simulate(image: Image, chip: Chip, rows: np.ndarray) -> list[Call]:
-    """Call the function once for each row. The call itself counts as one instruction, and so does an instruction whose
-    condition fails.
+    """Call the function once for each row.
 
-    The time is that of a Cortex-M0 without wait states, but for a cycle here and there: one for each instruction, one
-    more for each word that is read or written, two more for each jump that is taken.
+    The call itself counts as one instruction, and so does an instruction whose condition fails. The time is about that
+    of a Cortex-M0 without wait states: one cycle for each instruction, one more for each word that is read or written,
+    two more for each jump that is taken.
     """
     core = _Core(image, chip)
     return [core.call(row.tobytes()) for row in rows]
 
 
+def check() -> None:
+    """Raise `ToolchainError` if the simulator is missing."""
+    module("unicorn")
+
+
 class _Core:
-    """A chip with a program in it, and what was counted in the present call."""
+    """A chip with a program in it, and the counters of the current call."""
 
     def __init__(self, image: Image, chip: Chip):
         self.unicorn, self.const = module("unicorn"), module("unicorn.arm_const")
         self.image = image
-        self.count = self.words = self.jumps = self.following = 0
-        self.emulator = self._made(chip)
+        self.count = self.words = self.jumps = 0
+        self.following = NOWHERE  # the address after the last block
+        self.emulator = self._emulator(chip)
         for place, size in ((FLASH, FLASH_SIZE), (RAM, RAM_SIZE)):
             self.emulator.mem_map(place, size)
         for _, place, data in image.pieces:
             self.emulator.mem_write(place, data)
         self.emulator.hook_add(self.unicorn.UC_HOOK_BLOCK, self._on_block)
 
-    def _made(self, chip: Chip) -> Any:
-        model = {"cortex-m0": "UC_CPU_ARM_CORTEX_M0", "cortex-m4": "UC_CPU_ARM_CORTEX_M4"}[chip.name]
+    def _emulator(self, chip: Chip) -> Any:
         emulator = self.unicorn.Uc(self.unicorn.UC_ARCH_ARM, self.unicorn.UC_MODE_THUMB | self.unicorn.UC_MODE_MCLASS)
-        emulator.ctl_set_cpu_model(getattr(self.const, model))
+        emulator.ctl_set_cpu_model(getattr(self.const, chip.cpu))
         return emulator
 
     def _on_block(self, emulator: Any, address: int, size: int, _data: Any) -> None:
-        """A run of instructions, one after another."""
+        """Count a block of consecutive instructions."""
         count, words = _contents(bytes(emulator.mem_read(address, size)))
         self.count += count
         self.words += words
@@ -63,7 +69,7 @@ class _Core:
     def call(self, row: bytes) -> Call:
         """One call of the function, from a caller whose stack is empty."""
         registers, write = self.const, self.emulator.reg_write
-        self.count, self.words, self.jumps, self.following = 1, 0, 1, -1  # the call, and below the jump back
+        self.count, self.words, self.jumps, self.following = 1, 0, 1, NOWHERE  # the call and the jump back
         self.emulator.mem_write(TOP - STACK, PAINT * STACK)
         self.emulator.mem_write(self.image.symbols["smallearn_x"], row)
         write(registers.UC_ARM_REG_R0, self.image.symbols["smallearn_x"])
@@ -71,19 +77,22 @@ class _Core:
         write(registers.UC_ARM_REG_LR, BACK | 1)
         try:
             self.emulator.emu_start(self.image.symbols["smallearn_call"] | 1, BACK, count=MOST_INSTRUCTIONS)
-        except self.unicorn.UcError as problem:
-            raise ToolchainError(f"The program failed in unicorn: {problem}.") from None
+        except self.unicorn.UcError as error:
+            raise ToolchainError(f"The program failed in unicorn: {error}.") from None
         if self.emulator.reg_read(registers.UC_ARM_REG_PC) != BACK:
-            raise ToolchainError("A call took more instructions than allowed.")
+            raise ToolchainError(f"A call took more than {MOST_INSTRUCTIONS} instructions.")
         answer = self.emulator.reg_read(registers.UC_ARM_REG_R0) & 0xFF
         stack = len(bytes(self.emulator.mem_read(TOP - STACK, STACK)).lstrip(PAINT))
-        return Call(answer, self.count, self.count + self.words + 2 * self.jumps, stack)
+        cycles = self.count + self.words + 2 * self.jumps
+        return Call(answer=answer, count=self.count, cycles=cycles, stack=stack)
 
 
 @functools.lru_cache(maxsize=65536)
 def _contents(code: bytes) -> tuple[int, int]:
-    """How many instructions there are, and how many words they read and write. Thumb's instructions have two bytes, or
-    four if the first five bits are 11101, 11110 or 11111."""
+    """How many instructions there are, and how many words they read and write.
+
+    Thumb instructions have two bytes, or four if the first five bits are 11101, 11110 or 11111.
+    """
     count = words = place = 0
     while place < len(code):
         first, second = (int.from_bytes(code[at : at + 2], "little") for at in (place, place + 2))
@@ -98,7 +107,7 @@ def _contents(code: bytes) -> tuple[int, int]:
 
 
 def _words_of_two_bytes(code: int) -> int:
-    if code >> 12 in (5, 6, 7, 8, 9) or code >> 11 == 0b01001:  # ldr, str and their kin
+    if code >> 12 in (5, 6, 7, 8, 9) or code >> 11 == 0b01001:  # ldr, str and variants
         return 1
     if code & 0xF600 == 0xB400:  # push, pop
         return (code & 0x1FF).bit_count()
@@ -106,7 +115,7 @@ def _words_of_two_bytes(code: int) -> int:
 
 
 def _words_of_four_bytes(first: int, second: int) -> int:
-    if first & 0xFE00 == 0xF800:  # ldr, str and their kin
+    if first & 0xFE00 == 0xF800:  # ldr, str and variants
         return 1
     if first & 0xFE00 == 0xE800:  # ldm, stm; ldrd, strd
         return 2 if first & 0x40 else second.bit_count()

@@ -1,4 +1,4 @@
-"""ATmega programs run on simavr, by a small host in C that is compiled on first use and kept."""
+"""ATmega programs run on simavr, by a small program in C ("the host") that is compiled on first use and cached."""
 
 import functools
 import os
@@ -13,8 +13,8 @@ from smallearn._run.hashing import hex_digest
 from smallearn.devices._chips import Chip
 from smallearn.devices._toolchain import Call, Image, ToolchainError, run
 
-DATA = 0x800000  # where avr-gcc puts RAM in its one space of addresses
-MOST_CYCLES = 5_000_000  # of a call: 0.3 s on the chip
+DATA = 0x800000  # where RAM begins in avr-gcc's single address space
+MOST_CYCLES = 5_000_000  # of one call: 0.3 s on the chip
 
 
 def simulate(image: Image, chip: Chip, rows: np.ndarray) -> list[Call]:
@@ -23,59 +23,58 @@ def simulate(image: Image, chip: Chip, rows: np.ndarray) -> list[Call]:
     flash = bytearray(image.flash)
     for address, _, data in image.pieces:
         flash[address : address + len(data)] = data
-    command = [
-        str(host()),
-        chip.name,
-        *map(
-            str,
-            (
-                chip.clock,
-                len(flash),
-                image.symbols["smallearn_call"],
-                image.symbols["smallearn_x"] - DATA,
-                image.symbols["_end"] - DATA,
-                rows.shape[1] * rows.itemsize,
-                len(rows),
-                MOST_CYCLES,
-            ),
-        ),
-    ]
+    numbers = (
+        chip.clock,
+        len(flash),
+        image.symbols["smallearn_call"],
+        image.symbols["smallearn_x"] - DATA,
+        image.symbols["_end"] - DATA,
+        rows.shape[1] * rows.itemsize,
+        len(rows),
+        MOST_CYCLES,
+    )
+    command = [str(host()), chip.cpu or chip.name, *map(str, numbers)]
     calls = []
     for line in run(command, bytes(flash) + rows.tobytes()).splitlines():
         answer, cycles, stack = map(int, line.split())
-        calls.append(Call(answer, cycles, cycles, stack))
+        calls.append(Call(answer=answer, count=cycles, cycles=cycles, stack=stack))
     return calls
+
+
+def check() -> None:
+    """Raise `ToolchainError` if the simulator is missing."""
+    host()
 
 
 @functools.lru_cache(maxsize=1)
 def host() -> Path:
-    """The compiled host: from the cache, or made now."""
+    """The compiled host: from the cache, or compiled now."""
     source = files(__package__).joinpath("simavr_host.c").read_bytes()
-    kept = _folder() / f"simavr-host-{hex_digest(source, 16)}"
-    if os.access(kept, os.X_OK):
-        return kept
+    cached = _folder() / f"simavr-host-{hex_digest(source, 16)}"
+    if os.access(cached, os.X_OK):
+        return cached
     compiler = shutil.which("gcc")
     if compiler is None:
         raise ToolchainError("gcc is not installed (Debian: gcc libc6-dev libsimavr-dev).")
-    with tempfile.TemporaryDirectory(prefix="smallearn-", dir=kept.parent) as folder:
-        text, made = Path(folder, "host.c"), Path(folder, "host")
+    with tempfile.TemporaryDirectory(prefix="smallearn-", dir=cached.parent) as folder:
+        text, program = Path(folder, "host.c"), Path(folder, "host")
         text.write_bytes(source)
         try:
-            run([compiler, "-O2", text, "-o", made, "-lsimavr"])
-        except ToolchainError as problem:
-            raise ToolchainError(f"simavr cannot be used (Debian: libsimavr-dev): {problem}") from None
-        made.replace(kept)  # whole or not at all, should two processes make it
-    return kept
+            run([compiler, "-O2", text, "-o", program, "-lsimavr"])
+        except ToolchainError as error:
+            raise ToolchainError(f"simavr cannot be used (Debian: libsimavr-dev): {error}") from None
+        program.replace(cached)  # atomic: two processes may compile it at once
+    return cached
 
 
 def _folder() -> Path:
-    """Where the host is kept: the user's cache, or a folder that is removed when Python ends."""
+    """Where the host is cached: the user's cache, or a folder that is removed when Python ends."""
     try:
-        kept = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "smallearn")
-        kept.mkdir(parents=True, exist_ok=True)
-        if os.access(kept, os.W_OK):
-            return kept
-    except (OSError, RuntimeError):  # nobody's home, or not to be written to
+        folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "smallearn")
+        folder.mkdir(parents=True, exist_ok=True)
+        if os.access(folder, os.W_OK):
+            return folder
+    except (OSError, RuntimeError):  # no home folder, or not writable
         pass
     return Path(_temporary().name)
 

@@ -1,16 +1,63 @@
-"""The chips that a cost can be asked for."""
+"""The chips whose costs are known.
+
+To add a chip whose architecture is in `ARCHITECTURES`: add one record to `CHIPS`, and run
+``python -m benchmarks.devices --fit`` if its costs are to be estimated where its compiler is missing. A new
+architecture is one more record in `ARCHITECTURES`, a module like ``_avr.py`` with functions ``simulate`` and ``check``,
+and its line in ``_measure.SIMULATORS``.
+"""
 
 from dataclasses import dataclass
 
 from smallearn._errors import check_choice
+from smallearn._text import show
+
+
+@dataclass(frozen=True)
+class Architecture:
+    """What chips with the same compiler share: its Debian packages, and the simulator (see ``_measure.SIMULATORS``)."""
+
+    packages: str
+    simulator: str
+
+
+ARCHITECTURES = {
+    "avr-": Architecture(packages="gcc-avr avr-libc", simulator="simavr"),
+    "arm-none-eabi-": Architecture(packages="gcc-arm-none-eabi libnewlib-arm-none-eabi", simulator="unicorn"),
+}  # by the prefix of the compiler's name
 
 
 @dataclass(frozen=True)
 class Chip:
-    """A chip: flash and RAM in bytes, the clock in Hz, how code is compiled for it, and what is counted there.
+    """A chip and how code is compiled for it.
 
-    ``counts`` is "cycles" where the simulator knows the time of every instruction, else "instructions"; ``script`` is
-    for the linker, empty for its own.
+    Parameters
+    ----------
+    name : str
+        Its name in `CHIPS`.
+    title : str
+        Its name for people.
+    flash, ram : int
+        Bytes.
+    clock : int
+        Hertz.
+    prefix : str
+        What the names of its compiler's programs begin with: "avr-" or "arm-none-eabi-".
+    flags : tuple of str
+        Options of the compiler.
+    counts : {"cycles", "instructions"}
+        What its simulator counts.
+    script : str, default=""
+        The linker script; empty for the linker's own.
+    cpu : str, default=""
+        What its simulator calls it; empty if that is ``name``.
+
+    Examples
+    --------
+    >>> from dataclasses import replace
+    >>> from smallearn.devices import CHIPS
+    >>> slow = replace(CHIPS["atmega328p"], clock=8_000_000)
+    >>> slow.flash
+    32768
     """
 
     name: str
@@ -22,10 +69,12 @@ class Chip:
     flags: tuple[str, ...]
     counts: str
     script: str = ""
+    cpu: str = ""
 
 
 ARM = ("--specs=nano.specs", "-nostartfiles", "-mthumb")
-# Code and constants at 0x08000000, variables at 0x20000000; no vectors and no start-up code, which are not the model's.
+# Code and constants at 0x08000000, variables at 0x20000000. Interrupt vectors and start-up code are left out: they are
+# not part of the model.
 ARM_SCRIPT = """\
 ENTRY(main)
 MEMORY
@@ -46,36 +95,38 @@ CHIPS = {
     chip.name: chip
     for chip in (
         Chip(
-            "atmega328p",
-            "ATmega328P (Arduino Uno) at 16 MHz",
-            32 * 1024,
-            2 * 1024,
-            16_000_000,
-            "avr-",
-            ("-mmcu=atmega328p",),
-            "cycles",
+            name="atmega328p",
+            title="ATmega328P (Arduino Uno) at 16 MHz",
+            flash=32 * 1024,
+            ram=2 * 1024,
+            clock=16_000_000,
+            prefix="avr-",
+            flags=("-mmcu=atmega328p",),
+            counts="cycles",
         ),
         Chip(
-            "cortex-m0",
-            "Cortex-M0 at 48 MHz, as in the STM32F030",
-            16 * 1024,
-            4 * 1024,
-            48_000_000,
-            "arm-none-eabi-",
-            (*ARM, "-mcpu=cortex-m0"),
-            "instructions",
-            ARM_SCRIPT,
+            name="cortex-m0",
+            title="Cortex-M0 at 48 MHz, as in the STM32F030",
+            flash=16 * 1024,
+            ram=4 * 1024,
+            clock=48_000_000,
+            prefix="arm-none-eabi-",
+            flags=(*ARM, "-mcpu=cortex-m0"),
+            counts="instructions",
+            script=ARM_SCRIPT,
+            cpu="UC_CPU_ARM_CORTEX_M0",
         ),
         Chip(
-            "cortex-m4",
-            "Cortex-M4 with FPU at 84 MHz, as in the STM32F401",
-            256 * 1024,
-            64 * 1024,
-            84_000_000,
-            "arm-none-eabi-",
-            (*ARM, "-mcpu=cortex-m4", "-mfloat-abi=hard", "-mfpu=fpv4-sp-d16"),
-            "instructions",
-            ARM_SCRIPT,
+            name="cortex-m4",
+            title="Cortex-M4 with FPU at 84 MHz, as in the STM32F401",
+            flash=256 * 1024,
+            ram=64 * 1024,
+            clock=84_000_000,
+            prefix="arm-none-eabi-",
+            flags=(*ARM, "-mcpu=cortex-m4", "-mfloat-abi=hard", "-mfpu=fpv4-sp-d16"),
+            counts="instructions",
+            script=ARM_SCRIPT,
+            cpu="UC_CPU_ARM_CORTEX_M4",
         ),
     )
 }
@@ -87,3 +138,12 @@ def find_chip(chip: str | Chip) -> Chip:
         return chip
     check_choice("chip", chip, tuple(CHIPS))
     return CHIPS[chip]
+
+
+def architecture_of(chip: Chip) -> Architecture:
+    """The architecture of a chip."""
+    if chip.prefix not in ARCHITECTURES:
+        raise ValueError(
+            f"prefix={show(chip.prefix)} of {show(chip.name)} is not one of {', '.join(map(repr, ARCHITECTURES))}."
+        )
+    return ARCHITECTURES[chip.prefix]

@@ -8,13 +8,16 @@ import numpy as np
 
 from smallearn._errors import check_choice
 from smallearn._text import count
-from smallearn.devices._chips import CHIPS, Chip, find_chip
+from smallearn.devices._chips import CHIPS, Chip, architecture_of, find_chip
 from smallearn.devices._estimate import estimate
 from smallearn.devices._measure import available, measure
-from smallearn.devices._rows import encode, target_of, typical_rows
+from smallearn.devices._rows import encode, typical_rows
 from smallearn.devices._toolchain import Program, ToolchainError
-from smallearn.export._c.writer import to_c
-from smallearn.model import SMaLLModel
+from smallearn.export._c.model import CModel
+from smallearn.export._c.writer import c_text
+from smallearn.export._fixed.numbers import TargetModel
+from smallearn.export._fixed.quantise import target_of
+from smallearn.model._rows import as_model
 
 NUMBERS = ("float32", "int8", "int16", "int32")
 METHODS = ("auto", "measure", "estimate")
@@ -25,12 +28,41 @@ LAYOUTS = ("code", "table", "best")
 class Cost:
     """What a model's ``predict`` costs on a chip.
 
-    ``flash`` is in bytes: code and constants, with the helpers of the compiler's library that the program would
-    otherwise not have (floating point, say). ``ram`` is in bytes: variables, and the stack at its deepest; the input is
-    the caller's. ``cycles`` (ATmega) or ``instructions`` (Cortex-M; the other is None) is the most that any row took
-    from the call to the return, ``mean`` the average over the rows. ``time_us`` is the most in microseconds at the
-    chip's clock, on a Cortex-M an estimate from instructions, words read and written, and jumps. ``how`` says in words
-    where the numbers come from, ``measured`` whether the code was compiled and run.
+    Parameters
+    ----------
+    chip : str
+        The name of the chip.
+    number : str
+        The type of the weights.
+    layout : {"code", "table"}
+        Whether the weights are in the code or in tables.
+    flash : int
+        Bytes of code and constants, with the functions of the compiler's library that the program would otherwise not
+        need (floating point, for example).
+    ram : int
+        Bytes of variables and of the deepest stack; the input belongs to the caller.
+    cycles, instructions : int or None
+        The most that any row took, from the call to the return: cycles on an ATmega, instructions on a Cortex-M; the
+        other is None.
+    mean : float
+        The mean of these over the rows.
+    time_us : float
+        The greatest time in microseconds at the chip's clock; on a Cortex-M an estimate from instructions, words read
+        and written, and jumps.
+    measured : bool
+        Whether the code was compiled and run; otherwise it is an estimate.
+    how : str
+        How the numbers were found, in a sentence.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from smallearn import SMaLLClassifier
+    >>> from smallearn.devices import cost
+    >>> clf = SMaLLClassifier(1, 2, random_state=0).fit(*load_breast_cancer(return_X_y=True))
+    >>> found = cost(clf, "cortex-m0", "int8", method="estimate")
+    >>> found.chip, found.cycles, found.measured
+    ('cortex-m0', None, False)
     """
 
     chip: str
@@ -47,7 +79,7 @@ class Cost:
 
     @property
     def count(self) -> int:
-        """Cycles or instructions, whichever the chip has."""
+        """Cycles or instructions, whichever the chip's simulator counts."""
         return self.instructions if self.cycles is None else self.cycles  # type: ignore[return-value]
 
     def __str__(self) -> str:
@@ -61,7 +93,7 @@ class Cost:
 
 
 def cost(
-    model: SMaLLModel,
+    model: Any,
     chip: str | Chip = "atmega328p",
     number: str = "int8",
     rows: Any = None,
@@ -71,84 +103,106 @@ def cost(
     ranges: Mapping[str, tuple[float, float]] | None = None,
     counts: Mapping[str, tuple[float, float, int, int]] | None = None,
 ) -> Cost:
-    """Flash, RAM and time of a model on a chip.
+    """Measure or estimate flash, RAM and time of a model on a chip.
 
     Parameters
     ----------
-    model : SMaLLModel
-    chip : {"atmega328p", "cortex-m0", "cortex-m4"}
-    number : {"float32", "int8", "int16", "int32"}
+    model : SMaLLModel or fitted estimator
+        The model.
+    chip : {"atmega328p", "cortex-m0", "cortex-m4"} or Chip, default="atmega328p"
+        The chip.
+    number : {"float32", "int8", "int16", "int32"}, default="int8"
+        The type of the weights, as in `to_c`.
     rows : array or table, rows × features, default=None
         What time and stack are measured on. None: 200 rows over the range of each input.
-    method : {"auto", "measure", "estimate"}
-        Compile and simulate, which needs the chip's tools (see `available`), or estimate from the number of terms.
-        "auto": measure if that is possible.
-    layout : {"code", "table", "best"}
-        As in `to_c`. "best": the one with less flash, and of equals the faster.
-    ranges, counts
+    method : {"auto", "measure", "estimate"}, default="auto"
+        Compile and simulate, which needs the chip's compiler and simulator (see `available`), or estimate from the
+        number of terms. "auto" measures if that is possible.
+    layout : {"code", "table", "best"}, default="code"
+        As in `to_c`. "best": the one with less flash, or the faster of two that are equal.
+    ranges, counts : mapping, default=None
         As in `to_c`: how features become whole numbers.
+
+    Returns
+    -------
+    Cost
+
+    Raises
+    ------
+    ToolchainError
+        If ``method`` is "measure" and the compiler or the simulator is missing.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from smallearn import SMaLLClassifier
+    >>> from smallearn.devices import cost
+    >>> clf = SMaLLClassifier(1, 2, random_state=0).fit(*load_breast_cancer(return_X_y=True))
+    >>> cost(clf, "atmega328p", "int8", method="estimate").flash < 200
+    True
     """
-    chip = find_chip(chip)
+    model, chip = as_model(model), find_chip(chip)
     check_choice("number", number, NUMBERS)
     check_choice("method", method, METHODS)
     check_choice("layout", layout, LAYOUTS)
-    options = {"ranges": ranges, "counts": counts}
-    if layout == "best":
-        both = [cost(model, chip, number, rows, method, one, **options) for one in LAYOUTS[:2]]  # type: ignore[arg-type]
-        return min(both, key=lambda found: (found.flash, found.count))
-    lacking = None if method == "estimate" else available(chip)
-    if method == "measure" and lacking is not None:
-        raise ToolchainError(f"The cost cannot be measured: {lacking}")
-    if method == "estimate" or lacking is not None:
-        return _estimated(model, chip, number, layout, options, lacking)
-    return _measured(model, chip, number, rows, layout, options)
+    missing = None if method == "estimate" else available(chip)
+    if method == "measure" and missing is not None:
+        raise ToolchainError(f"The cost cannot be measured: {missing}")
+    target = target_of(model, number, ranges=ranges, counts=counts)
+    layouts = LAYOUTS[:2] if layout == "best" else (layout,)
+    if method == "estimate" or missing is not None:
+        costs = [_estimated(target, chip, one, missing) for one in layouts]
+    else:
+        kind = "row" if rows is not None else "typical row"
+        X = typical_rows(target.flat, ranges, counts) if rows is None else rows
+        costs = [_measured(target, chip, one, X, kind) for one in layouts]
+    return min(costs, key=lambda found: (found.flash, found.count))
 
 
-def _without(number: str) -> str:
-    """What is the caller's, and not in a cost."""
-    return "" if number.startswith("float") else "; making codes of readings is the caller's"
-
-
-def _measured(model: SMaLLModel, chip: Chip, number: str, rows: Any, layout: str, options: dict) -> Cost:
-    target = target_of(model, number, options)
-    inputs, kind = encode(target, typical_rows(target.flat, options) if rows is None else rows)
-    source = to_c(model, number, name="model", form="header", layout=layout, **options)
-    found = measure(Program(source, "return model_predict(x);", kind, inputs.shape[1]), chip, inputs)
-    simulator = "simavr" if chip.counts == "cycles" else "unicorn"
-    what = count(len(inputs), "typical row" if rows is None else "row")
+def _measured(target: TargetModel, chip: Chip, layout: str, X: Any, kind: str) -> Cost:
+    """The cost on the rows of X, which are called ``kind``."""
+    inputs, input_type = encode(target, X)
+    source = c_text(CModel(prefix="model", target=target, arguments=False), "header", layout, None)
+    program = Program(source=source, body="return model_predict(x);", number=input_type, n_inputs=inputs.shape[1])
+    measured = measure(program, chip, inputs)
+    simulator = architecture_of(chip).simulator
+    encoding = "" if target.number.startswith("float") else "; without the conversion of readings to codes"
     return Cost(
-        chip.name,
-        number,
-        layout,
-        found.flash,
-        found.ram,
-        *_both(chip, max(found.counts)),
-        float(np.mean(found.counts)),
-        max(found.cycles) / chip.clock * 1e6,
-        True,
-        f"measured: {layout} compiled with {chip.prefix}gcc -Os, {what} run on {simulator}{_without(number)}",
+        chip=chip.name,
+        number=target.number,
+        layout=layout,
+        flash=measured.flash,
+        ram=measured.ram,
+        **_counted(chip, max(measured.counts)),
+        mean=float(np.mean(measured.counts)),
+        time_us=max(measured.cycles) / chip.clock * 1e6,
+        measured=True,
+        how=f"measured: {layout} compiled with {chip.prefix}gcc -Os, {count(len(inputs), kind)} run on {simulator}"
+        f"{encoding}",
     )
 
 
-def _estimated(model: SMaLLModel, chip: Chip, number: str, layout: str, options: dict, lacking: str | None) -> Cost:
-    guess = estimate(target_of(model, number, options), chip, layout)
-    near = ", ".join(
+def _estimated(target: TargetModel, chip: Chip, layout: str, missing: str | None) -> Cost:
+    """The estimated cost; ``missing`` is why it was not measured."""
+    guess = estimate(target, chip, layout)
+    errors = ", ".join(
         f"{name} within {100 * guess.errors[key]:.0f}%" for name, key in (("flash", "flash"), (chip.counts, "count"))
     )
-    why = "" if lacking is None else f"; {lacking}"
+    reason = "" if missing is None else f"; {missing}"
     return Cost(
-        chip.name,
-        number,
-        layout,
-        guess.flash,
-        guess.ram,
-        *_both(chip, guess.count),
-        guess.mean,
-        guess.cycles / chip.clock * 1e6,
-        False,
-        f"estimated from the number of terms, not measured; of random models nine in ten had {near}{why}",
+        chip=chip.name,
+        number=target.number,
+        layout=layout,
+        flash=guess.flash,
+        ram=guess.ram,
+        **_counted(chip, guess.count),
+        mean=guess.mean,
+        time_us=guess.cycles / chip.clock * 1e6,
+        measured=False,
+        how=f"estimated from the number of terms, not measured; nine in ten random models had {errors}{reason}",
     )
 
 
-def _both(chip: Chip, count: int) -> tuple[int | None, int | None]:
-    return (count, None) if chip.counts == "cycles" else (None, count)
+def _counted(chip: Chip, number: int) -> dict[str, int | None]:
+    """The number as cycles or as instructions, whichever the chip's simulator counts."""
+    return {name: number if name == chip.counts else None for name in ("cycles", "instructions")}

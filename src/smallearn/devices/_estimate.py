@@ -1,6 +1,6 @@
-"""What a model will cost about, from how many terms of each kind it has: for machines without the chip's tools.
+"""Estimates of what a model costs, from how many terms of each kind it has: for machines without the chip's compiler.
 
-The weights of the counts are in estimates.json, fitted to random models that were measured
+The weights of these numbers are in estimates.json, fitted to measurements of random models
 (``python -m benchmarks.devices --fit``).
 """
 
@@ -14,35 +14,18 @@ import numpy as np
 from smallearn.devices._chips import Chip
 from smallearn.export._fixed.numbers import TargetModel
 
-COUNTS = (
-    "one",
-    "prototypes",
-    "more than one prototype",
-    "any sum",
-    "any raw term",
-    "any literal",
-    "raw terms and literals",
-    "raw terms",
-    "raw terms that may be missing",
-    "literals beside raw terms",
-    "literals that decide together",
-    "literals that decide alone",
-    "literals that change nothing",
-    "literals of two ends",
-    "prototypes of literals",
-    "inputs",
-    "more than two classes",
-    "prototypes of more than two classes",
-)
-FEW_LITERALS = 8  # in a prototype of nothing else: their sum is written as a condition
-MOST_LITERALS = 12  # of a prototype, whose every combination is looked at
+FEW_LITERALS = 8  # of a prototype without raw terms: their sum is compiled as a condition
+MOST_LITERALS = 12  # of a prototype whose subsets of literals are enumerated
 QUANTITIES = ("flash", "ram", "count", "mean", "cycles")
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """As in `Measured`, the most of ``count`` and ``cycles`` over the rows, and the mean of the first. ``errors`` is
-    what nine of ten models kept to when the weights were fitted, as a share of what was measured."""
+    """An estimate of `Measured`: the greatest ``count`` and ``cycles`` over the rows, and the mean of the first.
+
+    ``errors`` has, for each of QUANTITIES, the relative error that nine in ten models did not exceed when the weights
+    were fitted.
+    """
 
     flash: int
     ram: int
@@ -52,10 +35,11 @@ class Estimate:
     errors: dict[str, float]
 
 
-def counts_of(target: TargetModel) -> list[float]:
-    """The numbers of COUNTS."""
+def counts_of(target: TargetModel) -> dict[str, float]:
+    """The numbers that a cost is estimated from, in the order of the weights."""
     raw = [term for term in target.terms if term.kind == "raw"]
-    beside = together = alone = idle = without = most = 0
+    n_raw, n_terms = len(raw), len(target.terms)
+    beside = together = alone = idle = of_literals = most = 0
     for prototype in range(len(target.intercepts)):
         terms = target.of(prototype)
         literals = sum(term.kind != "raw" for term in terms)
@@ -63,58 +47,67 @@ def counts_of(target: TargetModel) -> list[float]:
             beside += literals
         elif literals:
             deciding = _deciding(target, prototype)
-            without += 1
+            of_literals += 1
             most = max(most, literals)
             idle += literals - deciding
             alone += deciding == 1
             together += deciding if deciding > 1 else 0
     prototypes, several = len(target.intercepts), not target.flat.is_binary
-    return [
-        1.0,
-        prototypes,
-        prototypes > 1,
-        bool(raw) or most > FEW_LITERALS or (several and bool(target.terms)),
-        bool(raw),
-        len(raw) < len(target.terms),
-        0 < len(raw) < len(target.terms),
-        len(raw),
-        sum(term.instead is not None for term in raw),
-        beside,
-        together,
-        alone,
-        idle,
-        sum(term.kind == "between" for term in target.terms),
-        without,
-        len({term.input for term in target.terms}),
-        several,
-        prototypes if several else 0,
-    ]
+    return {
+        "one": 1.0,
+        "prototypes": prototypes,
+        "more than one prototype": prototypes > 1,
+        "any sum": n_raw > 0 or most > FEW_LITERALS or (several and n_terms > 0),
+        "any raw term": n_raw > 0,
+        "any literal": n_raw < n_terms,
+        "raw terms and literals": 0 < n_raw < n_terms,
+        "raw terms": n_raw,
+        "raw terms that may be missing": sum(term.instead is not None for term in raw),
+        "literals beside raw terms": beside,
+        "literals that decide together": together,
+        "literals that decide alone": alone,
+        "literals that change nothing": idle,
+        "literals of two ends": sum(term.kind == "between" for term in target.terms),
+        "prototypes of literals": of_literals,
+        "inputs": len({term.input for term in target.terms}),
+        "more than two classes": several,
+        "prototypes of more than two classes": prototypes if several else 0,
+    }
 
 
 def _deciding(target: TargetModel, prototype: int) -> int:
-    """How many of a prototype's literals can change the sign of its score: a compiler leaves the others out."""
+    """How many of a prototype's literals can change the sign of its score: a compiler removes the others."""
     weights = [term.weight for term in target.of(prototype)]
     if not target.flat.is_binary or len(weights) > MOST_LITERALS:
         return len(weights)
     holds = np.indices((2,) * len(weights)).astype(bool)
     score = target.intercepts[prototype] + sum(w * h for w, h in zip(weights, holds, strict=True))
-    wins = score > 0 if target.flat.owners[0] == 1 else score >= 0
-    return sum(bool((wins.take(0, axis) != wins.take(1, axis)).any()) for axis in range(len(weights)))
+    predicted = score > 0 if target.flat.owners[0] == 1 else score >= 0
+    return sum(bool((predicted.take(0, axis) != predicted.take(1, axis)).any()) for axis in range(len(weights)))
 
 
 def estimate(target: TargetModel, chip: Chip, layout: str) -> Estimate:
     """Weighted sums of the counts, rounded."""
     tables = _tables()
     if chip.name not in tables:
-        raise ValueError(f"There is no estimate for {chip.name}, only for {', '.join(tables)}.")
+        raise ValueError(
+            f"There is no estimate for {chip.name}, only for {', '.join(tables)}: install its compiler and simulator."
+        )
     table = tables[chip.name][target.number][layout]
-    counts = counts_of(target)
-    guess = {
+    counts = counts_of(target).values()
+    sums = {
         quantity: sum(weight * count for weight, count in zip(table["weights"][quantity], counts, strict=True))
         for quantity in QUANTITIES
     }
-    flash, ram, count, cycles = (round(guess[name]) for name in ("flash", "ram", "count", "cycles"))
-    return Estimate(flash, ram, count, min(guess["mean"], count), cycles, table["errors"])
+    count = round(sums["count"])
+    return Estimate(
+        flash=round(sums["flash"]),
+        ram=round(sums["ram"]),
+        count=count,
+        mean=min(sums["mean"], count),
+        cycles=round(sums["cycles"]),
+        errors=table["errors"],
+    )
 
 
 @functools.lru_cache(maxsize=1)

@@ -1,4 +1,4 @@
-"""What a program costs: compiled for the chip, run on its simulator, and the program with nothing to do taken away."""
+"""What a program costs: compiled for the chip and run on its simulator, less the same program without a model."""
 
 import functools
 from dataclasses import dataclass
@@ -7,17 +7,23 @@ import numpy as np
 
 from smallearn.devices import _arm as arm
 from smallearn.devices import _avr as avr
-from smallearn.devices._chips import Chip, find_chip
+from smallearn.devices._chips import Chip, architecture_of, find_chip
 from smallearn.devices._toolchain import Image, Program, ToolchainError, build, compiler, module
 
 DTYPES = {"float32": np.float32, "float64": np.float64, "int8": np.int8, "int16": np.int16, "int32": np.int32}
 
 
+SIMULATORS = {"simavr": avr, "unicorn": arm}  # by name: a module with ``simulate`` and ``check``
+
+
 @dataclass(frozen=True)
 class Measured:
-    """``flash`` bytes of code and constants, helpers of the compiler's library included; ``ram`` bytes of variables and
-    of stack at its deepest, the return address included and the input, which is the caller's, not; ``answers`` and
-    ``counts`` row by row (cycles or instructions, as the chip's ``counts`` says), and ``cycles``, an estimate on ARM.
+    """The cost of a program.
+
+    ``flash`` is in bytes: code and constants, with the functions of the compiler's library that it needs. ``ram`` is in
+    bytes: variables and the deepest stack, with the return address but without the input, which belongs to the caller.
+    ``answers``, ``counts`` (cycles or instructions, as the chip's ``counts`` says) and ``cycles`` (an estimate on ARM)
+    have one entry for each row.
     """
 
     flash: int
@@ -28,39 +34,58 @@ class Measured:
 
 
 def measure(program: Program, chip: str | Chip, rows: np.ndarray) -> Measured:
-    """Flash and variables against the program with an empty function of the same signature; counts and stack from the
-    call to the return, both included, with nothing taken away."""
+    """Compile a program and run it on rows.
+
+    Flash and variables are the difference to the program with an empty function of the same signature; counts and stack
+    are those from the call to the return, both included.
+    """
     chip = find_chip(chip)
     rows = np.ascontiguousarray(rows, dtype=DTYPES[program.number])
     if rows.ndim != 2 or rows.shape[1] != program.n_inputs or not len(rows):
-        raise ValueError(f"Rows have shape {rows.shape}; at least one of {program.n_inputs} inputs is needed.")
+        raise ValueError(f"Rows have shape {rows.shape}; they must be (n_rows, {program.n_inputs}), n_rows at least 1.")
     image = build(program, chip)
-    without = _empty(program.number, program.n_inputs, chip)
-    calls = (avr if chip.counts == "cycles" else arm).simulate(image, chip, rows)
+    empty = _empty(program.number, program.n_inputs, chip)
+    calls = SIMULATORS[architecture_of(chip).simulator].simulate(image, chip, rows)
     return Measured(
-        image.flash - without.flash,
-        image.ram - without.ram + max(call.stack for call in calls),
-        tuple(call.answer for call in calls),
-        tuple(call.count for call in calls),
-        tuple(call.cycles for call in calls),
+        flash=image.flash - empty.flash,
+        ram=image.ram - empty.ram + max(call.stack for call in calls),
+        answers=tuple(call.answer for call in calls),
+        counts=tuple(call.count for call in calls),
+        cycles=tuple(call.cycles for call in calls),
     )
 
 
 @functools.lru_cache(maxsize=256)
 def _empty(number: str, n_inputs: int, chip: Chip) -> Image:
-    return build(Program("", "(void)x;\n    return 0;", number, n_inputs), chip)
+    """The program without a model."""
+    return build(Program(source="", body="(void)x;\n    return 0;", number=number, n_inputs=n_inputs), chip)
 
 
 def available(chip: str | Chip) -> str | None:
-    """What is missing to measure on the chip and how to install it; None if nothing is."""
+    """Check whether costs on a chip can be measured here.
+
+    Parameters
+    ----------
+    chip : {"atmega328p", "cortex-m0", "cortex-m4"} or Chip
+        The chip.
+
+    Returns
+    -------
+    str or None
+        What is missing and how to install it; None if nothing is missing.
+
+    Examples
+    --------
+    >>> from smallearn.devices import available
+    >>> reason = available("atmega328p")
+    >>> reason is None or "install" in reason or "Debian" in reason
+    True
+    """
     chip = find_chip(chip)
     try:
         compiler(chip)
         module("elftools.elf.elffile")
-        if chip.counts == "cycles":
-            avr.host()
-        else:
-            module("unicorn")
-    except ToolchainError as problem:
-        return str(problem)
+        SIMULATORS[architecture_of(chip).simulator].check()
+    except ToolchainError as error:
+        return str(error)
     return None

@@ -1,7 +1,7 @@
 """Small C programs for a chip: written, compiled, linked, and their sizes read. Nothing is run here.
 
-A program is the same loop around one function for everything that is measured, so that costs can be compared; a file of
-its own for the function, so that the compiler cannot see through the call.
+Everything that is measured is one function in the same program, so that costs can be compared. The function has a file
+of its own, so that the compiler cannot inline the call.
 """
 
 import importlib
@@ -14,14 +14,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 
-from smallearn.devices._chips import Chip
+from smallearn.devices._chips import Chip, architecture_of
 
-SECONDS = 120  # that a compiler or a simulator may take before something must be wrong
+SECONDS = 120  # time limit of a compiler or a simulator
 FLAGS = ("-Os", "-ffunction-sections", "-fdata-sections", "-Wl,--gc-sections")
 CPP_FLAGS = ("-fno-exceptions", "-fno-rtti", "-fno-threadsafe-statics")  # as Arduino compiles
 TYPES = {"float32": "float", "int8": "int8_t", "int16": "int16_t", "int32": "int32_t", "float64": "double"}
 EXTRA = "pip install 'smallearn[devices]'"
-PACKAGES = {"avr-": "gcc-avr avr-libc", "arm-none-eabi-": "gcc-arm-none-eabi libnewlib-arm-none-eabi"}
 
 MAIN = """\
 #include <stdint.h>
@@ -45,13 +44,30 @@ FUNCTION = """\
 
 
 class ToolchainError(RuntimeError):
-    """A compiler, a simulator or a package is missing, or did not do what it should."""
+    """A compiler, a simulator or a package is missing or failed.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from smallearn import SMaLLClassifier
+    >>> from smallearn.devices import ToolchainError, cost
+    >>> clf = SMaLLClassifier(1, 2, random_state=0).fit(*load_breast_cancer(return_X_y=True))
+    >>> try:
+    ...     found = cost(clf, "atmega328p", method="measure")
+    ... except ToolchainError:
+    ...     found = cost(clf, "atmega328p", method="estimate")
+    >>> found.flash < 200
+    True
+    """
 
 
 @dataclass(frozen=True)
 class Program:
-    """Source that defines what ``body`` calls: statements that return the class of ``x``, an array of ``n_inputs``
-    numbers. ``number`` is the type of the inputs, ``flags`` are more for the compiler, ``cpp`` is for C++."""
+    """A function to measure.
+
+    ``source`` defines what ``body`` calls: statements that return the class of ``x``, an array of ``n_inputs`` numbers
+    of type ``number``. ``flags`` are further options of the compiler, ``cpp`` is for C++.
+    """
 
     source: str
     body: str
@@ -63,8 +79,11 @@ class Program:
 
 @dataclass(frozen=True)
 class Call:
-    """One call of a program's function: the class it gave, what was counted, the time in cycles (an estimate where
-    instructions are counted) and the bytes of stack."""
+    """One call of a program's function.
+
+    ``answer`` is the class, ``count`` what the simulator counts, ``cycles`` the time (an estimate if instructions are
+    counted), ``stack`` the bytes of stack used.
+    """
 
     answer: int
     count: int
@@ -74,8 +93,11 @@ class Call:
 
 @dataclass(frozen=True)
 class Image:
-    """A linked program: ``flash`` is what it occupies there (code, constants and the first values of variables),
-    ``ram`` its variables, ``pieces`` what is loaded (address in flash, address when it runs, bytes)."""
+    """A linked program.
+
+    ``flash`` is its size there (code, constants and initial values of variables), ``ram`` that of its variables,
+    ``pieces`` what is loaded: address in flash, address at run time, bytes.
+    """
 
     flash: int
     ram: int
@@ -86,38 +108,40 @@ class Image:
 def compiler(chip: Chip, cpp: bool = False) -> str:
     """The path of the cross compiler."""
     name = f"{chip.prefix}{'g++' if cpp else 'gcc'}"
-    found = shutil.which(name)
-    if found is None:
-        raise ToolchainError(f"{name} is not installed (Debian: {PACKAGES.get(chip.prefix, name)}).")
-    return found
+    path = shutil.which(name)
+    if path is None:
+        raise ToolchainError(f"{name} is not installed (Debian: {architecture_of(chip).packages}).")
+    return path
 
 
 def module(name: str) -> ModuleType:
     """A module of the extra ``devices``."""
     try:
         return importlib.import_module(name)
-    except ImportError as problem:
-        raise ToolchainError(f"The package {name.split('.')[0]} cannot be imported ({problem}): {EXTRA}.") from None
+    except ImportError as error:
+        raise ToolchainError(f"The package {name.split('.')[0]} cannot be imported ({error}): {EXTRA}.") from None
 
 
-def run(command: Sequence[str | Path], given: bytes = b"") -> bytes:
-    """What a command prints. An error has its first lines."""
+def run(command: Sequence[str | Path], standard_input: bytes = b"") -> bytes:
+    """What a command prints. The message of an error has the first lines of its standard error."""
     environment = {**os.environ, "LC_ALL": "C"}
     name = Path(command[0]).name
     try:
-        done = subprocess.run(command, input=given, capture_output=True, timeout=SECONDS, env=environment, check=False)
+        done = subprocess.run(
+            command, input=standard_input, capture_output=True, timeout=SECONDS, env=environment, check=False
+        )
     except subprocess.TimeoutExpired:
         raise ToolchainError(f"{name} did not end within {SECONDS} s.") from None
-    except OSError as problem:
-        raise ToolchainError(f"{name} cannot be run: {problem}.") from None
+    except OSError as error:
+        raise ToolchainError(f"{name} cannot be run: {error}.") from None
     if done.returncode:
-        said = "\n".join(done.stderr.decode(errors="replace").splitlines()[:12])
-        raise ToolchainError(f"{name} failed with code {done.returncode}:\n{said}")
+        message = "\n".join(done.stderr.decode(errors="replace").splitlines()[:12])
+        raise ToolchainError(f"{name} failed with code {done.returncode}:\n{message}")
     return done.stdout
 
 
 def build(program: Program, chip: Chip) -> Image:
-    """Compile and link, in a folder that is removed again."""
+    """Compile and link, in a temporary folder."""
     kind = TYPES[program.number]
     width = max(program.n_inputs, 1)  # C has no empty arrays
     linkage = 'extern "C" ' if program.cpp else ""
@@ -143,23 +167,22 @@ def build(program: Program, chip: Chip) -> Image:
 
 
 def read_elf(path: Path) -> Image:
-    """Sizes as the program ``size`` gives them: flash is text and data, RAM data and bss."""
-    elf = module("elftools.elf.elffile")
+    """A linked program, its sizes as the program ``size`` gives them: flash is text and data, RAM is data and bss."""
     with path.open("rb") as file:
-        found = elf.ELFFile(file)
+        elf = module("elftools.elf.elffile").ELFFile(file)
         flash = ram = 0
-        for section in found.iter_sections():
+        for section in elf.iter_sections():
             kind, flags = section["sh_type"], section["sh_flags"]
-            if not flags & 2:  # not in memory
+            if not flags & 2:  # takes no memory
                 continue
             loaded, writable = kind != "SHT_NOBITS", bool(flags & 1)
             flash += section["sh_size"] if loaded else 0
             ram += section["sh_size"] if writable else 0
-        table = found.get_section_by_name(".symtab")
+        table = elf.get_section_by_name(".symtab")
         symbols = {symbol.name: symbol["st_value"] for symbol in table.iter_symbols()}
         pieces = tuple(
             (segment["p_paddr"], segment["p_vaddr"], segment.data())
-            for segment in found.iter_segments()
+            for segment in elf.iter_segments()
             if segment["p_type"] == "PT_LOAD" and segment["p_filesz"]
         )
-    return Image(flash, ram, symbols, pieces)
+    return Image(flash=flash, ram=ram, symbols=symbols, pieces=pieces)

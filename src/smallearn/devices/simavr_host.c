@@ -3,9 +3,9 @@
    Arguments: chip, clock in Hz, bytes of flash, address of the function, address of its input in RAM, first free
    address in RAM, bytes of a row, rows, most cycles of a call. Standard input: the flash, then the rows.
 
-   The program runs by itself; when it comes to the function, the next row is put into RAM, and when it comes back, the
+   The program runs in a loop. When it reaches the function, the next row is put into RAM; when the function returns, the
    class is in r24. Cycles are those from the call to the return, both included; the stack is what was written below the
-   caller's: free RAM is painted before and looked at after. */
+   caller's: free RAM is filled with PAINT before and inspected after. */
 #include <simavr/sim_avr.h>
 #include <simavr/sim_core.h>
 
