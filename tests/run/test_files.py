@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from smallearn._run.files import DRAFT, draft_of, write_whole
+from smallearn._run.files import DRAFT, draft_of, folder_draft_of, write_whole
 
 posix_only = pytest.mark.skipif(os.name == "nt", reason="pipes, file modes and symbolic links of POSIX")
 
@@ -109,3 +109,30 @@ def test_importing_it_needs_the_standard_library_alone():
     """
     ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert ran.stdout == "[]\n"
+
+
+@pytest.mark.parametrize("exists", [False, True])
+def test_a_folder_appears_when_the_block_ends_and_replaces_the_earlier_one(tmp_path, exists):
+    path = tmp_path / "above" / "folder"
+    if exists:
+        path.mkdir(parents=True)
+        (path / "old").touch()
+    with folder_draft_of(path) as draft:
+        (draft / "new").touch()
+        assert path.exists() == exists
+    assert [entry.name for entry in path.iterdir()] == ["new"]
+    assert [entry.name for entry in path.parent.iterdir()] == ["folder"]
+
+
+def test_a_block_that_fails_leaves_the_earlier_folder_as_it_was(tmp_path):
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "old").touch()
+
+    def fail():
+        with folder_draft_of(tmp_path / "folder") as draft:
+            (draft / "new").touch()
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        fail()
+    assert [entry.name for entry in tmp_path.rglob("*")] == ["folder", "old"]

@@ -66,3 +66,25 @@ def _standard_stream(status: os.stat_result) -> int | None:
             if os.path.samestat(status, os.fstat(descriptor)):
                 return descriptor
     return None
+
+
+@contextmanager
+def folder_draft_of(path: str | os.PathLike) -> Iterator[Path]:
+    """Yield an empty folder that takes the place of ``path`` once the block ends; if it raises, nothing is changed."""
+    place = Path(path)
+    place.parent.mkdir(parents=True, exist_ok=True)
+    work = Path(tempfile.mkdtemp(prefix=DRAFT, dir=place.parent))
+    try:
+        new, old = work / "new", work / "old"
+        new.mkdir()
+        yield new
+        if place.exists():
+            place.rename(old)
+        try:
+            new.rename(place)
+        except OSError:
+            if old.exists():
+                old.rename(place)
+            raise
+    finally:
+        shutil.rmtree(work, ignore_errors=True)

@@ -1,13 +1,21 @@
-"""A trained model where predictions are made: C, Arduino, Python, JavaScript, Rust, SQL, ONNX.
+"""Exports: a trained model as C, Arduino, Python, JavaScript, Rust, SQL or ONNX.
 
-Every target is written from the same flat list of terms (`flatten`), in a file of its own. `TARGETS` has them by name;
-`register` adds one.
+Every target is written from the same flat list of terms (`flatten`) and every function takes a `SMaLLModel` or a fitted
+estimator.
+
+Where to add something:
+
+- a language like Python or Rust: one file, see ``_scripts/skeleton.py``, and one line in `TARGETS`;
+- an SQL dialect: one class and one line in ``_sql/dialects.py``;
+- a chip: one record in ``smallearn/devices/_chips.py``;
+- anything else: a function ``to_…(model, **options)`` and one line in `TARGETS`, or `register` from outside.
 """
 
 from collections.abc import Callable
 from typing import Any
 
-from smallearn._text import listed, show
+from smallearn._errors import check_choice
+from smallearn._text import show
 from smallearn.export._c.arduino import to_arduino
 from smallearn.export._c.writer import to_c
 from smallearn.export._fixed.float32 import float32_error_bound
@@ -18,7 +26,7 @@ from smallearn.export._scripts.javascript import to_javascript
 from smallearn.export._scripts.python import to_python
 from smallearn.export._scripts.rust import to_rust
 from smallearn.export._sql.writer import to_sql
-from smallearn.model import SMaLLModel
+from smallearn.model._rows import as_model
 
 __all__ = [
     "TARGETS",
@@ -53,17 +61,59 @@ TARGETS: dict[str, Callable[..., Any]] = {
 }
 
 
-def export(model: SMaLLModel, target: str, **options: Any) -> Any:
-    """What the target of this name makes of the model: text, but for Arduino (a folder) and ONNX (a ModelProto)."""
-    if target not in TARGETS:
-        raise ValueError(f"There is no target {show(target)}; there are {listed(sorted(TARGETS))}.")
-    return TARGETS[target](model, **options)
+def export(model: Any, target: str, **options: Any) -> Any:
+    """Export a model to the target of that name.
+
+    Parameters
+    ----------
+    model : SMaLLModel or fitted estimator
+        The model.
+    target : str
+        One of the names in `TARGETS`: "c", "arduino", "python", "javascript", "rust", "sql", "onnx", or one added with
+        `register`.
+    **options : dict
+        The parameters of the target's function.
+
+    Returns
+    -------
+    str, Path or onnx.ModelProto
+        Text; for Arduino the path of a folder, for ONNX a graph.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from smallearn import SMaLLClassifier
+    >>> from smallearn.export import export, to_sql
+    >>> clf = SMaLLClassifier(1, 2, random_state=0).fit(*load_breast_cancer(return_X_y=True))
+    >>> export(clf, "sql", dialect="sqlite") == to_sql(clf, "sqlite")
+    True
+    """
+    check_choice("target", target, tuple(sorted(TARGETS)))
+    return TARGETS[target](as_model(model), **options)
 
 
 def register(name: str, function: Callable[..., Any]) -> None:
-    """Add a target of one's own, ``function(model, **options)``; a name that is taken is refused."""
+    """Add a target.
+
+    Parameters
+    ----------
+    name : str
+        Its name: an identifier that no other target has.
+    function : callable
+        It is called as ``function(model, **options)`` with a `SMaLLModel`, and its result is that of `export`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from smallearn import SMaLLClassifier
+    >>> from smallearn.export import TARGETS, export, register
+    >>> register("rule", lambda model: model.rule)
+    >>> export(SMaLLClassifier(1, 2, random_state=0).fit(*load_breast_cancer(return_X_y=True)), "rule")
+    'Predict 1 if this score is above 0, otherwise 0.'
+    >>> del TARGETS["rule"]
+    """
     if not isinstance(name, str) or not name.isidentifier():
-        raise ValueError(f"The name of a target is a word, not {show(name)}.")
+        raise ValueError(f"name={show(name)} must be an identifier: letters, digits and underscores.")
     if name in TARGETS and TARGETS[name] is not function:
-        raise ValueError(f"The target {show(name)} is there already; take another name.")
+        raise ValueError(f"There is a target {show(name)} already; choose another name.")
     TARGETS[name] = function

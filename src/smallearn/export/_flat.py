@@ -1,11 +1,14 @@
 """A model as the flat list of terms that every target is written from.
 
-What a target has to know is settled here once: which features are inputs, which of them hold text, which terms can
-never hold and fall away. A feature with a raw or threshold term is a number, and so is one that is compared with
-numbers alone; one that is compared with text is text, where only equality and absence can be asked for, and so is one
-without a range that is asked for absence alone, in a trained model.
+Everything that a target has to know about a model is decided here, once: which features are inputs, which of them hold
+text, and which terms can never hold and are dropped.
+
+A feature is text if it is compared with text. A feature with a raw or threshold term is a number, and so is one that is
+compared with numbers only. A feature that is only tested for being missing is a number if the model knows its range or
+was not trained, else text.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,16 +18,41 @@ from smallearn._version import __version__
 from smallearn.export._names import unique_names
 from smallearn.model import SMaLLModel, Term
 from smallearn.model._parts import Category
+from smallearn.model._rows import as_model
+
+HASH_DIGITS = 12
 
 
 @dataclass(frozen=True)
 class Input:
-    """A feature that the model reads. ``label`` is what the user calls it, any text; ``name`` the same as an identifier
-    of lower-case ASCII letters, digits and underscores, different from every other input's.
+    """A feature that the model reads.
 
-    It may be a reserved word: a target puts a prefix before it. ``categories`` are those that a text input is compared
-    with; other text equals none of them. ``low`` and ``high`` are the training range of a number, None where it is not
-    known. ``may_be_missing``: the model has an answer without it.
+    Parameters
+    ----------
+    feature : int
+        Its position among the features of the training data.
+    label : str
+        What the user calls it: any text.
+    name : str
+        The label as an identifier of lower-case ASCII letters, digits and underscores, different from that of every
+        other input. It may be a reserved word: targets put a prefix before it.
+    is_text : bool
+        Whether it holds text; otherwise it is a number.
+    categories : tuple
+        The categories that a text input is compared with; other text equals none of them.
+    low, high : float or None
+        The range of a number in the training data; None if it is not known.
+    may_be_missing : bool
+        Whether the model can predict without it.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from smallearn import SMaLLClassifier
+    >>> from smallearn.export import flatten
+    >>> clf = SMaLLClassifier(1, 2, random_state=0).fit(*load_breast_cancer(return_X_y=True))
+    >>> [input_.label for input_ in flatten(clf).inputs]
+    ['x20', 'x27']
     """
 
     feature: int
@@ -39,7 +67,32 @@ class Input:
 
 @dataclass(frozen=True)
 class FlatTerm:
-    """``weight · b`` in prototype number ``prototype``, of input number ``input``; the rest as in `Term`."""
+    """A term of a prototype: ``weight · b``.
+
+    Parameters
+    ----------
+    prototype : int
+        The position of the prototype whose score it is added to.
+    input : int
+        The position of its input in `FlatModel.inputs`.
+    weight : float
+        Never 0.
+    kind : str
+        As in `smallearn.model.Term`: "raw", "at_most", "above", "equals" or "missing".
+    value : str, float or None
+        The cut point or category; None for "raw" and "missing".
+    mean : float or None
+        What stands in for a missing value in a raw term.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from smallearn import SMaLLClassifier
+    >>> from smallearn.export import flatten
+    >>> clf = SMaLLClassifier(1, 2, random_state=0).fit(*load_breast_cancer(return_X_y=True))
+    >>> [(term.prototype, term.input, term.kind) for term in flatten(clf).terms]
+    [(0, 0, 'raw'), (0, 1, 'raw')]
+    """
 
     prototype: int
     input: int
@@ -51,12 +104,43 @@ class FlatTerm:
 
 @dataclass(frozen=True)
 class FlatModel:
-    """``z_j = intercepts[j] + Σ weight · b``, summed in the order of ``terms``; ``owners[j]`` is the position in
-    ``classes`` of the class that prototype ``j`` speaks for.
+    """A model as a flat list of terms.
 
-    Two classes: the prediction is that of the prototypes if any score is above 0 (for class 1) or at least 0 (for class
-    0, as ties go to the first class), and otherwise the other. More: the class of the greatest score, ties to the
-    first. ``scale`` times a score is in log-odds.
+    The score of prototype ``j`` is ``intercepts[j] + Σ weight · b``, summed in the order of ``terms``. With two classes
+    the owner of the prototypes is predicted if any score is above 0 (if it is class 1) or at least 0 (if it is class 0,
+    as ties go to the first class), otherwise the other class. With more classes the class with the greatest score is
+    predicted, ties going to the first.
+
+    Parameters
+    ----------
+    classes : tuple
+        The labels.
+    n_features : int
+        How many features the training data had.
+    inputs : tuple of Input
+        The features in use, in the order of their positions.
+    owners : tuple of int
+        For each prototype, the position of its class in ``classes``.
+    intercepts : tuple of float
+        The constant of each prototype.
+    terms : tuple of FlatTerm
+        The terms of all prototypes.
+    scale : float
+        Log-odds of one unit of score.
+    version : str
+        The version of smallearn that made it.
+    hash : str
+        The `model_hash` of the model.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from smallearn import SMaLLClassifier
+    >>> from smallearn.export import flatten
+    >>> clf = SMaLLClassifier(1, 2, random_state=0).fit(*load_breast_cancer(return_X_y=True))
+    >>> flat = flatten(clf)
+    >>> flat.classes, flat.owners, len(flat.of(0))
+    ((0, 1), (1,), 2)
     """
 
     classes: tuple[Any, ...]
@@ -71,85 +155,169 @@ class FlatModel:
 
     @property
     def is_binary(self) -> bool:
+        """Whether there are two classes."""
         return len(self.classes) == 2
 
+    @property
+    def by_class(self) -> list[int]:
+        """The positions of the prototypes, ordered by class: the first of the greatest scores wins a tie."""
+        return sorted(range(len(self.owners)), key=lambda j: self.owners[j])
+
     def of(self, prototype: int) -> tuple[FlatTerm, ...]:
-        """The terms of one prototype."""
+        """The terms of one prototype.
+
+        Parameters
+        ----------
+        prototype : int
+            Its position.
+
+        Returns
+        -------
+        tuple of FlatTerm
+        """
         return tuple(term for term in self.terms if term.prototype == prototype)
 
     @property
     def stamp(self) -> str:
-        """What every export says of its origin, on one line."""
+        """The version and the hash, on one line: every export carries it."""
         return f"smallearn {self.version}, model {self.hash}"
 
 
 def flatten(model: Any) -> FlatModel:
-    """The inputs in the order of the features, and the terms that can make a difference, in order."""
-    if not isinstance(model, SMaLLModel):
-        hint = "; pass its model_" if hasattr(model, "model_") else ""
-        raise TypeError(f"A SMaLLModel can be exported, not {type(model).__name__}{hint}.")
-    kept = _that_matter(model)
-    features = sorted({term.feature for terms in kept for term in terms})
-    place = {feature: position for position, feature in enumerate(features)}
+    """Flatten a model to its inputs and the terms that can make a difference.
+
+    Parameters
+    ----------
+    model : SMaLLModel or fitted estimator
+        The model.
+
+    Returns
+    -------
+    FlatModel
+        The inputs in the order of the features, and the terms in their order in the model.
+
+    Raises
+    ------
+    ValueError
+        If a number that a feature is compared with is beyond 2¹⁰²³.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from smallearn import SMaLLClassifier
+    >>> from smallearn.export import flatten
+    >>> clf = SMaLLClassifier(1, 2, random_state=0).fit(*load_breast_cancer(return_X_y=True))
+    >>> len(flatten(clf).terms)
+    2
+    """
+    model = as_model(model)
+    kept = _terms_that_matter(model)
     every = [term for terms in kept for term in terms]
+    features = sorted({term.feature for term in every})
     labels = [next(term.label for term in every if term.feature == feature) for feature in features]
+    position = {feature: place for place, feature in enumerate(features)}
     names = unique_names(labels)
-    ranges = {extent.feature: extent for extent in model.ranges}
-    needed = {term.feature for term in model.terms if term.kind == "raw" and term.mean is None}
-    inputs = []
-    for feature, label, name in zip(features, labels, names, strict=True):
-        mine = [term for term in every if term.feature == feature]
-        text = any(isinstance(term.value, str) for term in mine) or (
-            # Asked for nothing but absence: numbers have a range, in a model that was trained.
-            all(term.kind == "missing" for term in model.terms if term.feature == feature)
-            and model.training is not None
-            and feature not in ranges
-        )
-        known = None if text else ranges.get(feature)
-        inputs.append(
-            Input(
-                feature,
-                label,
-                name,
-                text,
-                _categories(mine) if text else (),
-                None if known is None else known.low,
-                None if known is None else known.high,
-                feature not in needed,
-            )
-        )
-    terms = tuple(
-        FlatTerm(j, place[term.feature], term.weight, term.kind, _plain(term.value), term.mean)
-        for j, terms in enumerate(kept)
-        for term in terms
-    )
     return FlatModel(
-        model.classes,
-        model.n_features,
-        tuple(inputs),
-        model.owners,
-        tuple(prototype.intercept for prototype in model.prototypes),
-        terms,
-        model.scale,
-        __version__,
-        model_hash(model),
+        classes=model.classes,
+        n_features=model.n_features,
+        inputs=tuple(_input(model, every, *one) for one in zip(features, labels, names, strict=True)),
+        owners=model.owners,
+        intercepts=tuple(prototype.intercept for prototype in model.prototypes),
+        terms=tuple(
+            FlatTerm(
+                prototype=j,
+                input=position[term.feature],
+                weight=term.weight,
+                kind=term.kind,
+                value=_plain(term.value),
+                mean=term.mean,
+            )
+            for j, terms in enumerate(kept)
+            for term in terms
+        ),
+        scale=model.scale,
+        version=__version__,
+        hash=model_hash(model),
     )
 
 
-def model_hash(model: SMaLLModel) -> str:
-    """Twelve hexadecimal digits that change with anything in the model's file."""
-    return hex_digest(model.to_json(), 12)
+def _input(model: SMaLLModel, kept: Sequence[Term], feature: int, label: str, name: str) -> Input:
+    own = [term for term in kept if term.feature == feature]
+    extent = next((extent for extent in reversed(model.ranges) if extent.feature == feature), None)
+    in_model = [term for term in model.terms if term.feature == feature]
+    is_text = any(isinstance(term.value, str) for term in own) or (
+        # Only tested for being missing: in a trained model, numbers have a range.
+        all(term.kind == "missing" for term in in_model) and model.training is not None and extent is None
+    )
+    return Input(
+        feature=feature,
+        label=label,
+        name=name,
+        is_text=is_text,
+        categories=_categories(own) if is_text else (),
+        low=None if is_text or extent is None else extent.low,
+        high=None if is_text or extent is None else extent.high,
+        may_be_missing=not any(term.kind == "raw" and term.mean is None for term in in_model),
+    )
 
 
-def _that_matter(model: SMaLLModel) -> list[list[Term]]:
-    """Without terms of weight 0, text compared with a number, and numbers that no float64 equals."""
+def as_term(flat: FlatModel, term: FlatTerm) -> Term:
+    """A term as the model has it, with the label of its feature."""
+    input_ = flat.inputs[term.input]
+    return Term(
+        feature=input_.feature,
+        weight=term.weight,
+        name=input_.label,
+        kind=term.kind,
+        value=term.value,
+        mean=term.mean,
+    )
+
+
+def decision_rule(flat: FlatModel, labels: Sequence[str], score: str = "any score") -> str:
+    """How the scores make a decision, without the verb: ``yes if any score is above 0, otherwise no``."""
+    if not flat.is_binary:
+        return "the class of the greatest score, at a tie the first"
+    owner = flat.owners[0]
+    return f"{labels[owner]} if {score} is {'above 0' if owner == 1 else '0 or more'}, otherwise {labels[1 - owner]}"
+
+
+def model_hash(model: Any) -> str:
+    """Hash a model: twelve hexadecimal digits that change with anything in its file.
+
+    Parameters
+    ----------
+    model : SMaLLModel or fitted estimator
+        The model.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from smallearn import SMaLLClassifier
+    >>> from smallearn.export import model_hash
+    >>> clf = SMaLLClassifier(1, 2, random_state=0).fit(*load_breast_cancer(return_X_y=True))
+    >>> len(model_hash(clf)), model_hash(clf) == model_hash(clf.model_)
+    (12, True)
+    """
+    return hex_digest(as_model(model).to_json(), HASH_DIGITS)
+
+
+def _terms_that_matter(model: SMaLLModel) -> list[list[Term]]:
+    """By prototype, without terms of weight 0, text compared with a number, and numbers that no float64 equals."""
     numeric = {term.feature for term in model.terms if term.kind in ("raw", "at_most", "above")}
     kept = []
     for prototype in model.prototypes:
         terms = [term for term in prototype.terms if term.weight != 0.0]
         for term in terms:
             if term.kind == "equals" and isinstance(term.value, int | float) and abs(term.value) > 2.0**1023:
-                raise ValueError(f"{term.text}: {show(term.value)} is too large to be compared with.")
+                raise ValueError(
+                    f"{term.text}: {show(term.value)} is too large to be compared with in an export; "
+                    "numbers up to 2**1023 are allowed. Rescale the feature."
+                )
         kept.append([term for term in terms if term.kind != "equals" or _can_hold(term, numeric)])
     return kept
 
@@ -160,7 +328,7 @@ def _can_hold(term: Term, numeric: set[int]) -> bool:
     return float(term.value) == term.value  # type: ignore[arg-type]
 
 
-def _categories(terms: list[Term]) -> tuple[Category, ...]:
+def _categories(terms: Sequence[Term]) -> tuple[Category, ...]:
     values = (_plain(term.value) for term in terms if term.kind == "equals")
     return tuple(value for value in dict.fromkeys(values) if value is not None)
 

@@ -1,4 +1,4 @@
-"""Names that come from users, made harmless: identifiers from any text, and comments that nothing can break out of."""
+"""Text from users made safe for source code: identifiers from any label, comments that nothing can break out of."""
 
 import re
 import unicodedata
@@ -6,12 +6,14 @@ from collections.abc import Sequence
 
 from smallearn._text import show
 
-LONGEST = 40  # of an identifier made from a user's name: C compilers may tell no more than 63 signs apart
+LONGEST = 40  # characters of an identifier made from a label: C compilers may compare only the first 63
 
 
 def identifier(text: str, fallback: str = "value") -> str:
-    """Lower-case ASCII letters, digits and single underscores, never empty. It may be a reserved word or begin with a
-    digit: a target puts something before it, as in ``X_CLASS``."""
+    """Lower-case ASCII letters, digits and single underscores, never empty.
+
+    It may be a reserved word or begin with a digit: a target puts a prefix before it, as in ``X_CLASS``.
+    """
     plain = unicodedata.normalize("NFKD", text[: 8 * LONGEST]).encode("ascii", "ignore").decode()
     name = re.sub(r"[^a-z0-9]+", "_", plain.lower()).strip("_")[:LONGEST].strip("_")
     return name or fallback
@@ -31,11 +33,11 @@ def unique_names(labels: Sequence[str], fallback: str = "value") -> list[str]:
     return names
 
 
-def remark(text: object) -> str:
-    """For a comment in any language: printable ASCII on one line, without the signs that open, end or continue one."""
-    shown = show(text, quote=False)
-    shown = "".join(sign if " " <= sign <= "~" and sign != "\\" else f"<U+{ord(sign):04X}>" for sign in shown)
+def comment_text(value: object) -> str:
+    """A value for a comment in any language: printable ASCII on one line, with nothing that opens or ends a comment."""
+    text = show(value, quote=False)
+    text = "".join(sign if " " <= sign <= "~" and sign != "\\" else f"<U+{ord(sign):04X}>" for sign in text)
     for sign in ("*/", "/*", "//", "--", "<!", "</", "?>", "??"):
         first, second = map(re.escape, sign)
-        shown = re.sub(f"(?<={first})(?={second})", " ", shown)  # replacing would leave ??? with two side by side
-    return shown
+        text = re.sub(f"(?<={first})(?={second})", " ", text)  # replacing the pair would leave one in "???"
+    return text

@@ -1,9 +1,9 @@
-"""The body of a C export as a loop over tables of constants, which are in flash on AVR."""
+"""The body of a C export as a loop over tables of constants; on AVR they are in flash."""
 
 from collections.abc import Iterator, Sequence
 
 from smallearn.export._c.code import function, lines_of
-from smallearn.export._c.identifiers import Words, count_type
+from smallearn.export._c.model import CModel, count_type
 from smallearn.export._fixed.numbers import TargetTerm
 from smallearn.export._fixed.quantise import IntegerModel, bits_for
 
@@ -12,9 +12,9 @@ READ = {"8": "pgm_read_byte({})", "16": "pgm_read_word({})", "32": "pgm_read_dwo
 WIDE = "((uint64_t)pgm_read_dword({0}) | (uint64_t)pgm_read_dword((const uint8_t *)({0}) + 4) << 32)"
 
 
-def flash(words: Words, types: Sequence[str]) -> str:
-    """Macros that put a table into flash and read a number of each of these types from one."""
-    up = words.upper
+def flash(c: CModel, types: Sequence[str]) -> str:
+    """Macros that put a table into flash, and read a number of each of these types from one."""
+    up = c.upper
     names = {kind: f"{up}_GET_{kind.removesuffix('_t').upper()}" for kind in types}
     lines = ["#ifdef __AVR__", "#include <avr/pgmspace.h>", f"#define {up}_FLASH PROGMEM"]
     for kind, name in names.items():
@@ -26,54 +26,54 @@ def flash(words: Words, types: Sequence[str]) -> str:
     return "\n".join([*lines, "#endif"])
 
 
-def table(words: Words, name: str, kind: str, values: Sequence[str]) -> str:
+def table(c: CModel, name: str, kind: str, values: Sequence[str]) -> str:
     """The definition of a table."""
     inside = "\n    ".join(lines_of(", ".join(values)))
-    return f"static const {kind} {words.prefix}_{name}[] {words.upper}_FLASH = {{\n    {inside}\n}};"
+    return f"static const {kind} {c.prefix}_{name}[] {c.upper}_FLASH = {{\n    {inside}\n}};"
 
 
-def element(words: Words, name: str, kind: str, index: str) -> str:
+def element(c: CModel, name: str, kind: str, index: str) -> str:
     """An element of a table, as an expression."""
-    return f"{words.upper}_GET_{kind.removesuffix('_t').upper()}({words.prefix}_{name}, {index})"
+    return f"{c.upper}_GET_{kind.removesuffix('_t').upper()}({c.prefix}_{name}, {index})"
 
 
 class Tables:
-    """The tables that this model needs: ``kinds`` of terms that it has, and the type of each table's numbers."""
+    """The tables that a model needs: the kinds of its terms, and the type of the numbers in each table."""
 
-    def __init__(self, words: Words):
-        self.words = words
-        self.terms = words.target.terms
+    def __init__(self, c: CModel):
+        self.c = c
+        self.terms = c.target.terms
         self.kinds = sorted({self.kind(term) for term in self.terms}, key=KINDS.index)
         self.index_type = count_type(2 * len(self.terms))  # `reason` counts on past the end
         literals = [kind for kind in self.kinds if not kind.startswith("RAW")]
-        self.types = {"begin": self.index_type, "intercept": words.score_type}
-        if not words.target.flat.is_binary:
-            self.types["owner"] = words.position_type
-        self.types |= {"input": count_type(len(words.inputs)), "weight": self._weight_type()}
+        self.types = {"begin": self.index_type, "intercept": c.score_type}
+        if not c.target.flat.is_binary:
+            self.types["owner"] = c.position_type
+        self.types |= {"input": count_type(len(c.inputs)), "weight": self._weight_type()}
         if len(self.kinds) > 1:
             self.types["kind"] = "uint8_t"
         if "BETWEEN" in literals:
-            self.types |= {"low": words.input_type, "high": words.input_type}
+            self.types |= {"low": c.input_type, "high": c.input_type}
         elif literals and literals != ["MISSING"]:
-            self.types["value"] = words.input_type
+            self.types["value"] = c.input_type
         if "RAW_OR_MEAN" in self.kinds:
-            self.types["instead"] = words.score_type
+            self.types["instead"] = c.score_type
 
     def _weight_type(self) -> str:
-        if self.words.is_float:
-            return self.words.score_type
+        if self.c.is_float:
+            return self.c.score_type
         return f"int{bits_for((0, max(abs(term.weight) for term in self.terms)))}_t"
 
     def kind(self, term: TargetTerm) -> str:
-        """In whole numbers every literal is one of a lower and an upper end."""
+        """The kind of a term in the table. In whole numbers every literal is an interval of codes."""
         if term.kind == "raw":
             return "RAW" if term.instead is None else "RAW_OR_MEAN"
-        return term.kind.upper() if self.words.is_float else "BETWEEN"
+        return term.kind.upper() if self.c.is_float else "BETWEEN"
 
     def ends(self, term: TargetTerm) -> tuple[int, int]:
-        """The least and the greatest code at which a literal holds; 0 and 0 of a raw term."""
-        assert isinstance(self.words.target, IntegerModel)
-        least = self.words.target.missing
+        """The least and the greatest code at which a literal holds; 0 and 0 for a raw term."""
+        assert isinstance(self.c.target, IntegerModel)
+        least = self.c.target.missing
         value, most = term.value or 0, -least - 1
         ends = {
             "raw": (0, 0),
@@ -87,7 +87,7 @@ class Tables:
 
     def values(self, name: str) -> list[str]:
         """The numbers of a table."""
-        target, number = self.words.target, self.words.number
+        target, number = self.c.target, self.c.number
         if name == "begin":
             begins = [sum(term.prototype < j for term in self.terms) for j in range(len(target.intercepts) + 1)]
             return [str(begin) for begin in begins]
@@ -96,9 +96,9 @@ class Tables:
         if name == "owner":
             return [str(owner) for owner in target.flat.owners]
         of_term = {
-            "input": lambda term: f"{self.words.upper}_X_{self.words.inputs[term.input].upper()}",
+            "input": lambda term: f"{self.c.upper}_X_{self.c.inputs[term.input].upper()}",
             "weight": lambda term: number(term.weight),
-            "kind": lambda term: f"{self.words.upper}_KIND_{self.kind(term)}",
+            "kind": lambda term: f"{self.c.upper}_KIND_{self.kind(term)}",
             "low": lambda term: str(self.ends(term)[0]),
             "high": lambda term: str(self.ends(term)[1]),
             "value": lambda term: number(term.value or 0),
@@ -108,36 +108,36 @@ class Tables:
 
     def get(self, name: str, index: str) -> str:
         """An element of a table, as an expression."""
-        return element(self.words, name, self.types[name], index)
+        return element(self.c, name, self.types[name], index)
 
 
-def functions(words: Words, public: str, private: str) -> Iterator[str]:
+def functions(c: CModel, public: str, private: str) -> Iterator[str]:
     """Tables and functions; ``public`` and ``private`` are the storage classes of functions."""
-    tables = Tables(words)
+    tables = Tables(c)
     yield "\n".join(_definitions(tables))
     yield _term(tables, private)
     yield _prototype(tables, private)
     yield _predict(tables, public)
     yield _score(tables, public)
-    if not words.target.flat.is_binary:
+    if not c.target.flat.is_binary:
         yield _scores(tables, public)
     yield _reason(tables, public)
 
 
 def _definitions(tables: Tables) -> Iterator[str]:
-    words = tables.words
+    c = tables.c
     if "kind" in tables.types:
-        inside = ", ".join(f"{words.upper}_KIND_{kind} = {place}" for place, kind in enumerate(tables.kinds))
+        inside = ", ".join(f"{c.upper}_KIND_{kind} = {place}" for place, kind in enumerate(tables.kinds))
         yield f"enum {{ {inside} }};"
     for name, kind in tables.types.items():
-        yield table(words, name, kind, tables.values(name))
+        yield table(c, name, kind, tables.values(name))
 
 
 def _term(tables: Tables, private: str) -> str:
     """What term ``i`` adds."""
-    words, Z = tables.words, tables.words.sum_type()
+    c, Z = tables.c, tables.c.sum_type()
     body = [
-        f"const {words.input_type} v = x[{tables.get('input', 'i')}];",
+        f"const {c.input_type} v = x[{tables.get('input', 'i')}];",
         f"const {Z} w = {tables.get('weight', 'i')};",
     ]
     results = {kind: _added(tables, kind) for kind in tables.kinds}
@@ -145,17 +145,18 @@ def _term(tables: Tables, private: str) -> str:
     if len(results) > 1:
         body.append(f"switch ({tables.get('kind', 'i')}) {{")
         for kind, result in results.items():
-            body.append("default:" if kind == last else f"case {words.upper}_KIND_{kind}:")
+            body.append("default:" if kind == last else f"case {c.upper}_KIND_{kind}:")
             body.append(f"    return ({Z})({result});")
         body.append("}")
     else:
         body.append(f"return ({Z})({results[last]});")
-    return function(f"{private}{Z} {words.prefix}_term(const {words.input_type} *x, {tables.index_type} i)", body)
+    return function(f"{private}{Z} {c.prefix}_term(const {c.input_type} *x, {tables.index_type} i)", body)
 
 
 def _added(tables: Tables, kind: str) -> str:
-    words, zero = tables.words, tables.words.number(0)
-    missing = "v != v" if words.is_float else f"v == {words.upper}_MISSING"
+    """What a term of this kind adds, given its weight ``w`` and its input ``v``."""
+    c, zero = tables.c, tables.c.number(0)
+    missing = "v != v" if c.is_float else f"v == {c.upper}_MISSING"
     if kind == "RAW":
         return "w * v"
     if kind == "RAW_OR_MEAN":
@@ -170,97 +171,99 @@ def _added(tables: Tables, kind: str) -> str:
 
 def _prototype(tables: Tables, private: str) -> str:
     """The score of prototype ``j``."""
-    words, Z = tables.words, tables.words.sum_type()
+    c, Z = tables.c, tables.c.sum_type()
     body = [
         f"{Z} z = {tables.get('intercept', 'j')};",
         f"{tables.index_type} i = {tables.get('begin', 'j')};",
         f"const {tables.index_type} end = {tables.get('begin', 'j + 1')};",
-        f"for (; i < end; i++) z = ({Z})(z + {words.prefix}_term(x, i));",
+        f"for (; i < end; i++) z = ({Z})(z + {c.prefix}_term(x, i));",
         "return z;",
     ]
-    head = f"{private}{Z} {words.prefix}_prototype(const {words.input_type} *x, {words.position_type} j)"
+    head = f"{private}{Z} {c.prefix}_prototype(const {c.input_type} *x, {c.position_type} j)"
     return function(head, body)
 
 
-def _array(words: Words) -> list[str]:
+def _array(c: CModel) -> list[str]:
     """The inputs as an array, where they are arguments."""
-    return [f"const {words.input_type} x[] = {{{words.passed}}};"] if words.arguments else []
+    return [f"const {c.input_type} x[] = {{{c.passed}}};"] if c.arguments else []
 
 
 def _predict(tables: Tables, public: str) -> str:
-    words, flat = tables.words, tables.words.target.flat
-    head = f"{public}{words.position_type} {words.prefix}_predict({words.parameters})"
+    c, flat = tables.c, tables.c.target.flat
+    head = f"{public}{c.position_type} {c.prefix}_predict({c.parameters})"
     if not flat.is_binary:
-        return function(head, [*_array(words), *_best(tables), f"return {tables.get('owner', 'winner')};"])
+        return function(head, [*_array(c), *_best(tables), f"return {tables.get('owner', 'winner')};"])
     owner = flat.owners[0]
-    test = f"{words.prefix}_prototype(x, j) {'>' if owner == 1 else '>='} {words.number(0)}"
-    loop = f"for (j = 0; j < {words.upper}_PROTOTYPES; j++) if ({test}) return {owner};"
-    return function(head, [*_array(words), f"{words.position_type} j;", loop, f"return {1 - owner};"])
+    test = f"{c.prefix}_prototype(x, j) {'>' if owner == 1 else '>='} {c.number(0)}"
+    loop = f"for (j = 0; j < {c.upper}_PROTOTYPES; j++) if ({test}) return {owner};"
+    return function(head, [*_array(c), f"{c.position_type} j;", loop, f"return {1 - owner};"])
+
+
+def _first(tables: Tables) -> str:
+    """A statement that puts the score of the first prototype into ``best``."""
+    return f"{tables.c.sum_type()} best = {tables.c.prefix}_prototype(x, 0);"
+
+
+def _others(tables: Tables, body: list[str]) -> list[str]:
+    """A loop over the other prototypes ``j``, whose score is in ``z``."""
+    c, Z = tables.c, tables.c.sum_type()
+    return [
+        f"{c.position_type} j;",
+        f"for (j = 1; j < {c.upper}_PROTOTYPES; j++) {{",
+        f"    const {Z} z = {c.prefix}_prototype(x, j);",
+        *(f"    {line}" for line in body),
+        "}",
+    ]
 
 
 def _best(tables: Tables) -> list[str]:
     """Statements that leave the greatest score in ``best`` and its prototype in ``winner``."""
-    words, Z = tables.words, tables.words.sum_type()
+    c = tables.c
     tie = ""
-    if not words.target.flat.is_binary:
+    if not c.target.flat.is_binary:
         tie = f" || (z == best && {tables.get('owner', 'j')} < {tables.get('owner', 'winner')})"
     return [
-        f"{Z} best = {words.prefix}_prototype(x, 0);",
-        f"{words.position_type} winner = 0;",
-        f"{words.position_type} j;",
-        f"for (j = 1; j < {words.upper}_PROTOTYPES; j++) {{",
-        f"    const {Z} z = {words.prefix}_prototype(x, j);",
-        f"    if (z > best{tie}) {{",
-        "        best = z;",
-        "        winner = j;",
-        "    }",
-        "}",
+        _first(tables),
+        f"{c.position_type} winner = 0;",
+        *_others(tables, [f"if (z > best{tie}) {{", "    best = z;", "    winner = j;", "}"]),
     ]
 
 
 def _score(tables: Tables, public: str) -> str:
-    words, Z = tables.words, tables.words.sum_type()
-    body = [
-        f"{Z} best = {words.prefix}_prototype(x, 0);",
-        f"{words.position_type} j;",
-        f"for (j = 1; j < {words.upper}_PROTOTYPES; j++) {{",
-        f"    const {Z} z = {words.prefix}_prototype(x, j);",
-        "    if (z > best) best = z;",
-        "}",
-        f"return ({words.score_type})best;",
-    ]
-    head = f"{public}{words.score_type} {words.prefix}_score({words.parameters})"
-    return function(head, [*_array(words), *body])
+    c = tables.c
+    body = [_first(tables), *_others(tables, ["if (z > best) best = z;"]), f"return ({c.score_type})best;"]
+    head = f"{public}{c.score_type} {c.prefix}_score({c.parameters})"
+    return function(head, [*_array(c), *body])
 
 
 def _scores(tables: Tables, public: str) -> str:
-    words, flat = tables.words, tables.words.target.flat
+    c, flat = tables.c, tables.c.target.flat
     firsts = [flat.owners.index(label) for label in range(len(flat.classes))]
-    kind = words.score_type
-    body = [f"{words.position_type} j;"]
-    body += [f"scores[{label}] = ({kind}){words.prefix}_prototype(x, {j});" for label, j in enumerate(firsts)]
+    kind = c.score_type
+    body = [f"{c.position_type} j;"]
+    body += [f"scores[{label}] = ({kind}){c.prefix}_prototype(x, {j});" for label, j in enumerate(firsts)]
     body += [
-        f"for (j = 0; j < {words.upper}_PROTOTYPES; j++) {{",
-        f"    const {kind} z = ({kind}){words.prefix}_prototype(x, j);",
-        f"    const {words.position_type} owner = {tables.get('owner', 'j')};",
+        f"for (j = 0; j < {c.upper}_PROTOTYPES; j++) {{",
+        f"    const {kind} z = ({kind}){c.prefix}_prototype(x, j);",
+        f"    const {c.position_type} owner = {tables.get('owner', 'j')};",
         "    if (z > scores[owner]) scores[owner] = z;",
         "}",
     ]
-    return function(f"{public}void {words.prefix}_scores({words.with_output('scores')})", [*_array(words), *body])
+    return function(f"{public}void {c.prefix}_scores({c.with_output('scores')})", [*_array(c), *body])
 
 
 def _reason(tables: Tables, public: str) -> str:
-    words = tables.words
-    added = f"({words.score_type}){words.prefix}_term(x, i)"
+    c = tables.c
+    added = f"({c.score_type}){c.prefix}_term(x, i)"
     body = [
         *_best(tables),
         f"{tables.index_type} i, end, place;",
         "reason->prototype = winner;",
-        f"reason->score = ({words.score_type})best;",
+        f"reason->score = ({c.score_type})best;",
         f"i = {tables.get('begin', 'winner')};",
         f"end = {tables.get('begin', 'winner + 1')};",
-        f"for (place = 0; place < {words.upper}_TERMS; place++, i++) {{",
-        f"    reason->contribution[place] = i < end ? {added} : {words.number(0)};",
+        f"for (place = 0; place < {c.upper}_TERMS; place++, i++) {{",
+        f"    reason->contribution[place] = i < end ? {added} : {c.number(0)};",
         "}",
     ]
-    return function(f"{public}void {words.prefix}_reason({words.with_output('reason')})", [*_array(words), *body])
+    return function(f"{public}void {c.prefix}_reason({c.with_output('reason')})", [*_array(c), *body])

@@ -1,4 +1,4 @@
-"""A model as C99: one header, or a pair of .h and .c. It needs <stdint.h> alone: no library, no heap."""
+"""A model as C99: one header, or a pair of .h and .c. It includes only <stdint.h>: no library, no heap."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -6,14 +6,13 @@ from typing import Any
 from smallearn._errors import check_choice
 from smallearn.export._c import code as c_code
 from smallearn.export._c import table as c_table
-from smallearn.export._c.about import about, conversions
-from smallearn.export._c.conformance import Conformance
-from smallearn.export._c.identifiers import Words, real
-from smallearn.export._fixed.float32 import in_floats
-from smallearn.export._fixed.numbers import NUMBERS
-from smallearn.export._fixed.quantise import BITS, IntegerModel, quantise
-from smallearn.export._names import remark
-from smallearn.model import SMaLLModel
+from smallearn.export._c.conversions import conversions
+from smallearn.export._c.heading import heading
+from smallearn.export._c.model import CModel, real
+from smallearn.export._c.vectors import TestVectors
+from smallearn.export._fixed.quantise import IntegerModel, target_of
+from smallearn.export._names import comment_text
+from smallearn.model._rows import as_model
 
 FORMS = ("header", "h", "c")
 LAYOUTS = ("code", "table")
@@ -21,7 +20,7 @@ INLINE = "static inline "
 
 
 def to_c(
-    model: SMaLLModel,
+    model: Any,
     number: str = "float32",
     *,
     name: str = "model",
@@ -32,110 +31,137 @@ def to_c(
     counts: Mapping[str, tuple[float, float, int, int]] | None = None,
     conformance: Any = None,
 ) -> str:
-    """The model as C99 text, with functions ``NAME_predict``, ``NAME_score`` and ``NAME_reason``.
+    """Write a model as C99, with functions ``NAME_predict``, ``NAME_score`` and ``NAME_reason``.
+
+    The functions take an array of the inputs in use; ``NAME_X_…`` are their places. ``NAME_predict`` returns the
+    position of the class, ``NAME_score`` the greatest score, and ``NAME_reason`` the prototype that has it and what
+    each of its terms adds.
 
     Parameters
     ----------
-    number : of the weights: "float32", "float64", or "int8", "int16", "int32" for whole numbers alone (see `quantise`,
-        also for ``ranges`` and ``counts``)
-    name : what every identifier begins with, and the name of the pair's files
-    form : "header" is a file of its own; "h" and "c" are the two files of a pair
-    layout : "code" has the weights in the code; "table" in tables, in flash on AVR, which is smaller for large models
-    arguments : the functions take the inputs one by one instead of an array
-    conformance : rows, as the model takes them, for a function ``NAME_test`` that counts wrong answers
+    model : SMaLLModel or fitted estimator
+        The model.
+    number : {"float32", "float64", "int8", "int16", "int32"}, default="float32"
+        The type of the weights. The integer types need no floating point at all (see `quantise`).
+    name : str, default="model"
+        What every identifier begins with, and the name of a pair's files.
+    form : {"header", "h", "c"}, default="header"
+        "header" is one file with everything; "h" and "c" are the two files of a pair.
+    layout : {"code", "table"}, default="code"
+        Whether the weights are in the code or in tables, which are smaller for large models and are in flash on AVR.
+    arguments : bool, default=False
+        Whether the functions take the inputs one by one instead of as an array.
+    ranges : mapping from label to (low, high), default=None
+        For integer types: the range of a feature over which its codes are spread. Default: the training range.
+    counts : mapping from label to (scale, offset, least, greatest), default=None
+        For integer types: the device reads a whole number in [least, greatest], and the feature is
+        ``scale · count + offset``.
+    conformance : array or table, default=None
+        Rows, as `SMaLLModel.predict` takes them, that become test vectors: ``NAME_test`` returns how many are
+        predicted differently.
+
+    Returns
+    -------
+    str
+        The text of the file.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from smallearn import SMaLLClassifier
+    >>> from smallearn.export import to_c
+    >>> clf = SMaLLClassifier(1, 2, random_state=0).fit(*load_breast_cancer(return_X_y=True))
+    >>> header = to_c(clf, "int8", name="tumour")
+    >>> "uint8_t tumour_predict(const int8_t *x)" in header
+    True
     """
-    check_choice("number", number, NUMBERS)
+    target = target_of(as_model(model), number, ranges=ranges, counts=counts)
+    return c_text(CModel(prefix=name, target=target, arguments=bool(arguments)), form, layout, conformance)
+
+
+def c_text(c: CModel, form: str, layout: str, conformance: Any) -> str:
+    """The text of a file; ``conformance`` are rows for test vectors, or None."""
     check_choice("form", form, FORMS)
     check_choice("layout", layout, LAYOUTS)
-    words = words_of(model, number, name, arguments, ranges, counts)
-    test = None if conformance is None else Conformance.of(words, conformance)
-    return "\n".join(_file(words, form, layout == "table" and bool(words.target.terms), test))
+    vectors = None if conformance is None else TestVectors.of(c, conformance)
+    return "\n".join(_file(c, form, layout == "table" and bool(c.target.terms), vectors))
 
 
-def words_of(model: SMaLLModel, number: str, name: str, arguments: Any, ranges: Any, counts: Any) -> Words:
-    """The model in its numbers, with all that it is called in C."""
-    if number in BITS:
-        return Words(name, quantise(model, number, ranges, counts), bool(arguments))
-    if ranges or counts:
-        raise ValueError(f"ranges and counts are for whole numbers ({', '.join(BITS)}), not for {number}.")
-    return Words(name, in_floats(model, number), bool(arguments))
-
-
-def _file(words: Words, form: str, tabled: bool, test: Conformance | None) -> Iterator[str]:
-    yield about(words)
+def _file(c: CModel, form: str, in_tables: bool, vectors: TestVectors | None) -> Iterator[str]:
+    yield heading(c)
     if form == "c":
-        yield f'#include "{words.prefix}.h"\n'
-        yield "\n".join(_definitions(words, "", tabled, test))
+        yield f'#include "{c.prefix}.h"\n'
+        yield "\n".join(_definitions(c, "", in_tables, vectors))
         return
-    yield f"#ifndef {words.upper}_H\n#define {words.upper}_H\n\n#include <stdint.h>\n"
-    yield "\n".join(_constants(words))
-    yield "\n".join(_declarations(words, test) if form == "h" else _definitions(words, INLINE, tabled, test))
-    yield from conversions(words)
-    yield f"#endif /* {words.upper}_H */\n"
+    yield f"#ifndef {c.upper}_H\n#define {c.upper}_H\n\n#include <stdint.h>\n"
+    yield "\n".join(_constants(c))
+    yield "\n".join(_declarations(c, vectors) if form == "h" else _definitions(c, INLINE, in_tables, vectors))
+    yield from conversions(c)
+    yield f"#endif /* {c.upper}_H */\n"
 
 
-def _definitions(words: Words, public: str, tabled: bool, test: Conformance | None) -> Iterator[str]:
-    types = list(c_table.Tables(words).types.values()) if tabled else []
-    types += [] if test is None else test.types
+def _definitions(c: CModel, public: str, in_tables: bool, vectors: TestVectors | None) -> Iterator[str]:
+    types = list(c_table.Tables(c).types.values()) if in_tables else []
+    types += [] if vectors is None else vectors.types
     if types:
-        yield c_table.flash(words, sorted(set(types))) + "\n"
-    layout = c_table if tabled else c_code
-    for part in layout.functions(words, public, INLINE):
+        yield c_table.flash(c, sorted(set(types))) + "\n"
+    layout = c_table if in_tables else c_code
+    for part in layout.functions(c, public, INLINE):
         yield part + "\n"
-    if test is not None:
-        yield test.function(public) + "\n"
+    if vectors is not None:
+        yield vectors.function(public) + "\n"
 
 
-def _constants(words: Words) -> Iterator[str]:
-    flat, up = words.target.flat, words.upper
-    most = max([1, *(len(words.target.of(j)) for j in range(len(flat.owners)))])
+def _constants(c: CModel) -> Iterator[str]:
+    flat, up = c.target.flat, c.upper
+    most = max([1, *(len(c.target.of(j)) for j in range(len(flat.owners)))])
     yield f"#define {up}_INPUTS {len(flat.inputs)}"
     yield f"#define {up}_CLASSES {len(flat.classes)}"
     yield f"#define {up}_PROTOTYPES {len(flat.owners)}"
     yield f"#define {up}_TERMS {most} /* of a prototype, at most */"
-    yield from _missing(words)
-    yield f"\ntypedef {words.input_type} {words.prefix}_input_t;"
-    yield f"typedef {words.score_type} {words.prefix}_score_t;\n"
-    if words.target.number == "float64":
-        yield f"typedef char {words.prefix}_needs_64_bit_double[sizeof(double) == 8 ? 1 : -1];\n"
+    yield from _missing(c)
+    yield f"\ntypedef {c.input_type} {c.prefix}_input_t;"
+    yield f"typedef {c.score_type} {c.prefix}_score_t;\n"
+    if c.target.number == "float64":
+        yield f"typedef char {c.prefix}_needs_64_bit_double[sizeof(double) == 8 ? 1 : -1];\n"
     if flat.inputs:
-        yield _enum([(f"{up}_X_{name.upper()}", i, flat.inputs[i].label) for i, name in enumerate(words.inputs)])
-    yield _enum([(name, i, flat.classes[i]) for i, name in enumerate(words.classes)])
-    if words.categories:
-        yield _enum([(name, code, category) for _, code, name, category in words.categories])
+        yield _enum([(f"{up}_X_{name.upper()}", i, flat.inputs[i].label) for i, name in enumerate(c.inputs)])
+    yield _enum([(name, i, flat.classes[i]) for i, name in enumerate(c.classes)])
+    if c.categories:
+        yield _enum([(name, code, category) for _, code, name, category in c.categories])
     yield "typedef struct {"
-    yield f"    {words.position_type} prototype; /* the one of the greatest score, from 0 */"
-    yield f"    {words.score_type} score;"
-    yield f"    {words.score_type} contribution[{up}_TERMS]; /* of its terms, in order; 0 after the last */"
-    yield f"}} {words.prefix}_reason_t;\n"
+    yield f"    {c.position_type} prototype; /* with the greatest score, from 0 */"
+    yield f"    {c.score_type} score;"
+    yield f"    {c.score_type} contribution[{up}_TERMS]; /* of its terms, in order; 0 after the last */"
+    yield f"}} {c.prefix}_reason_t;\n"
 
 
-def _missing(words: Words) -> Iterator[str]:
-    if not any(given.may_be_missing for given in words.target.flat.inputs):
+def _missing(c: CModel) -> Iterator[str]:
+    if not any(input_.may_be_missing for input_ in c.target.flat.inputs):
         return
-    if isinstance(words.target, IntegerModel):
-        yield f"#define {words.upper}_MISSING INT{words.target.input_bits}_MIN"
+    if isinstance(c.target, IntegerModel):
+        yield f"#define {c.upper}_MISSING INT{c.target.input_bits}_MIN"
         return
-    zero = real(0.0, words.target.number)
-    yield f"#define {words.upper}_MISSING ({zero} / {zero}) /* not a number */"
+    zero = real(0.0, c.target.number)
+    yield f"#define {c.upper}_MISSING ({zero} / {zero}) /* not a number */"
     yield "#if defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__"
     yield "#error missing values need a compiler that knows NaN: no -ffast-math, no -ffinite-math-only"
     yield "#endif"
 
 
 def _enum(entries: list[tuple[str, int, object]]) -> str:
-    lines = [f"    {name} = {value}, /* {remark(label)} */" for name, value, label in entries]
+    lines = [f"    {name} = {value}, /* {comment_text(label)} */" for name, value, label in entries]
     lines[-1] = lines[-1].replace(", /*", " /*", 1)
     return "\n".join(["enum {", *lines, "};\n"])
 
 
-def _declarations(words: Words, test: Conformance | None) -> Iterator[str]:
+def _declarations(c: CModel, vectors: TestVectors | None) -> Iterator[str]:
     yield '#ifdef __cplusplus\nextern "C" {\n#endif'
-    yield f"{words.position_type} {words.prefix}_predict({words.parameters});"
-    yield f"{words.score_type} {words.prefix}_score({words.parameters});"
-    if not words.target.flat.is_binary:
-        yield f"void {words.prefix}_scores({words.with_output('scores')});"
-    yield f"void {words.prefix}_reason({words.with_output('reason')});"
-    if test is not None:
-        yield f"{test.head};"
+    yield f"{c.position_type} {c.prefix}_predict({c.parameters});"
+    yield f"{c.score_type} {c.prefix}_score({c.parameters});"
+    if not c.target.flat.is_binary:
+        yield f"void {c.prefix}_scores({c.with_output('scores')});"
+    yield f"void {c.prefix}_reason({c.with_output('reason')});"
+    if vectors is not None:
+        yield f"{vectors.head};"
     yield "#ifdef __cplusplus\n}\n#endif\n"

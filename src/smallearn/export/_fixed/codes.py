@@ -1,7 +1,7 @@
-"""How a device's whole numbers ("codes") stand for the values of an input, and which codes make a literal hold.
+"""How the values of an input become whole numbers ("codes"), and for which codes a literal holds.
 
-Each coder has the ``least`` and the ``greatest`` code it gives, ``encode``, ``interval`` (the codes at which a literal
-holds, both ends included, or None) and, where raw terms are possible, ``x ≈ slope · code + offset``.
+Each coder has ``least`` and ``greatest``, the ends of its codes; ``encode``; ``interval``, the codes at which a literal
+holds, both ends included, or None; and, where raw terms are possible, ``x ≈ slope · code + offset``.
 """
 
 import math
@@ -20,10 +20,10 @@ Interval = tuple[int, int] | None
 
 @dataclass(frozen=True)
 class Linear:
-    """``round((x − low) / (high − low) · 2Q) − Q``, clamped to ±Q.
+    """``round((x − low) / (high − low) · 2Q) − Q``, clipped to ±Q.
 
-    Computed in float32 as ``trunc((x − origin) · rate) − Q``, the half that rounding needs in the origin: a difference
-    and a product, which no compiler can fuse, so that every device comes to the same code.
+    Computed in float32 as ``trunc((x − origin) · rate) − Q``, where the half that rounding needs is part of the origin:
+    a difference and a product, which no compiler can fuse, so that every device computes the same code.
     """
 
     low: float
@@ -62,7 +62,7 @@ class Linear:
         return np.trunc(within).astype(np.int64) - self.Q
 
     def interval(self, kind: str, value: Any) -> Interval:
-        """The codes whose value, the middle of what is rounded to them, makes the literal hold."""
+        """The codes at whose value, the middle of what is rounded to them, the literal holds."""
         if self.slope == 0:
             holds = {"at_most": self.low <= value, "above": self.low > value, "equals": self.low == value}[kind]
             return (self.least, self.greatest) if holds else None
@@ -76,14 +76,16 @@ class Linear:
 
 @dataclass(frozen=True)
 class Steps:
-    """The number of ``cuts`` that x has passed, exact for literals. A cut is a number and whether to reach it is enough
-    (x ≥ number) or not (x > number)."""
+    """How many of ``cuts`` x has passed: exact for literals.
+
+    A cut is a number and whether reaching it is enough (x ≥ number) or not (x > number).
+    """
 
     cuts: tuple[tuple[float, bool], ...]
 
     @classmethod
     def of(cls, literals: list[tuple[str, Any]]) -> "Steps":
-        """The cuts that tell apart what these literals, kind and value, tell apart."""
+        """The cuts that separate values which these literals, kind and value, separate."""
         cuts = {(float(value), False) for _, value in literals}
         cuts |= {(float(value), True) for kind, value in literals if kind == "equals"}
         return cls(tuple(sorted(cuts, key=lambda cut: (cut[0], not cut[1]))))
@@ -98,7 +100,7 @@ class Steps:
 
     @property
     def float32_cuts(self) -> list[tuple[float, bool]]:
-        """The same for every float32 x."""
+        """Cuts in float32 that give the same code for every float32 x."""
         return [(float32_at_least(cut) if reached else float32_at_most(cut), reached) for cut, reached in self.cuts]
 
     def encode(self, values: np.ndarray) -> np.ndarray:
@@ -134,7 +136,7 @@ class Count:
         return Fraction(self.shift)
 
     def value(self, count: int) -> float:
-        """The feature as float64 arithmetic gives it: it grows, or falls, with the count."""
+        """The feature in float64 arithmetic, which is monotone in the count."""
         return self.scale * count + self.shift
 
     def encode(self, values: np.ndarray) -> np.ndarray:
@@ -158,7 +160,7 @@ class Count:
 
 @dataclass(frozen=True)
 class Text:
-    """The number of a text among ``categories``, from 1; 0 for any other."""
+    """The number of a text among ``categories``, from 1; 0 for any other text."""
 
     categories: tuple[Any, ...]
 
@@ -184,20 +186,20 @@ Coder = Linear | Steps | Count | Text
 
 
 def linear(label: str, low: Any, high: Any, Q: int) -> Linear:
-    """Checked: float32 can hold what the conversion needs."""
+    """A `Linear` coder, once float32 is known to hold what the conversion needs."""
     try:
         low, high = float(low), float(high)
     except (TypeError, ValueError):
         raise ValueError(f"The range of {show(label)} must be two numbers, not {show(low)} and {show(high)}.") from None
     if not -math.inf < low <= high < math.inf:
-        raise ValueError(f"The range of {show(label)} must go from a finite number up to another: {low!r}, {high!r}.")
-    made = Linear(low, high, Q)
-    if not (math.isfinite(made.origin) and math.isfinite(made.rate)) or (made.rate == 0.0 and low < high):
+        raise ValueError(f"The range of {show(label)} must be two finite numbers in order, not {low!r}, {high!r}.")
+    coder = Linear(low=low, high=high, Q=Q)
+    if not (math.isfinite(coder.origin) and math.isfinite(coder.rate)) or (coder.rate == 0.0 and low < high):
         raise ValueError(
             f"The range of {show(label)}, {low!r} to {high!r}, is too wide, too narrow or too far from 0 for float32: "
-            "rescale the feature, or give another range in ranges={label: (low, high)}."
+            "rescale the feature, or declare another range in ranges={label: (low, high)}."
         )
-    return made
+    return coder
 
 
 def _ordered(low: int, high: int) -> Interval:

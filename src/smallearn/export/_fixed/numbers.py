@@ -1,4 +1,4 @@
-"""A model in the numbers of a target: float32, float64, or whole numbers. What C is written from."""
+"""A model in the numbers of a device: float32, float64 or whole numbers. C code is written from it."""
 
 import math
 from dataclasses import dataclass
@@ -7,9 +7,9 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 from smallearn._text import show
-from smallearn.export._flat import FlatModel
+from smallearn.export._flat import FlatModel, as_term
 from smallearn.model import SMaLLModel, Term
-from smallearn.model._columns import gather
+from smallearn.model._rows import read_rows
 
 N = TypeVar("N", int, float)
 NUMBERS = ("float32", "float64", "int8", "int16", "int32")
@@ -17,12 +17,12 @@ NUMBERS = ("float32", "float64", "int8", "int16", "int32")
 
 @dataclass(frozen=True)
 class TargetTerm(Generic[N]):
-    """What is added to the score of prototype number ``prototype``, by what input number ``input`` holds.
+    """What input number ``input`` adds to the score of prototype number ``prototype``.
 
     ========  ========================================
     kind      adds
     ========  ========================================
-    raw       ``weight · x``; ``instead`` where x is missing (None: that has no answer)
+    raw       ``weight · x``; ``instead`` where x is missing (None: the model cannot predict there)
     at_most   ``weight`` where x ≤ value
     above     ``weight`` where x > value
     equals    ``weight`` where x = value
@@ -30,7 +30,7 @@ class TargetTerm(Generic[N]):
     missing   ``weight`` where x is missing
     ========  ========================================
 
-    ``text`` is the term in words, as the user knows it.
+    ``text`` is the term as `smallearn.model.Term.text` has it.
     """
 
     prototype: int
@@ -54,38 +54,48 @@ class TargetModel(Generic[N]):
     terms: tuple[TargetTerm[N], ...]
 
     def of(self, prototype: int) -> tuple[TargetTerm[N], ...]:
-        """The terms of one prototype."""
+        """The terms of one prototype.
+
+        Parameters
+        ----------
+        prototype : int
+            Its position.
+
+        Returns
+        -------
+        tuple
+        """
         return tuple(term for term in self.terms if term.prototype == prototype)
 
 
 def term_texts(flat: FlatModel) -> list[str]:
-    """Each term in words."""
-    labels = [(given.feature, given.label) for given in flat.inputs]
-    return [Term(labels[t.input][0], t.weight, labels[t.input][1], t.kind, t.value).text for t in flat.terms]
+    """The text of each term."""
+    return [as_term(flat, term).text for term in flat.terms]
 
 
 def read_inputs(model: SMaLLModel, flat: FlatModel, X: Any) -> np.ndarray:
-    """The inputs in use of rows as `SMaLLModel` takes them, rows × inputs, NaN where missing. Text is its number among
-    the input's categories, from 1, and 0 if it is none of them."""
-    blocks = [np.empty((0, len(flat.inputs)))]
-    for n_rows, columns in gather(X, model.features, model.n_features):
-        block = np.zeros((n_rows, len(flat.inputs)))
-        for position, given in enumerate(flat.inputs):
-            column = columns[given.feature]
-            if given.is_text:
-                for code, category in enumerate(given.categories, start=1):
-                    block[column.factor(Term(given.feature, 1.0, kind="equals", value=category)), position] = code
-                block[column.missing, position] = np.nan
-            else:
-                block[:, position] = column.numbers
-            if not given.may_be_missing and np.isnan(block[:, position]).any():
-                raise ValueError(f"A row lacks {show(given.label)}; the model has no answer without it.")
-        blocks.append(block)
-    return np.concatenate(blocks)
+    """The inputs in use of rows as `SMaLLModel.predict` takes them, rows × inputs, NaN where missing.
+
+    A text is the number of its category, from 1, or 0 if it is none of the input's categories.
+    """
+    rows = read_rows(model, X)
+    inputs = np.zeros((rows.n_rows, len(flat.inputs)))
+    for position, input_ in enumerate(flat.inputs):
+        column = rows.columns[input_.feature]
+        if input_.is_text:
+            for code, category in enumerate(input_.categories, start=1):
+                holds = column.factor(Term(feature=input_.feature, weight=1.0, kind="equals", value=category))
+                inputs[holds, position] = code
+            inputs[column.missing, position] = np.nan
+        else:
+            inputs[:, position] = column.numbers
+        if not input_.may_be_missing and np.isnan(inputs[:, position]).any():
+            raise ValueError(f"A row lacks {show(input_.label)}; the model cannot predict without it.")
+    return inputs
 
 
 def float32_at_most(number: float) -> float:
-    """The greatest float32 that is no greater; minus infinity if there is none."""
+    """The greatest float32 that is not above ``number``; minus infinity if there is none."""
     with np.errstate(over="ignore"):
         nearest = np.float32(number)
     below = nearest if float(nearest) <= number else np.nextafter(nearest, np.float32(-math.inf))
@@ -93,5 +103,5 @@ def float32_at_most(number: float) -> float:
 
 
 def float32_at_least(number: float) -> float:
-    """The least float32 that is no less; infinity if there is none."""
+    """The least float32 that is not below ``number``; infinity if there is none."""
     return -float32_at_most(-number)

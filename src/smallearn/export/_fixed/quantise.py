@@ -1,8 +1,11 @@
 """A model in whole numbers: codes for the inputs, integer weights, sums that cannot overflow.
 
-With ``x ≈ slope · code + offset`` (see `codes`) a raw term ``w · x`` is ``(w · slope) · code`` and a part of the
-constant. All weights and constants are multiplied by one factor and rounded; the factor is the one, of those for which
-no sum can overflow, whose scores are the least wrong at worst (see `scaling`).
+With ``x ≈ slope · code + offset`` (see `codes`) a raw term ``w · x`` is ``(w · slope) · code`` plus a constant. All
+weights and constants are multiplied by one factor and rounded. The factor is the one with the smallest worst-case error
+among those for which no sum can overflow (see `scaling`).
+
+`IntegerModel` computes in int64 exactly what the exported C code computes: it is the additive rule in whole numbers,
+where `smallearn.model._rule` is that in float64.
 """
 
 from collections.abc import Mapping
@@ -15,10 +18,13 @@ import numpy as np
 from smallearn._errors import check_choice
 from smallearn._text import listed, show
 from smallearn.export._fixed.codes import Coder, Count, Steps, Text, linear
-from smallearn.export._fixed.numbers import TargetModel, TargetTerm, read_inputs
+from smallearn.export._fixed.float32 import in_floats
+from smallearn.export._fixed.numbers import NUMBERS, TargetModel, TargetTerm, read_inputs
 from smallearn.export._fixed.scaling import sketch
 from smallearn.export._flat import FlatModel, FlatTerm, Input, flatten
 from smallearn.model import SMaLLModel
+from smallearn.model._rows import as_model
+from smallearn.model._rule import winners
 
 BITS = {"int8": 8, "int16": 16, "int32": 32}
 MOST_STEPS = {"int8": 127, "int16": 32767, "int32": 2**30 - 1}  # Q; twice that must fit 32 bits
@@ -26,11 +32,44 @@ MOST_STEPS = {"int8": 127, "int16": 32767, "int32": 2**30 - 1}  # Q; twice that 
 
 @dataclass(frozen=True)
 class IntegerModel(TargetModel[int]):
-    """Scores are ``factor`` times those of the model, rounded: ``z_j = intercepts[j] + Σ`` of what the terms add.
+    """A model in whole numbers, made by `quantise`; it predicts exactly what the exported C code predicts.
 
-    Inputs are codes of ``input_bits`` bits, scores have ``sum_bits``; the least number of the input's type stands for a
-    missing value. ``intervals[j]`` holds every product and partial sum of prototype ``j`` for all codes that its inputs
-    can have: those declared for counts, and all those of ``number``'s type for the others.
+    Scores are ``factor`` times those of the model, rounded.
+
+    Parameters
+    ----------
+    model : SMaLLModel
+        The model it was made from.
+    flat : FlatModel
+        The same as a flat list of terms.
+    number : {"int8", "int16", "int32"}
+        The type of the weights.
+    intercepts : tuple of int
+        The constant of each prototype.
+    terms : tuple
+        The terms on codes.
+    coders : tuple
+        How the value of each input becomes a code.
+    factor : Fraction
+        What the weights were multiplied by.
+    input_bits : int
+        The width of a code. The least number of that width is the code of a missing value.
+    sum_bits : int
+        The width of a score.
+    intervals : tuple of (int, int)
+        For each prototype, an interval that holds every product and partial sum for all codes that its inputs can have:
+        those declared for counts, and all codes of ``number``'s type for the others.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from smallearn import SMaLLClassifier
+    >>> from smallearn.export import quantise
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> clf = SMaLLClassifier(1, 2, random_state=0).fit(X, y)
+    >>> whole = quantise(clf, "int8")
+    >>> whole.input_bits, whole.sum_bits, whole.predict_rows(X[:3])
+    (8, 16, array([0, 0, 0]))
     """
 
     coders: tuple[Coder, ...]
@@ -45,7 +84,18 @@ class IntegerModel(TargetModel[int]):
         return -(2 ** (self.input_bits - 1))
 
     def codes(self, X: Any) -> np.ndarray:
-        """The codes of rows as `SMaLLModel` takes them, rows × inputs: clamped to the declared ranges."""
+        """Encode rows.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or table
+            Rows as `SMaLLModel.predict` takes them.
+
+        Returns
+        -------
+        ndarray of int64, shape (n_rows, n_inputs)
+            Codes, clipped to the declared ranges.
+        """
         values = read_inputs(self.model, self.flat, X)
         codes = np.full(values.shape, self.missing, dtype=np.int64)
         for position, coder in enumerate(self.coders):
@@ -54,7 +104,17 @@ class IntegerModel(TargetModel[int]):
         return codes
 
     def contributions(self, codes: Any) -> np.ndarray:
-        """What each term adds, rows × terms."""
+        """Compute what each term adds to its score.
+
+        Parameters
+        ----------
+        codes : array of int, shape (n_rows, n_inputs)
+            What `codes` returns.
+
+        Returns
+        -------
+        ndarray of int64, shape (n_rows, n_terms)
+        """
         codes = np.asarray(codes, dtype=np.int64)
         added = np.zeros((len(codes), len(self.terms)), dtype=np.int64)
         for position, term in enumerate(self.terms):
@@ -62,7 +122,17 @@ class IntegerModel(TargetModel[int]):
         return added
 
     def scores(self, codes: Any) -> np.ndarray:
-        """The score of every prototype, rows × prototypes."""
+        """Compute the score of every prototype.
+
+        Parameters
+        ----------
+        codes : array of int, shape (n_rows, n_inputs)
+            What `codes` returns.
+
+        Returns
+        -------
+        ndarray of int64, shape (n_rows, n_prototypes)
+        """
         added = self.contributions(codes)
         z = np.tile(np.array(self.intercepts, dtype=np.int64), (len(added), 1))
         for position, term in enumerate(self.terms):
@@ -70,30 +140,50 @@ class IntegerModel(TargetModel[int]):
         return z
 
     def predict(self, codes: Any) -> np.ndarray:
-        """The position of the class, in the order of the classes."""
+        """Predict the position of the class from codes.
+
+        Parameters
+        ----------
+        codes : array of int, shape (n_rows, n_inputs)
+            What `codes` returns.
+
+        Returns
+        -------
+        ndarray of int64, shape (n_rows,)
+            Positions in the model's classes.
+        """
         return decide(self.flat, self.scores(codes))
 
     def predict_rows(self, X: Any) -> np.ndarray:
-        """The position of the class of rows as `SMaLLModel` takes them."""
+        """Predict the position of the class from rows.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or table
+            Rows as `SMaLLModel.predict` takes them.
+
+        Returns
+        -------
+        ndarray of int64, shape (n_rows,)
+            Positions in the model's classes.
+        """
         return self.predict(self.codes(X))
 
 
 def decide(flat: FlatModel, z: np.ndarray) -> np.ndarray:
-    """The position of the class from the scores of the prototypes, ties to the first class."""
+    """The position of the predicted class, from whole-number scores (rows × prototypes).
+
+    `smallearn.model._rule.decide` compares in float64, which does not hold every sum of 64 bits; this one is exact.
+    """
     if flat.is_binary:
         owner = flat.owners[0]
         best = z.max(axis=1)
         return np.where(best > 0 if owner == 1 else best >= 0, owner, 1 - owner)
-    return np.array(flat.owners)[winners(flat, z)]
-
-
-def winners(flat: FlatModel, z: np.ndarray) -> np.ndarray:
-    """The prototype of the greatest score; at a tie that of the first class, and of those the first."""
-    order = np.array(sorted(range(len(flat.owners)), key=lambda j: flat.owners[j]))
-    return order[z[:, order].argmax(axis=1)]
+    return np.array(flat.owners)[winners(z, flat.owners)]
 
 
 def _added(term: TargetTerm[int], codes: np.ndarray, missing: int) -> np.ndarray:
+    """What a term adds, row by row; ``missing`` is the code of a missing value."""
     if term.kind == "raw":
         added = term.weight * codes
         return added if term.instead is None else np.where(codes == missing, term.instead, added)
@@ -112,77 +202,135 @@ def _added(term: TargetTerm[int], codes: np.ndarray, missing: int) -> np.ndarray
 
 
 def quantise(
-    model: SMaLLModel,
+    model: Any,
     number: str = "int16",
     ranges: Mapping[str, tuple[float, float]] | None = None,
     counts: Mapping[str, tuple[float, float, int, int]] | None = None,
 ) -> IntegerModel:
-    """The model with weights of type ``number``: "int8", "int16" or "int32".
+    """Round a model to whole numbers.
 
-    ``counts[label] = (scale, offset, least, greatest)`` says that the device reads a whole number in
-    [least, greatest] for which the feature is ``scale · count + offset``. ``ranges[label] = (low, high)`` spreads the
-    codes of a feature over that range; the default is the training range. A number that is compared for equality, or
-    without a range, and has no raw term gets a code for each side of its cut points, which is exact.
+    Parameters
+    ----------
+    model : SMaLLModel or fitted estimator
+        The model.
+    number : {"int8", "int16", "int32"}, default="int16"
+        The type of the weights.
+    ranges : mapping from label to (low, high), default=None
+        The range of a feature over which its codes are spread. Default: the training range. A number that has no raw
+        term and is compared for equality, or has no range, gets one code for each side of its cut points: that is
+        exact.
+    counts : mapping from label to (scale, offset, least, greatest), default=None
+        The device reads a whole number in [least, greatest], and the feature is ``scale · count + offset``.
+
+    Returns
+    -------
+    IntegerModel
+
+    Raises
+    ------
+    ValueError
+        If the range of a feature with a raw term is not known, or a declaration makes no sense.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from smallearn import SMaLLClassifier
+    >>> from smallearn.export import quantise
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> clf = SMaLLClassifier(1, 2, random_state=0).fit(X, y)
+    >>> whole = quantise(clf, "int8")
+    >>> bool((clf.classes_[whole.predict_rows(X)] == clf.predict(X)).mean() > 0.99)
+    True
     """
     check_choice("number", number, tuple(BITS))
+    model = as_model(model)
     flat = flatten(model)
     coders = _coders(flat, number, dict(ranges or {}), dict(counts or {}))
     reach = max((max(-coder.least, coder.greatest) for coder in coders if isinstance(coder, Count | Text)), default=0)
-    input_bits = next((bits for bits in (8, 16, 32) if bits >= BITS[number] and reach < 2 ** (bits - 1)), 0)
-    if not input_bits:
+    input_bits = next((bits for bits in (8, 16, 32) if bits >= BITS[number] and reach < 2 ** (bits - 1)), None)
+    if input_bits is None:
         raise ValueError(f"A code of {reach} does not fit 32 bits: declare a smaller range in counts.")
     exact = sketch(flat, coders, BITS[number])
     wide = 2 * input_bits if exact.has_products else BITS[number]
     best = exact.best(2 ** (BITS[number] - 1) - 1, 2 ** (wide - 1) - 1)
-    if len(best.terms) < len(exact.parts) and not exact.has_products:  # so many literals that some would vanish
+    if len(best.terms) < len(exact.parts) and not exact.has_products:  # some of many literals would round to 0
         best = exact.best(2 ** (BITS[number] - 1) - 1, 2 ** (2 * wide - 1) - 1)
-    sum_bits = max(bits_for(interval) for interval in best.intervals)
-    types = (input_bits, sum_bits, best.intervals)
-    return IntegerModel(model, flat, number, best.intercepts, best.terms, coders, best.factor, *types)
+    return IntegerModel(
+        model=model,
+        flat=flat,
+        number=number,
+        intercepts=best.intercepts,
+        terms=best.terms,
+        coders=coders,
+        factor=best.factor,
+        input_bits=input_bits,
+        sum_bits=max(bits_for(interval) for interval in best.intervals),
+        intervals=best.intervals,
+    )
+
+
+def target_of(
+    model: SMaLLModel,
+    number: str,
+    *,
+    ranges: Mapping[str, tuple[float, float]] | None = None,
+    counts: Mapping[str, tuple[float, float, int, int]] | None = None,
+) -> TargetModel:
+    """The model in any of NUMBERS, as its C code has it."""
+    check_choice("number", number, NUMBERS)
+    if number in BITS:
+        return quantise(model, number, ranges, counts)
+    if ranges or counts:
+        raise ValueError(
+            f"ranges and counts are for whole numbers ({', '.join(BITS)}), not for {number}: leave them out."
+        )
+    return in_floats(model, number)
 
 
 def bits_for(interval: tuple[int, int]) -> int:
-    """The width of the least type that holds an interval and its negative."""
+    """The width of the smallest type that holds an interval and its negative."""
     most = max(map(abs, interval))
     return next(bits for bits in (8, 16, 32, 64) if most < 2 ** (bits - 1))
 
 
 def _coders(flat: FlatModel, number: str, ranges: dict, counts: dict) -> tuple[Coder, ...]:
-    numeric = [given.label for given in flat.inputs if not given.is_text]
-    strange = [label for label in (*ranges, *counts) if label not in numeric]
-    if strange:
+    numeric = [input_.label for input_ in flat.inputs if not input_.is_text]
+    unknown = [label for label in (*ranges, *counts) if label not in numeric]
+    if unknown:
         raise ValueError(
-            f"ranges and counts are for numbers that the model uses ({listed(numeric)}), not {listed(strange)}."
+            f"ranges and counts are for numbers that the model uses ({listed(numeric)}), not {listed(unknown)}."
         )
     twice = [label for label in ranges if label in counts]
     if twice:
-        raise ValueError(f"{listed(twice)} is in ranges and in counts: give one of them.")
-    made = []
-    for position, given in enumerate(flat.inputs):
-        mine = [term for term in flat.terms if term.input == position]
-        made.append(_coder(given, mine, MOST_STEPS[number], ranges, counts))
-    return tuple(made)
+        raise ValueError(f"{listed(twice)} is in both ranges and counts: declare it in one of them.")
+    coders = []
+    for position, input_ in enumerate(flat.inputs):
+        own = [term for term in flat.terms if term.input == position]
+        coders.append(_coder(input_, own, MOST_STEPS[number], ranges, counts))
+    return tuple(coders)
 
 
-def _coder(given: Input, terms: list[FlatTerm], Q: int, ranges: dict, counts: dict) -> Coder:
-    if given.is_text:
-        return Text(given.categories)
-    if given.label in counts:
-        return _count(given.label, counts[given.label])
-    if given.label in ranges:
-        low, high = _parts(ranges[given.label], 2, f"ranges[{show(given.label)}]", "(low, high)")
-        return linear(given.label, low, high, Q)
+def _coder(input_: Input, terms: list[FlatTerm], Q: int, ranges: dict, counts: dict) -> Coder:
+    if input_.is_text:
+        return Text(categories=input_.categories)
+    if input_.label in counts:
+        return _count(input_.label, counts[input_.label])
+    if input_.label in ranges:
+        low, high = _parts(ranges[input_.label], 2, f"ranges[{show(input_.label)}]", "(low, high)")
+        return linear(input_.label, low, high, Q)
     kinds = {term.kind for term in terms}
-    sharp = "equals" in kinds and "raw" not in kinds  # evenly spaced codes would take neighbours for equals
-    if given.low is not None and given.high is not None and not sharp:
-        return linear(given.label, given.low, given.high, Q)
+    exact = "equals" in kinds and "raw" not in kinds  # evenly spaced codes would make neighbours equal
+    if input_.low is not None and input_.high is not None and not exact:
+        return linear(input_.label, input_.low, input_.high, Q)
     if "raw" not in kinds:
         steps = Steps.of([(term.kind, term.value) for term in terms if term.kind != "missing"])
         if steps.greatest > Q:
-            raise ValueError(f"{show(given.label)} has {steps.greatest} cut points, more than {Q}: use a wider number.")
+            raise ValueError(
+                f"{show(input_.label)} has {steps.greatest} cut points, more than {Q}: use a wider number."
+            )
         return steps
     raise ValueError(
-        f"The range of {show(given.label)} is not known: give it in ranges={{label: (low, high)}}, "
+        f"The range of {show(input_.label)} is not known: give it in ranges={{label: (low, high)}}, "
         "or in counts={label: (scale, offset, least, greatest)} if the device reads whole numbers."
     )
 
@@ -191,12 +339,16 @@ def _count(label: str, entry: Any) -> Count:
     where = f"counts[{show(label)}]"
     scale, offset, least, greatest = _parts(entry, 4, where, "(scale, offset, least, greatest)")
     if int(least) != least or int(greatest) != greatest or not least <= greatest:
-        raise ValueError(f"{where}: the least and the greatest count are whole numbers in order: {least}, {greatest}.")
-    made = Count(float(scale), float(offset), int(least), int(greatest))
-    ends = [made.value(made.least), made.value(made.greatest)]
-    if made.scale == 0.0 or not np.isfinite([made.scale, made.shift, *ends]).all():
-        raise ValueError(f"{where}: scale · count + offset must be finite, and the scale not 0: {show(entry)}.")
-    return made
+        raise ValueError(
+            f"{where}: the least and the greatest count must be whole numbers in order, not {least}, {greatest}."
+        )
+    count = Count(scale=float(scale), shift=float(offset), least=int(least), greatest=int(greatest))
+    ends = [count.value(count.least), count.value(count.greatest)]
+    if count.scale == 0.0 or not np.isfinite([count.scale, count.shift, *ends]).all():
+        raise ValueError(
+            f"{where}: scale · count + offset must be finite, and the scale not 0, unlike in {show(entry)}."
+        )
+    return count
 
 
 def _parts(entry: Any, size: int, where: str, form: str) -> tuple:

@@ -1,21 +1,21 @@
-"""The one factor by which a model's weights are multiplied before they are rounded to whole numbers.
+"""The factor by which a model's weights are multiplied before they are rounded to whole numbers.
 
 Everything is exact: fractions before rounding, Python integers after it. `Rounded.intervals` is the proof that nothing
-overflows: it adds up the least and the greatest that each term can add.
+overflows: it adds up the least and the greatest value of each term.
 """
 
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 
 from smallearn.export._fixed.codes import Coder, Count, Interval, Linear
 from smallearn.export._fixed.numbers import TargetTerm, term_texts
 from smallearn.export._flat import FlatModel
 
-MANY = 10  # literals whose subsets are no longer counted
-FEW = 24  # factors that are tried, between half the greatest that fits and the greatest
+MOST_LITERALS = 10  # of a prototype whose subsets of literals are enumerated
+FACTORS = 24  # that are tried, between half the greatest that fits and the greatest
 
 
 @dataclass(frozen=True)
@@ -35,29 +35,31 @@ class Part:
 
     @property
     def middle(self) -> Fraction:
-        """The code at which rounding the slope shall change nothing."""
+        """The code at which rounding the slope changes nothing."""
         return Fraction(self.least + self.greatest, 2) if self.kind == "raw" else Fraction(0)
 
     @property
     def farthest(self) -> Fraction:
-        """From the middle."""
+        """The greatest distance of a code from the middle."""
         return max(self.greatest - self.middle, self.middle - self.least)
 
 
 @dataclass(frozen=True)
 class Rounded:
-    """A model on codes in whole numbers: ``factor`` times the exact one. ``parts`` are the exact ones of ``terms``."""
+    """A model on codes in whole numbers: ``factor`` times the exact one. ``parts`` are ``terms`` before rounding."""
 
     factor: Fraction
     intercepts: tuple[int, ...]
     terms: tuple[TargetTerm[int], ...]
     parts: tuple[Part, ...]
-    error: Fraction  # of the score, in its own unit, at worst
+    error: Fraction  # of the score at worst, in units of the exact score
 
     @cached_property
     def intervals(self) -> tuple[tuple[int, int], ...]:
-        """For each prototype an interval that holds every product and every partial sum, with or without the constant,
-        whatever the codes and whatever the order of the terms."""
+        """For each prototype, an interval that holds every product and every partial sum.
+
+        It holds for all codes, for any order of the terms, and with or without the constant.
+        """
         ends = [[min(0, intercept), max(0, intercept)] for intercept in self.intercepts]
         for term, part in zip(self.terms, self.parts, strict=True):
             added = [0, part.least * term.weight, part.greatest * term.weight]
@@ -67,7 +69,7 @@ class Rounded:
         return tuple((least, greatest) for least, greatest in ends)
 
     def fits(self, most_weight: int, most_sum: int) -> bool:
-        """Whether no sum is ever beyond ``most_sum`` and no factor of a product beyond ``most_weight``."""
+        """Whether no sum exceeds ``most_sum`` and no weight of a product exceeds ``most_weight``."""
         ends = [abs(end) for interval in self.intervals for end in interval]
         raw = [abs(term.weight) for term in self.terms if term.kind == "raw"]
         return max(ends) <= most_sum and max(raw, default=0) <= most_weight
@@ -93,8 +95,10 @@ class Sketch:
         return next(size for size in sizes if size)
 
     def rounded(self, factor: Fraction) -> Rounded:
-        """Times ``factor``, to the nearest whole numbers; a weight that rounds to 0 falls away. What rounding a slope
-        changes in the middle of its codes goes into the intercept."""
+        """The model times ``factor``, rounded to the nearest whole numbers; terms that round to 0 are dropped.
+
+        What rounding a slope changes in the middle of its codes is added to the constant.
+        """
         exact = [factor * intercept for intercept in self.intercepts]
         error = [Fraction(0) for _ in exact]
         terms, parts = [], []
@@ -104,31 +108,34 @@ class Sketch:
             exact[part.prototype] += excess * part.middle
             wrong = abs(excess) * part.farthest
             instead = None
-            if part.instead is not None:  # less what is in the intercept, for a gap has no code to take it from
+            if part.instead is not None:  # less what is in the constant: a missing value has no code
                 gap = factor * part.instead - excess * part.middle
                 instead = round(gap)
                 wrong = max(wrong, abs(gap - (instead if weight else 0)))
             error[part.prototype] += wrong
             if weight:
-                place = (part.prototype, part.input, weight, part.kind, part.text)
-                terms.append(TargetTerm(*place, part.value, part.high, instead))
+                terms.append(_rounded_term(part, weight, instead))
                 parts.append(part)
         intercepts = tuple(map(round, exact))
         worst = max(e + abs(x - b) for e, x, b in zip(error, exact, intercepts, strict=True))
-        return Rounded(factor, intercepts, tuple(terms), tuple(parts), worst / factor)
+        return Rounded(
+            factor=factor, intercepts=intercepts, terms=tuple(terms), parts=tuple(parts), error=worst / factor
+        )
 
-    def turned(self, factor: Fraction) -> int:
-        """In how many cases rounding puts a score on the other side of 0, over all subsets of the literals that can
-        hold. Prototypes with products or with many literals have too many cases, and three classes no such side."""
+    def changed_decisions(self, factor: Fraction) -> int:
+        """For how many subsets of the literals rounding moves a score to the other side of 0.
+
+        0 for more than two classes, where 0 decides nothing. Prototypes with products or many literals are not counted.
+        """
         if self.owner is None:
             return 0
         count = 0
         for prototype, intercept in enumerate(self.intercepts):
-            mine = [part for part in self.parts if part.prototype == prototype]
-            if len(mine) > MANY or any(part.kind == "raw" for part in mine):
+            own = [part for part in self.parts if part.prototype == prototype]
+            if len(own) > MOST_LITERALS or any(part.kind == "raw" for part in own):
                 continue
             exact, rounded = [intercept], [round(factor * intercept)]
-            for part in mine:
+            for part in own:
                 exact += [total + part.slope for total in exact]
                 rounded += [total + round(factor * part.slope) for total in rounded]
             for total, whole in zip(exact, rounded, strict=True):
@@ -136,58 +143,64 @@ class Sketch:
         return count
 
     def best(self, most_weight: int, most_sum: int) -> Rounded:
-        """Of the factors that fit, the one that turns the fewest decisions, and of those the first that has the least
-        error."""
+        """Of the factors that fit, the one that changes the fewest decisions, and of those the one with least error."""
         size = [abs(intercept) for intercept in self.intercepts]
         for part in self.parts:
             size[part.prototype] += abs(part.slope) * max(abs(part.least), abs(part.greatest))
         top = min(most_weight / self.steepest, most_sum / max(*size, self.steepest))
-        while True:  # to an end: with a factor that is small enough, all weights are 0
+        while True:  # ends: with a small enough factor all weights are 0
             tried = [self.rounded(factor) for factor in _factors(top, self.steepest)]
             fitting = [one for one in tried if one.fits(most_weight, most_sum)]
             if fitting:
-                return min(fitting, key=lambda one: (self.turned(one.factor), one.error))
+                return min(fitting, key=lambda one: (self.changed_decisions(one.factor), one.error))
             top /= 2
 
 
 def _factors(top: Fraction, steepest: Fraction) -> Iterator[Fraction]:
-    """1, which leaves the points of a score card as they are; and some from half the top up to it, those that make the
-    greatest weight whole if there are any."""
+    """1, which keeps the points of a score card, and some from half the top up to it.
+
+    If there are factors that make the greatest weight a whole number, those are used.
+    """
     if top >= 1:
         yield Fraction(1)
     most = math.floor(top * steepest)
-    for weight in range(most, most // 2, -max(1, most // (2 * FEW))):
+    for weight in range(most, most // 2, -max(1, most // (2 * FACTORS))):
         yield weight / steepest
     if not most:
-        yield from (top * part / FEW for part in range(FEW, FEW // 2, -1))
+        yield from (top * part / FACTORS for part in range(FACTORS, FACTORS // 2, -1))
 
 
 def sketch(flat: FlatModel, coders: tuple[Coder, ...], weight_bits: int) -> Sketch:
-    """Literals become intervals of codes; those that always hold, and the offsets of inputs, become constants."""
+    """The model on codes: literals are intervals of codes; offsets and literals that always hold are constants."""
     intercepts = [Fraction(intercept) for intercept in flat.intercepts]
     parts = []
     for term, text in zip(flat.terms, term_texts(flat), strict=True):
-        coder, weight, place = coders[term.input], Fraction(term.weight), (term.prototype, term.input)
+        coder, weight = coders[term.input], Fraction(term.weight)
+        part = partial(Part, prototype=term.prototype, input=term.input, text=text)
         guarded = flat.inputs[term.input].may_be_missing
         if isinstance(coder, Linear | Count) and term.kind == "raw":
             intercepts[term.prototype] += weight * coder.offset
             instead = None if term.mean is None or not guarded else weight * (Fraction(term.mean) - coder.offset)
-            ends = (coder.least, coder.greatest) if isinstance(coder, Count) else _ends(weight_bits)
-            parts.append(Part(*place, "raw", text, weight * coder.slope, *ends, instead=instead))
+            least, greatest = (coder.least, coder.greatest) if isinstance(coder, Count) else _ends(weight_bits)
+            slope = weight * coder.slope
+            parts.append(part(kind="raw", slope=slope, least=least, greatest=greatest, instead=instead))
         elif term.kind == "missing":
-            parts += [Part(*place, "missing", text, weight)] if guarded else []
+            parts += [part(kind="missing", slope=weight)] if guarded else []
         else:
             kind, value, high = literal(coder.interval(term.kind, term.value), coder, guarded)
             if kind == "always":
                 intercepts[term.prototype] += weight
             elif kind != "never":
-                parts.append(Part(*place, kind, text, weight, value=value, high=high))
-    return Sketch(tuple(intercepts), tuple(parts), flat.owners[0] if flat.is_binary else None)
+                parts.append(part(kind=kind, slope=weight, value=value, high=high))
+    owner = flat.owners[0] if flat.is_binary else None
+    return Sketch(intercepts=tuple(intercepts), parts=tuple(parts), owner=owner)
 
 
 def literal(holds: Interval, coder: Coder, guarded: bool) -> tuple[str, int | None, int | None]:
-    """Kind, value and high of the literal that holds at these codes of ``coder``, and not, if ``guarded``, at that of a
-    missing value, which is less than all of them."""
+    """Kind, value and high of the literal that holds at these codes of ``coder``.
+
+    If ``guarded``, it must not hold at the code of a missing value, which is less than all others.
+    """
     if holds is None:
         return "never", None, None
     low, high = holds
@@ -200,6 +213,19 @@ def literal(holds: Interval, coder: Coder, guarded: bool) -> tuple[str, int | No
     if low > coder.least or guarded:
         return "between", low - 1, high
     return "at_most", high, None
+
+
+def _rounded_term(part: Part, weight: int, instead: int | None) -> TargetTerm[int]:
+    return TargetTerm(
+        prototype=part.prototype,
+        input=part.input,
+        weight=weight,
+        kind=part.kind,
+        text=part.text,
+        value=part.value,
+        high=part.high,
+        instead=instead,
+    )
 
 
 def _ends(bits: int) -> tuple[int, int]:

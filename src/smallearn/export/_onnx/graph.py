@@ -1,7 +1,7 @@
-"""The rule of a model as a graph of standard ONNX operators, for whoever keeps nodes: `to_onnx` or skl2onnx.
+"""The rule of a model as a graph of standard ONNX operators, added to a graph of `to_onnx` or of skl2onnx.
 
-Terms of one kind are worked out together: a column for each, then one product with the weights. Every operator has
-had its meaning since version 13 of the default domain, but for the comparison of text, which came with version 19.
+Terms of one kind are computed together: a column for each, then one product with the weights. All operators exist since
+version 13 of the default domain, except the comparison of text, which came with version 19.
 """
 
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ COMPARISONS = {"at_most": "LessOrEqual", "above": "Greater", "equals": "Equal"}
 
 
 class Graph(Protocol):
-    """Where nodes and constants go; both return the name of a tensor."""
+    """A graph that nodes and constants are added to; both methods return the name of a tensor."""
 
     def node(self, operator: str, *inputs: str, **attributes: Any) -> str: ...
 
@@ -30,9 +30,25 @@ class Graph(Protocol):
 
 
 @dataclass(frozen=True)
+class Inputs:
+    """Names of the tensors that a model reads.
+
+    ``numbers`` has a column for each numeric input, in order, and ``texts`` the column of each text input by its
+    position; ``any_input`` is any of the graph's inputs, for its number of rows.
+    """
+
+    numbers: str
+    texts: dict[int, str]
+    any_input: str
+
+
+@dataclass(frozen=True)
 class Answers:
-    """Names of tensors: prototype scores, decision function (rows × 1, or rows × classes if more than two),
-    probabilities, and the position of the class."""
+    """Names of the tensors that a model computes.
+
+    ``decision`` is the decision function, rows × 1, or rows × classes if there are more than two; ``position`` is that
+    of the class.
+    """
 
     scores: str
     decision: str
@@ -40,32 +56,33 @@ class Answers:
     position: str
 
 
-def add_model(graph: Graph, target: TargetModel[float], numbers: str, texts: dict[int, str], any_x: str) -> Answers:
-    """``numbers`` has a column for each numeric input, in order, and ``texts`` the column of each text input by its
-    position; ``any_x`` is any of what is given, for its number of rows."""
-    scores = _scores(graph, target, numbers, texts, any_x)
+def add_model(graph: Graph, target: TargetModel[float], inputs: Inputs) -> Answers:
+    """Add a model to a graph."""
+    scores = _scores(graph, target, inputs)
     flat = target.flat
     columns = [graph.node("Gather", scores, indices(graph, [j]), axis=1) for j in range(len(flat.owners))]
     if flat.is_binary:
-        return _two(graph, target, scores, _greatest(graph, columns))
+        return _two_classes(graph, target, scores, _greatest(graph, columns))
     own: list[list[str]] = [[] for _ in flat.classes]
     for column, owner in zip(columns, flat.owners, strict=True):
         own[owner].append(column)
-    each = graph.node("Concat", *(_greatest(graph, mine) for mine in own), axis=1)
+    each = graph.node("Concat", *(_greatest(graph, columns) for columns in own), axis=1)
     decision = graph.node("Mul", each, _scale(graph, target))
     position = graph.node("ArgMax", each, axis=1, keepdims=0)
-    return Answers(scores, decision, graph.node("Softmax", decision, axis=1), position)
+    probabilities = graph.node("Softmax", decision, axis=1)
+    return Answers(scores=scores, decision=decision, probabilities=probabilities, position=position)
 
 
-def _two(graph: Graph, target: TargetModel[float], scores: str, best: str) -> Answers:
-    """Ties go to class 0, whichever class the prototypes speak for."""
+def _two_classes(graph: Graph, target: TargetModel[float], scores: str, best: str) -> Answers:
+    """The answers of two classes; ties go to class 0, whichever class owns the prototypes."""
     zero = graph.constant(np.zeros(1, dtype=target.number))
     owner = target.flat.owners[0]
     second = graph.node("Greater" if owner else "Less", best, zero)
     position = graph.node("Reshape", graph.node("Cast", second, to=INT64), indices(graph, [-1]))
     decision = graph.node("Mul", best, _scale(graph, target, 1.0 if owner else -1.0))
     chances = [graph.node("Sigmoid", graph.node("Neg", decision)), graph.node("Sigmoid", decision)]
-    return Answers(scores, decision, graph.node("Concat", *chances, axis=1), position)
+    probabilities = graph.node("Concat", *chances, axis=1)
+    return Answers(scores=scores, decision=decision, probabilities=probabilities, position=position)
 
 
 def _scale(graph: Graph, target: TargetModel[float], sign: float = 1.0) -> str:
@@ -77,6 +94,7 @@ def _scale(graph: Graph, target: TargetModel[float], sign: float = 1.0) -> str:
 
 
 def indices(graph: Graph, places: Sequence[int]) -> str:
+    """A constant with these positions."""
     return graph.constant(np.array(places, dtype=np.int64))
 
 
@@ -87,18 +105,18 @@ def _greatest(graph: Graph, columns: list[str]) -> str:
 # --- scores ----------------------------------------------------------------------------------------------------------
 
 
-def _scores(graph: Graph, target: TargetModel[float], numbers: str, texts: dict[int, str], any_x: str) -> str:
-    """Rows × prototypes: the columns of all terms times their weights, and the intercepts."""
-    blocks = _Blocks(graph, target, numbers)
+def _scores(graph: Graph, target: TargetModel[float], inputs: Inputs) -> str:
+    """Rows × prototypes: the columns of all terms times their weights, plus the constants."""
+    blocks = _Blocks(graph, target, inputs.numbers)
     place = {position: number for number, position in enumerate(_numeric(target.flat))}
     for kind in ("raw", "at_most", "above", "equals", "missing"):
-        mine = [term for term in target.terms if term.kind == kind and term.input in place]
-        if mine:
-            blocks.add_numbers(kind, mine, [place[term.input] for term in mine])
-    for position, x in texts.items():
+        terms = [term for term in target.terms if term.kind == kind and term.input in place]
+        if terms:
+            blocks.add_numbers(kind, terms, [place[term.input] for term in terms])
+    for position, x in inputs.texts.items():
         blocks.add_texts(x, position, [term for term in target.terms if term.input == position])
-    if not blocks.columns:  # scores that are all constant still need as many rows as there are
-        rows = graph.node("Shape", graph.node("Gather", any_x, indices(graph, [0]), axis=1))
+    if not blocks.columns:  # constant scores still need one row for each row of the input
+        rows = graph.node("Shape", graph.node("Gather", inputs.any_input, indices(graph, [0]), axis=1))
         blocks.add_literals(graph.node("ConstantOfShape", rows), [], [])
     matrix = graph.node("Concat", *blocks.columns, axis=1)
     weights = graph.constant(np.concatenate(blocks.weights).astype(target.number))
@@ -106,11 +124,11 @@ def _scores(graph: Graph, target: TargetModel[float], numbers: str, texts: dict[
 
 
 def _numeric(flat: FlatModel) -> list[int]:
-    return [position for position, given in enumerate(flat.inputs) if not given.is_text]
+    return [position for position, input_ in enumerate(flat.inputs) if not input_.is_text]
 
 
 class _Blocks:
-    """Columns of terms and, for each, a row of weights: one number for each prototype."""
+    """Columns of terms, and for each a row of weights, one for each prototype."""
 
     def __init__(self, graph: Graph, target: TargetModel[float], numbers: str):
         self.graph, self.target, self.numbers = graph, target, numbers
@@ -139,7 +157,7 @@ class _Blocks:
             self.add_literals(self.graph.node(COMPARISONS[kind], x, values), terms, weights)
 
     def _add_raw(self, x: str, terms: list[TargetTerm[float]], weights: list[float]) -> None:
-        """Where a value is missing 0, and ``instead`` from a column of its own; NaN if there is nothing instead."""
+        """Missing values become 0, and another column adds ``instead``; NaN where there is no ``instead``."""
         if all(term.instead is None for term in terms):
             self.add(x, terms, weights)
             return
@@ -150,50 +168,52 @@ class _Blocks:
         self.add_literals(gaps, terms, [term.instead or 0.0 for term in terms])
 
     def add_texts(self, x: str, position: int, terms: list[TargetTerm[float]]) -> None:
-        """Text is missing where it is empty."""
-        found = []
+        """Comparisons of a text input; empty text is missing."""
+        compared = []
         for term in terms:
             category: Any = ""
             if term.kind == "equals":
                 category = self.target.flat.inputs[position].categories[int(term.value or 0) - 1]
             if isinstance(category, str):  # text is never a number
-                found.append((term, category))
-        if found:
-            values = np.array([[category for _, category in found]], dtype=object)
+                compared.append((term, category))
+        if compared:
+            values = np.array([[category for _, category in compared]], dtype=object)
             truth = self.graph.node("Equal", x, self.graph.constant(values))
-            self.add_literals(truth, [term for term, _ in found], [term.weight for term, _ in found])
+            self.add_literals(truth, [term for term, _ in compared], [term.weight for term, _ in compared])
 
 
 # --- labels ----------------------------------------------------------------------------------------------------------
 
 
 def label_values(classes: Sequence[Any]) -> np.ndarray:
-    """What stands for the classes: int64 where all are whole numbers or booleans, otherwise text, as str() gives it."""
+    """The classes in ONNX: int64 if all are whole numbers or booleans, otherwise text as str() gives it."""
     if all(isinstance(label, int | float) and label == int(label) and -(2**63) <= label < 2**63 for label in classes):
         values = np.array([int(label) for label in classes], dtype=np.int64)
     else:
         values = np.array([checked_text(str(label)) for label in classes], dtype=object)
     if len(set(values.tolist())) < len(classes):
-        raise ValueError(f"The classes {listed(classes)} are of several types and not all different in ONNX.")
+        raise ValueError(
+            f"The classes {listed(classes)} are of several types and not all different in ONNX: rename one."
+        )
     return values
 
 
 def checked_text(text: str) -> str:
-    """ONNX keeps text as UTF-8."""
+    """The text, unless UTF-8, which ONNX uses, cannot hold it."""
     try:
         text.encode()
     except UnicodeEncodeError:
-        raise ValueError(f"{show(text)} has half a surrogate pair, which ONNX cannot hold.") from None
+        raise ValueError(f"{show(text)} has half a surrogate pair, which ONNX cannot hold: rename it.") from None
     return text
 
 
 def check_texts(flat: FlatModel) -> None:
-    """Categories that can be written and told from missing text."""
-    for given in flat.inputs:
-        for category in given.categories:
+    """Refuse categories that ONNX cannot hold, or cannot distinguish from missing text."""
+    for input_ in flat.inputs:
+        for category in input_.categories:
             checked_text(str(category))
-        if "" in given.categories:
+        if "" in input_.categories:
             raise ValueError(
-                f"The model compares {show(given.label)} with empty text, which in ONNX stands for missing text; train "
-                "it with a word in its place."
+                f"The model compares {show(input_.label)} with empty text, which in ONNX stands for missing text; "
+                "train it with another text in its place."
             )

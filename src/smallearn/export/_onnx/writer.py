@@ -1,4 +1,4 @@
-"""A model as an ONNX graph, and the estimators as steps of a pipeline that skl2onnx converts."""
+"""A model as an ONNX graph, and converters with which skl2onnx converts pipelines that end in the estimators."""
 
 import importlib
 import json
@@ -10,20 +10,21 @@ from smallearn._errors import check_choice
 from smallearn._text import show
 from smallearn.export._fixed.float32 import in_floats
 from smallearn.export._fixed.numbers import TargetModel
-from smallearn.export._flat import FlatModel
-from smallearn.export._names import remark
+from smallearn.export._flat import FlatModel, decision_rule
+from smallearn.export._names import comment_text
 from smallearn.export._onnx.graph import (
     INT64,
     NUMBERS,
     OPSET,
     STRING,
     TEXT_OPSET,
+    Inputs,
     add_model,
     check_texts,
     indices,
     label_values,
 )
-from smallearn.model import SMaLLModel
+from smallearn.model._rows import as_model
 
 if TYPE_CHECKING:
     import onnx
@@ -32,32 +33,59 @@ INPUTS = ("all", "used")
 TYPES = "skl2onnx.common.data_types"
 
 
-def to_onnx(model: SMaLLModel, *, inputs: str = "all", number: str = "float32") -> "onnx.ModelProto":
-    """The model as a graph of standard operators in float32, or float64.
+def to_onnx(model: Any, *, inputs: str = "all", number: str = "float32") -> "onnx.ModelProto":
+    """Write a model as an ONNX graph of standard operators.
 
-    The input is ``X``, rows × features: all of the training data's (``inputs`` "all") or those in use, in order
-    ("used"). A model that compares text has instead one input of rows × 1 for each feature in use, a number or a text,
-    called ``x_`` and the feature's name in lower-case ASCII. Missing is NaN, or empty text. Outputs:
+    The input is ``X``, rows × features. A model that compares text has instead one input of rows × 1 for each feature
+    in use, a number or a text, called ``x_`` and the feature's name in lower-case ASCII. NaN and empty text are missing
+    values. The outputs are:
 
-    =============  ==================================================================================================
+    =============  ====================================================================================================
     label          the class: int64 for whole numbers and booleans, otherwise text
     probabilities  rows × classes
     scores         rows × prototypes, as `SMaLLModel.scores`
-    =============  ==================================================================================================
+    =============  ====================================================================================================
 
-    A row that lacks a value for which the model has no mean has no answer: its scores are NaN, its label means nothing.
-    Weights are rounded to float32, cut points down, so that ``x ≤ t`` is exact for every float32 x; how far the scores
-    can be off, `float32_error_bound` says. The metadata have the version, the model's hash and the features' names.
+    Where the model cannot predict because a value is missing, the scores are NaN and the label means nothing. Weights
+    are rounded to float32 and cut points down, so that ``x ≤ t`` is exact for every float32 x; `float32_error_bound`
+    bounds the error of the scores. The metadata have the version, the model's hash and the features' names.
+
+    Parameters
+    ----------
+    model : SMaLLModel or fitted estimator
+        The model.
+    inputs : {"all", "used"}, default="all"
+        Whether ``X`` has all features of the training data or only those that the model uses, in order.
+    number : {"float32", "float64"}, default="float32"
+        The type of the numbers.
+
+    Returns
+    -------
+    onnx.ModelProto
+
+    Raises
+    ------
+    ImportError
+        If the package onnx is not installed.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from smallearn import SMaLLClassifier
+    >>> from smallearn.export import to_onnx
+    >>> clf = SMaLLClassifier(1, 2, random_state=0).fit(*load_breast_cancer(return_X_y=True))
+    >>> [output.name for output in to_onnx(clf).graph.output]
+    ['label', 'probabilities', 'scores']
     """
     onnx = _need("onnx")
     check_choice("inputs", inputs, INPUTS)
     check_choice("number", number, tuple(NUMBERS))
-    target = in_floats(model, number)
+    target = in_floats(as_model(model), number)
     flat = target.flat
     check_texts(flat)
     graph = _OnnxGraph(onnx)
-    given = _text_inputs(graph, target) if _has_text(flat) else _matrix_input(graph, target, inputs)
-    answers = add_model(graph, target, *given)
+    tensors = _text_inputs(graph, target) if _has_text(flat) else _matrix_input(graph, target, inputs)
+    answers = add_model(graph, target, tensors)
     labels = label_values(flat.classes)
     graph.node("Gather", graph.constant(labels), answers.position, axis=0, output="label")
     graph.node("Identity", answers.probabilities, output="probabilities")
@@ -68,23 +96,24 @@ def to_onnx(model: SMaLLModel, *, inputs: str = "all", number: str = "float32") 
         ("probabilities", kind, ["rows", len(flat.classes)]),
         ("scores", kind, ["rows", len(flat.owners)]),
     ]
-    return graph.finished(flat, [onnx.helper.make_tensor_value_info(*output) for output in outputs])
+    return graph.model(flat, [onnx.helper.make_tensor_value_info(*output) for output in outputs])
 
 
 def _need(module: str) -> Any:
+    """A module of the extra ``onnx``."""
     try:
         return importlib.import_module(module)
-    except ImportError as problem:
+    except ImportError as error:
         package = module.split(".")[0]
-        raise ImportError(f"ONNX needs {package} ({problem}): pip install 'smallearn[onnx]'") from None
+        raise ImportError(f"ONNX needs {package} ({error}): pip install 'smallearn[onnx]'") from None
 
 
 def _has_text(flat: FlatModel) -> bool:
-    return any(given.is_text for given in flat.inputs)
+    return any(input_.is_text for input_ in flat.inputs)
 
 
 class _OnnxGraph:
-    """Nodes, constants and inputs, with names of their own."""
+    """A new ONNX graph."""
 
     def __init__(self, onnx: Any):
         self.onnx = onnx
@@ -102,14 +131,14 @@ class _OnnxGraph:
         self.constants.append(self.onnx.numpy_helper.from_array(values, name))
         return name
 
-    def input(self, name: str, kind: int, width: int, words: str) -> str:
-        value = self.onnx.helper.make_tensor_value_info(name, kind, ["rows", width], words)
+    def input(self, name: str, kind: int, width: int, description: str) -> str:
+        value = self.onnx.helper.make_tensor_value_info(name, kind, ["rows", width], description)
         self.inputs.append(value)
         return name
 
-    def finished(self, flat: FlatModel, outputs: list[Any]) -> Any:
+    def model(self, flat: FlatModel, outputs: list[Any]) -> Any:
         helper = self.onnx.helper
-        graph = helper.make_graph(self.nodes, "smallearn", self.inputs, outputs, self.constants, _words(flat))
+        graph = helper.make_graph(self.nodes, "smallearn", self.inputs, outputs, self.constants, _description(flat))
         opset = [helper.make_opsetid("", TEXT_OPSET if _has_text(flat) else OPSET)]
         model = helper.make_model(
             graph,
@@ -119,57 +148,76 @@ class _OnnxGraph:
             producer_version=flat.version,
             doc_string=flat.stamp,
         )
-        features = json.dumps([given.label for given in flat.inputs])
-        facts = {"smallearn_version": flat.version, "smallearn_model": flat.hash, "smallearn_features": features}
-        helper.set_model_props(model, facts)
+        features = json.dumps([input_.label for input_ in flat.inputs])
+        metadata = {"smallearn_version": flat.version, "smallearn_model": flat.hash, "smallearn_features": features}
+        helper.set_model_props(model, metadata)
         return model
 
 
-def _words(flat: FlatModel) -> str:
-    classes = [remark(label) for label in flat.classes]
-    if not flat.is_binary:
-        owners = ", ".join(classes[owner] for owner in flat.owners)
-        return f"The class of the greatest score, at a tie the first; the scores are those of {owners}."
-    owner = flat.owners[0]
-    bar = "above 0" if owner else "0 or more"
-    return f"{classes[owner]} if any score is {bar}, otherwise {classes[1 - owner]}."
+def _description(flat: FlatModel) -> str:
+    """The rule, for the graph's doc string."""
+    classes = [comment_text(label) for label in flat.classes]
+    rule = decision_rule(flat, classes)
+    if flat.is_binary:
+        return f"{rule}."
+    owners = ", ".join(classes[owner] for owner in flat.owners)
+    return f"{rule[0].upper()}{rule[1:]}; the scores are those of {owners}."
 
 
-Given = tuple[str, dict[int, str], str]  # what `add_model` is given
-
-
-def _matrix_input(graph: _OnnxGraph, target: TargetModel[float], inputs: str) -> Given:
-    used = [given.feature for given in target.flat.inputs]
-    labels = ", ".join(remark(given.label) for given in target.flat.inputs)
+def _matrix_input(graph: _OnnxGraph, target: TargetModel[float], inputs: str) -> Inputs:
+    """One input for all features, and the columns in use."""
+    used = [input_.feature for input_ in target.flat.inputs]
+    labels = ", ".join(comment_text(input_.label) for input_ in target.flat.inputs)
     width = target.flat.n_features if inputs == "all" else max(len(used), 1)
     x = graph.input("X", NUMBERS[target.number], width, f"in use: {labels}")
-    if not used or inputs == "used":
-        return x, {}, x
-    return graph.node("Gather", x, indices(graph, used), axis=1), {}, x
+    gathered = x if not used or inputs == "used" else graph.node("Gather", x, indices(graph, used), axis=1)
+    return Inputs(numbers=gathered, texts={}, any_input=x)
 
 
-def _text_inputs(graph: _OnnxGraph, target: TargetModel[float]) -> Given:
+def _text_inputs(graph: _OnnxGraph, target: TargetModel[float]) -> Inputs:
+    """One input for each feature in use."""
     names, texts = [], {}
-    for position, given in enumerate(target.flat.inputs):
-        kind = STRING if given.is_text else NUMBERS[target.number]
-        name = graph.input(f"x_{given.name}", kind, 1, remark(given.label))
-        if given.is_text:
+    for position, input_ in enumerate(target.flat.inputs):
+        kind = STRING if input_.is_text else NUMBERS[target.number]
+        name = graph.input(f"x_{input_.name}", kind, 1, comment_text(input_.label))
+        if input_.is_text:
             texts[position] = name
         else:
             names.append(name)
     numbers = graph.node("Concat", *names, axis=1) if names else ""
-    return numbers, texts, next(iter(texts.values()))
+    return Inputs(numbers=numbers, texts=texts, any_input=next(iter(texts.values())))
 
 
 # --- pipelines -------------------------------------------------------------------------------------------------------
 
 
 def register_onnx() -> None:
-    """Let skl2onnx convert `SMaLLClassifier` and `SMaLLClassifierCV`, alone or as the last step of a Pipeline.
+    """Let skl2onnx convert `SMaLLClassifier` and `SMaLLClassifierCV`, alone or as a Pipeline's last step.
 
-    Options of a classifier in skl2onnx: ``zipmap`` (True, False, "columns"), ``nocl`` (positions instead of labels),
-    ``output_class_labels`` and ``raw_scores`` (the decision function instead of probabilities). Double inputs are
-    answered in double precision. Columns of text are inputs of rows × 1 of their own, in the order of the features.
+    The options of a classifier in skl2onnx are supported: ``zipmap`` (True, False, "columns"), ``nocl`` (positions
+    instead of labels), ``output_class_labels`` and ``raw_scores`` (the decision function instead of probabilities).
+    Double inputs are computed in double precision. Each column of text is an input of rows × 1, in the order of the
+    features.
+
+    Raises
+    ------
+    ImportError
+        If the package skl2onnx is not installed.
+
+    Examples
+    --------
+    >>> import skl2onnx
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from smallearn import SMaLLClassifier
+    >>> from smallearn.export import register_onnx
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> pipeline = make_pipeline(StandardScaler(), SMaLLClassifier(1, 2, random_state=0)).fit(X, y)
+    >>> register_onnx()
+    >>> graph = skl2onnx.to_onnx(pipeline, X[:1]).graph
+    >>> [output.name for output in graph.output]
+    ['output_label', 'output_probability']
     """
     skl2onnx = _need("skl2onnx")
     from smallearn import SMaLLClassifier, SMaLLClassifierCV
@@ -186,7 +234,7 @@ def register_onnx() -> None:
 
 
 def _declare(operator: Any) -> None:
-    """The types of label and probabilities."""
+    """Declare the types of label and probabilities."""
     types = _need(TYPES)
     rows = operator.inputs[0].get_first_dimension()
     model = operator.raw_operator.model_
@@ -203,11 +251,11 @@ def _labels(operator: Any, options: Any) -> np.ndarray:
 
 
 def _is_double(operator: Any) -> bool:
-    return any(isinstance(given.type, _need(TYPES).DoubleTensorType) for given in operator.inputs)
+    return any(isinstance(input_.type, _need(TYPES).DoubleTensorType) for input_ in operator.inputs)
 
 
 class _PipelineGraph:
-    """Nodes and constants in a graph of skl2onnx's."""
+    """A graph of skl2onnx."""
 
     def __init__(self, scope: Any, container: Any):
         self.scope, self.container = scope, container
@@ -230,39 +278,38 @@ def _convert(scope: Any, operator: Any, container: Any) -> None:
     target = in_floats(operator.raw_operator.model_, "float64" if _is_double(operator) else "float32")
     check_texts(target.flat)
     graph = _PipelineGraph(scope, container)
-    answers = add_model(graph, target, *_columns(graph, target, operator))
+    answers = add_model(graph, target, _columns(graph, target, operator))
     labels = graph.constant(_labels(operator, scope))
     graph.node("Gather", labels, answers.position, axis=0, output=operator.outputs[0].full_name)
-    shown = answers.probabilities
+    output = answers.probabilities
     if container.get_options(operator.raw_operator, {"raw_scores": False})["raw_scores"]:
-        shown = answers.decision
+        output = answers.decision
         if target.flat.is_binary:
-            shown = graph.node("Concat", graph.node("Neg", shown), shown, axis=1)
-    graph.node("Identity", shown, output=operator.outputs[1].full_name)
+            output = graph.node("Concat", graph.node("Neg", output), output, axis=1)
+    graph.node("Identity", output, output=operator.outputs[1].full_name)
 
 
-def _columns(graph: _PipelineGraph, target: TargetModel[float], operator: Any) -> Given:
+def _columns(graph: _PipelineGraph, target: TargetModel[float], operator: Any) -> Inputs:
     """The columns in use among the inputs of a step, which may be one matrix or several."""
-    if len(operator.inputs) == 1 and not _has_text(target.flat):
-        where = {given.feature: (operator.inputs[0], given.feature) for given in target.flat.inputs}
+    flat = target.flat
+    if len(operator.inputs) == 1 and not _has_text(flat):
+        where = {input_.feature: (operator.inputs[0], input_.feature) for input_ in flat.inputs}
     else:
-        every = [(given, column) for given in operator.inputs for column in range(given.type.shape[1] or 1)]
-        if len(every) != target.flat.n_features:
-            raise ValueError(
-                f"There are {len(every)} columns; the model was trained on {target.flat.n_features} features."
-            )
+        every = [(source, column) for source in operator.inputs for column in range(source.type.shape[1] or 1)]
+        if len(every) != flat.n_features:
+            raise ValueError(f"There are {len(every)} columns; the model was trained on {flat.n_features} features.")
         where = dict(enumerate(every))
     names, texts = [], {}
-    for position, given in enumerate(target.flat.inputs):
-        source, column = where[given.feature]
+    for position, input_ in enumerate(flat.inputs):
+        source, column = where[input_.feature]
         is_text = isinstance(source.type, _need(TYPES).StringTensorType)
-        if is_text != given.is_text:
-            found, needed = ("text", "numbers") if is_text else ("numbers", "text")
-            raise ValueError(f"{show(given.label)} has {found}; the model needs {needed} there.")
+        if is_text != input_.is_text:
+            kind, needed = ("text", "numbers") if is_text else ("numbers", "text")
+            raise ValueError(f"{show(input_.label)} has {kind}; the model needs {needed} there.")
         name = graph.node("Gather", source.full_name, indices(graph, [column]), axis=1)
-        if given.is_text:
+        if input_.is_text:
             texts[position] = name
         else:
             names.append(graph.node("Cast", name, to=NUMBERS[target.number]))
     numbers = graph.node("Concat", *names, axis=1) if names else ""
-    return numbers, texts, operator.inputs[0].full_name
+    return Inputs(numbers=numbers, texts=texts, any_input=operator.inputs[0].full_name)

@@ -1,137 +1,107 @@
-"""A model as an ES module, without dependencies. Each term is written once, in `contributions`, from which everything
-else is computed; sums are taken in the order of the terms and so are those of `SMaLLModel`, bit for bit."""
+"""A model as an ES module without dependencies.
+
+Each term is written once, in `contributions`, from which everything else is computed. Sums are taken in the order of
+the terms, so they are those of `SMaLLModel` to the last bit.
+"""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
-from smallearn.export._flat import FlatModel, FlatTerm, flatten
-from smallearn.export._scripts.skeleton import (
-    Case,
-    Layout,
-    by_class,
-    cases_of,
-    heading,
-    in_words,
-    is_number,
-    layout_of,
-    said,
-)
+from smallearn.export._scripts.skeleton import Script, write
+from smallearn.export._vectors import Cell
 
 LARGEST_WHOLE = 2**53  # beyond it a whole number of JavaScript is a BigInt or rounded
 
 
 def to_javascript(model: Any, *, inputs: str = "all", conformance: Any = None) -> str:
-    """The text of an ES module with ``predict``, ``scores``, ``decision``, ``probabilities``, ``reason`` of one row.
+    """Write a model as an ES module without dependencies.
 
-    A row is an array or a typed array of all features by position (with ``inputs="used"``, of those in use alone), or
-    an object keyed by the features' labels, which must have those in use. null, undefined and NaN are missing, a
-    boolean is 1 or 0, text is never a number. A row without an answer is a RangeError or a TypeError. Where a class is
-    a whole number beyond 2⁵³, those that are whole numbers are all BigInts.
+    The module has ``predict``, ``scores``, ``decision``, ``probabilities`` and ``reason``, each of one row. A row is an
+    array or a typed array, or an object keyed by the features' labels, which must have those in use. null, undefined
+    and NaN are missing values, a boolean is 1 or 0, and text is never a number. A row that the model cannot predict is
+    a RangeError or a TypeError. If a class is a whole number beyond 2⁵³, all whole-number classes are BigInts.
 
-    ``conformance``: rows, as `SMaLLModel.predict` takes them, that ``test()`` runs; it returns how many differ.
+    Parameters
+    ----------
+    model : SMaLLModel or fitted estimator
+        The model.
+    inputs : {"all", "used"}, default="all"
+        Whether an array has all features of the training data or only those that the model uses, in order.
+    conformance : array or table, default=None
+        Rows, as `SMaLLModel.predict` takes them, that become test vectors: ``test()`` runs them and returns how many
+        are predicted differently.
+
+    Returns
+    -------
+    str
+        The text of the module.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from smallearn import SMaLLClassifier
+    >>> from smallearn.export import to_javascript
+    >>> clf = SMaLLClassifier(1, 2, random_state=0).fit(*load_breast_cancer(return_X_y=True))
+    >>> print(to_javascript(clf).splitlines()[1])
+    // Predict 1 if the score is above 0, otherwise 0.
     """
-    flat = flatten(model)
-    layout = layout_of(flat, inputs)
-    parts = [
-        [f"// {line}" for line in heading(flat, layout)],
-        list(_tables(flat, layout, inputs)),
-        PREDICT.splitlines(),
-        SCORES.splitlines(),
-        (TWO_CLASSES if flat.is_binary else MORE_CLASSES).splitlines(),
-        PROBABILITIES.splitlines(),
-        REASON.splitlines(),
-        list(_contributions(flat, layout)),
-        READ.splitlines(),
-    ]
-    if conformance is not None:
-        parts += [list(_rows(layout, cases_of(model, flat, conformance))), TEST.splitlines()]
-    return "\n\n".join("\n".join(part) for part in parts) + "\n"
+    return write(JavaScript, model, inputs, conformance)
 
 
-def literal(value: Any) -> str:
-    """Text, a number, a boolean or None as JavaScript reads it back: in ASCII, and harmless within ``<script>``."""
-    if isinstance(value, str):
-        return json.dumps(str(value)).replace("</", "\\u003c/").replace("<!", "\\u003c!")
-    return json.dumps(value)
+class JavaScript(Script):
+    """JavaScript's numbers, text and conditions."""
 
+    indent, pair, zero = "  ", "[]", "0"
 
-def _labels(classes: Sequence[Any]) -> list[str]:
-    beyond = any(_is_whole(label) and abs(label) > LARGEST_WHOLE for label in classes)
-    suffix = "n" if beyond else ""
-    return [f"{int(label)}{suffix}" if _is_whole(label) else literal(label) for label in classes]
+    def number(self, value: float) -> str:
+        return json.dumps(value)
 
+    def string(self, text: str) -> str:
+        return _literal(text)
 
-def _is_whole(label: Any) -> bool:
-    return isinstance(label, int) and not isinstance(label, bool)
+    def cell(self, value: Cell) -> str:
+        return _literal(value)
 
+    def labels(self) -> list[str]:
+        classes = self.flat.classes
+        beyond = any(_is_whole(label) and abs(label) > LARGEST_WHOLE for label in classes)
+        suffix = "n" if beyond else ""
+        return [f"{int(label)}{suffix}" if _is_whole(label) else _literal(label) for label in classes]
 
-# --- the parts of the text -------------------------------------------------------------------------------------------
+    def named_place(self, name: str, place: int) -> str:
+        return f"export const {name} = {place};"
 
+    def reading(self, position: int) -> Iterator[str]:
+        input_, place = self.flat.inputs[position], self.layout.places[position]
+        how = "number" if self.is_number(position) else "category"
+        how = how if input_.may_be_missing else "needed"
+        yield f"const x{place} = {how}(read({place}, {_literal(input_.label)}));"
 
-def _tables(flat: FlatModel, layout: Layout, inputs: str) -> Iterator[str]:
-    if inputs == "used":
-        for place, given in zip(layout.places, flat.inputs, strict=True):
-            yield f"export const X_{given.name.upper()} = {place};"
-    yield f"export const CLASSES = [{', '.join(_labels(flat.classes))}];"
-    yield f"const OWNERS = {list(flat.owners)}; // the class of each prototype, by position"
-    yield f"const BY_CLASS = {by_class(flat)}; // the prototypes in the order of their classes"
-    yield f"const INTERCEPTS = [{', '.join(map(literal, flat.intercepts))}];"
-    yield f"const SCALE = {literal(flat.scale)}; // log-odds of one point of score"
-    yield f"const WIDTH = {layout.width}; // values in a row"
-    yield "const TERMS = [ // of each prototype: the feature and the term in words"
-    for j in range(len(flat.owners)):
-        yield "  ["
-        for term in flat.of(j):
-            yield f"    [{literal(flat.inputs[term.input].label)}, {literal(said(flat, term))}],"
-        yield "  ],"
-    yield "];"
+    def missing(self, position: int) -> str:
+        x = self.value(position)
+        return f"{x} !== {x}"
 
+    def equal(self, position: int, value: Cell) -> str:
+        return f"{self.value(position)} === {_literal(value)}"
 
-def _contributions(flat: FlatModel, layout: Layout) -> Iterator[str]:
-    yield "/** Of each prototype, what each of its terms adds to its score. */"
-    yield "export function contributions(x) {"
-    yield "  const read = reader(x);"
-    for position, (place, given) in enumerate(zip(layout.places, flat.inputs, strict=True)):
-        how = "category"
-        if not given.may_be_missing:
-            how = "needed"
-        elif is_number(flat, position):
-            how = "number"
-        yield f"  const x{place} = {how}(read({place}, {literal(given.label)}));"
-    yield "  return ["
-    for j in range(len(flat.owners)):
-        yield "    ["
-        for term in flat.of(j):
-            yield f"      {_product(f'x{layout.places[term.input]}', term)}, // {in_words(flat, term)}"
-        yield "    ],"
-    yield "  ];"
-    yield "}"
+    def either(self, condition: str, yes: str, no: str) -> str:
+        return f"{condition} ? {yes} : {no}"
 
+    template = """\
+@heading@
 
-def _product(x: str, term: FlatTerm) -> str:
-    """``weight · b`` as an expression."""
-    weight = literal(term.weight)
-    if term.kind == "raw":
-        return f"{weight} * {x}" if term.mean is None else f"{weight} * ({x} !== {x} ? {literal(term.mean)} : {x})"
-    condition = {
-        "at_most": f"{x} <= {literal(term.value)}",
-        "above": f"{x} > {literal(term.value)}",
-        "equals": f"{x} === {literal(term.value)}",
-        "missing": f"{x} !== {x}",
-    }[term.kind]
-    return f"{condition} ? {weight} : 0"
+@names@
+export const CLASSES = @classes@;
+const OWNERS = @owners@; // the class of each prototype, by position
+const BY_CLASS = @by_class@; // the prototypes, ordered by class
+const INTERCEPTS = @intercepts@;
+const SCALE = @scale@; // log-odds of one point of score
+const WIDTH = @width@; // values in a row
+const TERMS = [ // for each prototype, the feature and the text of each term
+  @terms@
+];
 
-
-def _rows(layout: Layout, cases: list[Case]) -> Iterator[str]:
-    yield f"const PLACES = {list(layout.places)};"
-    yield "const ROWS = [ // the values at these places, and the position of the class"
-    for case in cases:
-        yield f"  [[{', '.join(map(literal, case.values))}], {case.expected}],"
-    yield "];"
-
-
-PREDICT = """
 /** The class of a row. */
 export function predict(x) {
   return CLASSES[winner(scores(x)).label];
@@ -144,8 +114,7 @@ function winner(z) {
   if (CLASSES.length === 2 && (label === 1 ? z[best] <= 0 : z[best] < 0)) label = 1 - label;
   return { prototype: best, label };
 }
-""".strip()
-SCORES = """
+
 /** The score of each prototype. */
 export function scores(x) {
   return contributions(x).map((parts, j) => {
@@ -159,22 +128,9 @@ function finite(z) {
   if (!Number.isFinite(z)) throw new RangeError("The row has a value that is too large.");
   return z;
 }
-""".strip()
-TWO_CLASSES = """
-/** Log-odds: positive for CLASSES[1]. */
-export function decision(x) {
-  const best = Math.max(...scores(x));
-  return finite(SCALE * (OWNERS[0] === 1 ? best : -best));
-}
-""".strip()
-MORE_CLASSES = """
-/** Log-odds: the score of each class. */
-export function decision(x) {
-  const z = scores(x);
-  return CLASSES.map((_, label) => finite(SCALE * Math.max(...z.filter((_, j) => OWNERS[j] === label))));
-}
-""".strip()
-PROBABILITIES = """
+
+@decision@
+
 /** The probability of each class, in the order of CLASSES. */
 export function probabilities(x) {
   const z = CLASSES.length === 2 ? [0, decision(x)] : decision(x);
@@ -183,9 +139,8 @@ export function probabilities(x) {
   const total = weights.reduce((sum, weight) => sum + weight, 0);
   return weights.map((weight) => weight / total);
 }
-""".strip()
-REASON = """
-/** The prototype of the greatest score, and what each of its terms adds to it. */
+
+/** The prototype with the greatest score, and what each of its terms adds to it. */
 export function reason(x) {
   const z = scores(x);
   const { prototype, label } = winner(z);
@@ -198,8 +153,16 @@ export function reason(x) {
     terms: TERMS[prototype].map(([feature, term], i) => ({ feature, term, contribution: parts[i] })),
   };
 }
-""".strip()
-READ = """
+
+/** For each prototype, what each of its terms adds to its score. */
+export function contributions(x) {
+  const read = reader(x);
+  @inputs@
+  return [
+    @contributions@
+  ];
+}
+
 // Rows are arrays by position or objects by label.
 function reader(x) {
   if (Array.isArray(x) || ArrayBuffer.isView(x)) {
@@ -213,7 +176,7 @@ function reader(x) {
   };
 }
 
-// NaN is what is missing, from here on.
+// From here on, NaN is a missing value.
 function number(value) {
   if (value === null || value === undefined) return NaN;
   if (typeof value === "boolean") return value ? 1 : 0;
@@ -231,9 +194,28 @@ function needed(value) {
 function category(value) {
   return typeof value === "string" ? value : number(value);
 }
-""".strip()
-TEST = """
-/** How many of ROWS are not predicted as by the model that this text was made from. */
+"""
+    two_classes = """\
+/** Log-odds: positive for CLASSES[1]. */
+export function decision(x) {
+  const best = Math.max(...scores(x));
+  return finite(SCALE * (OWNERS[0] === 1 ? best : -best));
+}
+"""
+    more_classes = """\
+/** Log-odds: the score of each class. */
+export function decision(x) {
+  const z = scores(x);
+  return CLASSES.map((_, label) => finite(SCALE * Math.max(...z.filter((_, j) => OWNERS[j] === label))));
+}
+"""
+    test_template = """
+const PLACES = @places@;
+const ROWS = [ // test vectors: the values at these places, and the position of the class
+  @rows@
+];
+
+/** How many of ROWS are predicted differently from the model that this text was made from. */
 export function test() {
   let wrong = 0;
   for (const [values, expected] of ROWS) {
@@ -243,4 +225,15 @@ export function test() {
   }
   return wrong;
 }
-""".strip()
+"""
+
+
+def _literal(value: Any) -> str:
+    """Text, a number, a boolean or None as JavaScript reads it back: in ASCII, and safe within ``<script>``."""
+    if isinstance(value, str):
+        return json.dumps(str(value)).replace("</", "\\u003c/").replace("<!", "\\u003c!")
+    return json.dumps(value)
+
+
+def _is_whole(label: Any) -> bool:
+    return isinstance(label, int) and not isinstance(label, bool)

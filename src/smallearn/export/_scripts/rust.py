@@ -1,186 +1,244 @@
-"""A model as a Rust module for ``no_std``: no allocation, no unsafe code, no exponential (so log-odds, but no
-probabilities). Each term is written once, in `contributions`, from which everything else is computed; sums are taken
-in the order of the terms and so are those of `SMaLLModel`, bit for bit."""
+"""A model as a Rust module for ``no_std``: no allocation, no unsafe code, and no exponential, so log-odds but no
+probabilities.
+
+Each term is written once, in `contributions`, from which everything else is computed. Sums are taken in the order of
+the terms, so they are those of `SMaLLModel` to the last bit.
+"""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from smallearn._text import show
-from smallearn.export._flat import FlatModel, FlatTerm, flatten
-from smallearn.export._scripts.skeleton import (
-    Case,
-    Cell,
-    Layout,
-    by_class,
-    cases_of,
-    heading,
-    in_words,
-    is_number,
-    layout_of,
-    said,
-)
+from smallearn.export._flat import FlatModel
+from smallearn.export._scripts.skeleton import Layout, Script, write
+from smallearn.export._vectors import Cell
 
 INTEGERS = {"i64": (-(2**63), 2**63 - 1), "u64": (0, 2**64 - 1)}
 
 
 def to_rust(model: Any, *, inputs: str = "used", conformance: Any = None) -> str:
-    """The text of a module with ``predict``, ``scores``, ``decision``, ``reason`` of one row; each is None where the
-    model has no answer. ``predict`` gives the position of the class in ``CLASSES``.
+    """Write a model as a Rust module for ``no_std``.
 
-    A row is an array of the features in use, whose positions have names, or of all features (``inputs="all"``):
-    ``[f64; INPUTS]`` with NaN for what is missing or, if the model compares text, ``[Value; INPUTS]``. Text of Rust has
-    no lone surrogates: a category with one holds nowhere, a class shows U+FFFD in its place.
+    The module has ``predict``, ``scores``, ``decision`` and ``reason``, each of one row and each None where the model
+    cannot predict. ``predict`` gives the position of the class in ``CLASSES``. A row is ``[f64; INPUTS]`` with NaN for
+    a missing value or, if the model compares text, ``[Value; INPUTS]``; the places of the inputs have names. Rust's
+    text has no lone surrogates: a category with one never holds, and a class shows U+FFFD in its place.
 
-    ``conformance``: rows, as `SMaLLModel.predict` takes them, that ``test()`` runs; it returns how many differ, and
-    ``cargo test`` asks for none.
+    Parameters
+    ----------
+    model : SMaLLModel or fitted estimator
+        The model.
+    inputs : {"used", "all"}, default="used"
+        Whether a row has only the features that the model uses, in order, or all features of the training data.
+    conformance : array or table, default=None
+        Rows, as `SMaLLModel.predict` takes them, that become test vectors: ``test()`` runs them and returns how many
+        are predicted differently, and ``cargo test`` fails unless none is.
+
+    Returns
+    -------
+    str
+        The text of the module.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from smallearn import SMaLLClassifier
+    >>> from smallearn.export import to_rust
+    >>> clf = SMaLLClassifier(1, 2, random_state=0).fit(*load_breast_cancer(return_X_y=True))
+    >>> print(to_rust(clf).splitlines()[1])
+    // Predict 1 if the score is above 0, otherwise 0.
     """
-    flat = flatten(model)
-    layout = layout_of(flat, inputs)
-    text = _reads_text(flat)
-    parts = [
-        [*(f"// {line}" for line in heading(flat, layout)), "", "#![allow(unused, clippy::all)]"],
-        list(_tables(flat, layout)),
-        (VALUE if text else NUMBER).splitlines(),
-        PREDICT.splitlines(),
-        SCORES.splitlines(),
-        (TWO_CLASSES if flat.is_binary else MORE_CLASSES).splitlines(),
-        REASON.splitlines(),
-        list(_contributions(flat, layout)),
-    ]
-    if conformance is not None:
-        parts += [list(_rows(layout, text, cases_of(model, flat, conformance))), TEST.splitlines()]
-    return "\n\n".join("\n".join(part) for part in parts) + "\n"
+    return write(Rust, model, inputs, conformance)
 
 
-def quoted(text: str) -> str:
-    """Text as Rust reads it back, in ASCII; U+FFFD stands in for a lone surrogate."""
-    plain = "".join("\ufffd" if _is_surrogate(sign) else sign for sign in text)
-    signs = (sign if " " <= sign <= "~" and sign not in '"\\' else f"\\u{{{ord(sign):x}}}" for sign in plain)
-    return '"' + "".join(signs) + '"'
+class Rust(Script):
+    """Rust's numbers, text and conditions."""
 
+    terms_opening = "&["
 
-def _is_surrogate(sign: str) -> bool:
-    return "\ud800" <= sign <= "\udfff"
+    def __init__(self, flat: FlatModel, layout: Layout):
+        super().__init__(flat, replace(layout, named=True))
 
+    @property
+    def reads_text(self) -> bool:
+        """Whether a row is of ``Value``, not of f64."""
+        return any(input_.is_text for input_ in self.flat.inputs)
 
-def _labels(classes: Sequence[Any]) -> tuple[str, list[str]]:
-    """The type of the labels, and each of them: their own if Rust has one for all, else text."""
-    if all(isinstance(label, bool) for label in classes):
-        return "bool", [str(bool(label)).lower() for label in classes]
-    if all(isinstance(label, float) for label in classes):
-        return "f64", [_number(label) for label in classes]
-    if all(isinstance(label, int) and not isinstance(label, bool) for label in classes):
-        for kind, (low, high) in INTEGERS.items():
-            if all(low <= label <= high for label in classes):
-                return kind, [str(int(label)) for label in classes]
-    return "&str", [quoted(label if isinstance(label, str) else str(label)) for label in classes]
+    def is_value(self, position: int) -> bool:
+        """Whether an input is read as a ``Value``."""
+        needed = not self.flat.inputs[position].may_be_missing
+        return self.reads_text and not needed and not self.is_number(position)
 
+    def number(self, value: float) -> str:
+        return repr(float(value))
 
-def _number(value: float) -> str:
-    return repr(float(value))
+    def string(self, text: str) -> str:
+        """U+FFFD stands in for a lone surrogate."""
+        plain = "".join("\ufffd" if _is_surrogate(sign) else sign for sign in text)
+        signs = (sign if " " <= sign <= "~" and sign not in '"\\' else f"\\u{{{ord(sign):x}}}" for sign in plain)
+        return '"' + "".join(signs) + '"'
 
+    def cell(self, value: Cell) -> str:
+        if isinstance(value, str) and (not self.reads_text or any(map(_is_surrogate, value))):
+            why = "Rust's text has no lone surrogates" if self.reads_text else "the model reads only numbers"
+            raise ValueError(f"A row for conformance holds {show(value)}, but {why}: leave the row out.")
+        if value is None:
+            return "Value::Missing" if self.reads_text else "f64::NAN"
+        return self._wrapped(value) if self.reads_text else self.number(value)  # type: ignore[arg-type]
 
-def _reads_text(flat: FlatModel) -> bool:
-    return any(given.is_text for given in flat.inputs)
+    def labels(self) -> list[str]:
+        return self._typed_labels()[1]
 
+    def _typed_labels(self) -> tuple[str, list[str]]:
+        """The type of the labels, and each of them: their own type if Rust has one for all, else text."""
+        classes: Sequence[Any] = self.flat.classes
+        if all(isinstance(label, bool) for label in classes):
+            return "bool", [str(bool(label)).lower() for label in classes]
+        if all(isinstance(label, float) for label in classes):
+            return "f64", [self.number(label) for label in classes]
+        if all(isinstance(label, int) and not isinstance(label, bool) for label in classes):
+            for kind, (low, high) in INTEGERS.items():
+                if all(low <= label <= high for label in classes):
+                    return kind, [str(int(label)) for label in classes]
+        return "&str", [self.string(str(label)) for label in classes]
 
-# --- the parts of the text -------------------------------------------------------------------------------------------
+    def named_place(self, name: str, place: int) -> str:
+        return f"pub const {name}: usize = {place};"
 
+    def reading(self, position: int) -> Iterator[str]:
+        input_ = self.flat.inputs[position]
+        how = "category" if self.is_value(position) else "number"
+        how = how if input_.may_be_missing else "needed"
+        yield f"let x{self.layout.places[position]} = {how}(x[X_{input_.name.upper()}])?;"
 
-def _tables(flat: FlatModel, layout: Layout) -> Iterator[str]:
-    for place, given in zip(layout.places, flat.inputs, strict=True):
-        yield f"pub const X_{given.name.upper()}: usize = {place};"
-    kind, labels = _labels(flat.classes)
-    most = max(len(flat.of(j)) for j in range(len(flat.owners)))
-    yield f"pub const INPUTS: usize = {layout.width}; // values in a row"
-    yield f"pub const PROTOTYPES: usize = {len(flat.owners)};"
-    yield f"pub const MOST_TERMS: usize = {most}; // in a prototype"
-    yield f"pub const N_CLASSES: usize = {len(labels)};"
-    yield f"pub static CLASSES: [{kind}; N_CLASSES] = [{', '.join(labels)}];"
-    yield "/// The class of each prototype, by position."
-    yield f"pub static OWNERS: [usize; PROTOTYPES] = {list(flat.owners)};"
-    yield f"pub static INTERCEPTS: [f64; PROTOTYPES] = [{', '.join(map(_number, flat.intercepts))}];"
-    yield "/// Log-odds of one point of score."
-    yield f"pub const SCALE: f64 = {_number(flat.scale)};"
-    yield "/// Of each prototype: the feature and the term in words."
-    yield "pub static TERMS: [&[(&str, &str)]; PROTOTYPES] = ["
-    for j in range(len(flat.owners)):
-        yield "    &["
-        for term in flat.of(j):
-            yield f"        ({quoted(flat.inputs[term.input].label)}, {quoted(said(flat, term))}),"
-        yield "    ],"
-    yield "];"
-    yield f"static BY_CLASS: [usize; PROTOTYPES] = {by_class(flat)}; // the prototypes in the order of their classes"
+    def missing(self, position: int) -> str:
+        x = self.value(position)
+        return f"{x} == Value::Missing" if self.is_value(position) else f"{x}.is_nan()"
 
+    def equal(self, position: int, value: Cell) -> str | None:
+        if isinstance(value, str) and any(map(_is_surrogate, value)):
+            return None
+        is_value = self.is_value(position)
+        return f"{self.value(position)} == {self._wrapped(value) if is_value else self.number(value)}"  # type: ignore[arg-type]
 
-def _contributions(flat: FlatModel, layout: Layout) -> Iterator[str]:
-    most = max(len(flat.of(j)) for j in range(len(flat.owners)))
-    yield "/// Of each prototype, what each of its terms adds to its score; then zeros."
-    yield "pub fn contributions(x: &Row) -> Option<[[f64; MOST_TERMS]; PROTOTYPES]> {"
-    names, readers = [], []
-    for position, (place, given) in enumerate(zip(layout.places, flat.inputs, strict=True)):
-        how = "number" if is_number(flat, position) or not _reads_text(flat) else "category"
-        names.append(f"x{place}")
-        readers.append(how)
-        yield f"    let x{place} = {how if given.may_be_missing else 'needed'}(x[X_{given.name.upper()}])?;"
-    yield "    Some(["
-    for j in range(len(flat.owners)):
-        terms = flat.of(j)
-        yield "        ["
-        for term in terms:
-            product = _product(names[term.input], readers[term.input] == "category", term)
-            yield f"            {product}, // {in_words(flat, term)}"
-        yield from ["            0.0,"] * (most - len(terms))
-        yield "        ],"
-    yield "    ])"
-    yield "}"
+    def _wrapped(self, value: str | float) -> str:
+        if isinstance(value, str):
+            return f"Value::Text({self.string(value)})"
+        return f"Value::Number({self.number(value)})"
 
+    def either(self, condition: str, yes: str, no: str) -> str:
+        return f"if {condition} {{ {yes} }} else {{ {no} }}"
 
-def _product(x: str, is_value: bool, term: FlatTerm) -> str:
-    """``weight · b`` as an expression."""
-    weight = _number(term.weight)
-    if term.kind == "raw":
-        if term.mean is None:
-            return f"{weight} * {x}"
-        return f"{weight} * if {x}.is_nan() {{ {_number(term.mean)} }} else {{ {x} }}"
-    if isinstance(term.value, str):
-        if any(map(_is_surrogate, term.value)):
-            return "0.0"
-        condition = f"{x} == Value::Text({quoted(term.value)})"
-    elif term.kind == "missing":
-        condition = f"{x} == Value::Missing" if is_value else f"{x}.is_nan()"
-    else:
-        value = _number(term.value)  # type: ignore[arg-type]
-        sign = {"at_most": "<=", "above": ">", "equals": "=="}[term.kind]
-        condition = f"{x} == Value::Number({value})" if is_value else f"{x} {sign} {value}"
-    return f"if {condition} {{ {weight} }} else {{ 0.0 }}"
+    def operand(self, expression: str) -> str:
+        return expression
 
+    def contributions(self, prototype: int) -> list[str]:
+        """Filled up with zeros: every prototype has as many."""
+        lines = super().contributions(prototype)
+        return lines + ["0.0,"] * (self.most_terms - len(lines))
 
-def _rows(layout: Layout, text: bool, cases: list[Case]) -> Iterator[str]:
-    kind, blank = ("Value", "Value::Number(0.0)") if text else ("f64", "0.0")
-    width = len(layout.places)
-    yield f"static PLACES: [usize; {width}] = {list(layout.places)};"
-    yield f"static BLANK: {kind} = {blank};"
-    yield "// The values at these places, and the position of the class."
-    yield f"static ROWS: [([{kind}; {width}], usize); {len(cases)}] = ["
-    for case in cases:
-        yield f"    ([{', '.join(_cell(value, text) for value in case.values)}], {case.expected}),"
-    yield "];"
+    def parts(self) -> dict[str, str | list[str]]:
+        rows = self.rows_of_values if self.reads_text else self.rows_of_numbers
+        return super().parts() | {"label_type": self._typed_labels()[0], "row_type": rows.splitlines()}
 
+    def test_parts(self, vectors: Any) -> dict[str, str | list[str]]:
+        kind, blank = ("Value", "Value::Number(0.0)") if self.reads_text else ("f64", "0.0")
+        return super().test_parts(vectors) | {"cell_type": kind, "blank": blank}
 
-def _cell(value: Cell, text: bool) -> str:
-    if isinstance(value, str) and (not text or any(map(_is_surrogate, value))):
-        why = "Rust's text has no lone surrogates" if text else "the model reads numbers alone"
-        raise ValueError(f"A row for conformance holds {show(value)}, but {why}: leave it out.")
-    if isinstance(value, str):
-        return f"Value::Text({quoted(value)})"
-    if value is None:
-        return "Value::Missing" if text else "f64::NAN"
-    return f"Value::Number({_number(value)})" if text else _number(value)
+    template = """\
+@heading@
 
+#![allow(unused, clippy::all)]
 
-NUMBER = """
-/// The inputs of a row; NaN where one is missing.
+@names@
+pub const INPUTS: usize = @width@; // values in a row
+pub const PROTOTYPES: usize = @n_prototypes@;
+pub const MOST_TERMS: usize = @most_terms@; // in a prototype
+pub const N_CLASSES: usize = @n_classes@;
+pub static CLASSES: [@label_type@; N_CLASSES] = @classes@;
+/// The class of each prototype, by position.
+pub static OWNERS: [usize; PROTOTYPES] = @owners@;
+pub static INTERCEPTS: [f64; PROTOTYPES] = @intercepts@;
+/// Log-odds of one point of score.
+pub const SCALE: f64 = @scale@;
+/// For each prototype, the feature and the text of each term.
+pub static TERMS: [&[(&str, &str)]; PROTOTYPES] = [
+    @terms@
+];
+static BY_CLASS: [usize; PROTOTYPES] = @by_class@; // the prototypes, ordered by class
+
+@row_type@
+
+/// The class of a row, as a position in CLASSES; None if the model cannot predict.
+pub fn predict(x: &Row) -> Option<usize> {
+    Some(winner(&scores(x)?).1)
+}
+
+/// The prototype with the greatest score, and the class that it predicts.
+fn winner(z: &[f64; PROTOTYPES]) -> (usize, usize) {
+    let mut best = BY_CLASS[0];
+    for &j in BY_CLASS.iter() {
+        if z[j] > z[best] {
+            best = j;
+        }
+    }
+    let owner = OWNERS[best];
+    let lost = if owner == 1 { z[best] <= 0.0 } else { z[best] < 0.0 };
+    (best, if N_CLASSES == 2 && lost { 1 - owner } else { owner })
+}
+
+/// The score of each prototype.
+pub fn scores(x: &Row) -> Option<[f64; PROTOTYPES]> {
+    let parts = contributions(x)?;
+    let mut z = INTERCEPTS;
+    for j in 0..PROTOTYPES {
+        for part in parts[j].iter() {
+            z[j] += *part;
+        }
+        if !z[j].is_finite() {
+            return None;
+        }
+    }
+    Some(z)
+}
+
+@decision@
+
+/// The prototype with the greatest score, and what each of its terms adds to it.
+#[derive(Clone, Copy, Debug)]
+pub struct Reason {
+    pub class: usize,
+    pub prototype: usize,
+    pub score: f64,
+    pub intercept: f64,
+    pub contributions: [f64; MOST_TERMS],
+}
+
+impl Reason {
+    /// The feature, the text and the contribution of each term.
+    pub fn terms<'a>(&'a self) -> impl Iterator<Item = (&'static str, &'static str, f64)> + 'a {
+        TERMS[self.prototype].iter().zip(self.contributions.iter()).map(|(term, part)| (term.0, term.1, *part))
+    }
+}
+
+pub fn reason(x: &Row) -> Option<Reason> {
+    let z = scores(x)?;
+    let (prototype, class) = winner(&z);
+    let contributions = contributions(x)?[prototype];
+    Some(Reason { class, prototype, score: z[prototype], intercept: INTERCEPTS[prototype], contributions })
+}
+
+/// For each prototype, what each of its terms adds to its score; then zeros.
+pub fn contributions(x: &Row) -> Option<[[f64; MOST_TERMS]; PROTOTYPES]> {
+    @inputs@
+    Some([
+        @contributions@
+    ])
+}
+"""
+    rows_of_numbers = """\
+/// The inputs of a row; NaN is a missing value.
 pub type Row = [f64; INPUTS];
 
 fn number(value: f64) -> Option<f64> {
@@ -190,9 +248,9 @@ fn number(value: f64) -> Option<f64> {
 fn needed(value: f64) -> Option<f64> {
     if value.is_finite() { Some(value) } else { None }
 }
-""".strip()
-VALUE = """
-/// One input of a row. Number(NaN) is missing, too.
+"""
+    rows_of_values = """\
+/// One input of a row. Number(NaN) is a missing value, too.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Value<'a> {
     Number(f64),
@@ -225,43 +283,8 @@ fn category(value: Value) -> Option<Value> {
         other => Some(other),
     }
 }
-""".strip()
-PREDICT = """
-/// The class of a row, as a position in CLASSES; None if the model has no answer.
-pub fn predict(x: &Row) -> Option<usize> {
-    Some(winner(&scores(x)?).1)
-}
-
-/// The prototype of the greatest score, and the class that follows.
-fn winner(z: &[f64; PROTOTYPES]) -> (usize, usize) {
-    let mut best = BY_CLASS[0];
-    for &j in BY_CLASS.iter() {
-        if z[j] > z[best] {
-            best = j;
-        }
-    }
-    let owner = OWNERS[best];
-    let lost = if owner == 1 { z[best] <= 0.0 } else { z[best] < 0.0 };
-    (best, if N_CLASSES == 2 && lost { 1 - owner } else { owner })
-}
-""".strip()
-SCORES = """
-/// The score of each prototype.
-pub fn scores(x: &Row) -> Option<[f64; PROTOTYPES]> {
-    let parts = contributions(x)?;
-    let mut z = INTERCEPTS;
-    for j in 0..PROTOTYPES {
-        for part in parts[j].iter() {
-            z[j] += *part;
-        }
-        if !z[j].is_finite() {
-            return None;
-        }
-    }
-    Some(z)
-}
-""".strip()
-TWO_CLASSES = """
+"""
+    two_classes = """\
 /// Log-odds: positive for CLASSES[1].
 pub fn decision(x: &Row) -> Option<f64> {
     let z = scores(x)?;
@@ -269,8 +292,8 @@ pub fn decision(x: &Row) -> Option<f64> {
     let odds = SCALE * if OWNERS[best] == 1 { z[best] } else { -z[best] };
     if odds.is_finite() { Some(odds) } else { None }
 }
-""".strip()
-MORE_CLASSES = """
+"""
+    more_classes = """\
 /// Log-odds: the score of each class.
 pub fn decision(x: &Row) -> Option<[f64; N_CLASSES]> {
     let z = scores(x)?;
@@ -288,34 +311,16 @@ pub fn decision(x: &Row) -> Option<[f64; N_CLASSES]> {
     }
     Some(found)
 }
-""".strip()
-REASON = """
-/// The prototype of the greatest score, and what each of its terms adds to it.
-#[derive(Clone, Copy, Debug)]
-pub struct Reason {
-    pub class: usize,
-    pub prototype: usize,
-    pub score: f64,
-    pub intercept: f64,
-    pub contributions: [f64; MOST_TERMS],
-}
+"""
+    test_template = """
+static PLACES: [usize; @n_places@] = @places@;
+static BLANK: @cell_type@ = @blank@;
+// Test vectors: the values at these places, and the position of the class.
+static ROWS: [([@cell_type@; @n_places@], usize); @n_rows@] = [
+    @rows@
+];
 
-impl Reason {
-    /// The feature, the term in words and its contribution, term by term.
-    pub fn terms<'a>(&'a self) -> impl Iterator<Item = (&'static str, &'static str, f64)> + 'a {
-        TERMS[self.prototype].iter().zip(self.contributions.iter()).map(|(term, part)| (term.0, term.1, *part))
-    }
-}
-
-pub fn reason(x: &Row) -> Option<Reason> {
-    let z = scores(x)?;
-    let (prototype, class) = winner(&z);
-    let contributions = contributions(x)?[prototype];
-    Some(Reason { class, prototype, score: z[prototype], intercept: INTERCEPTS[prototype], contributions })
-}
-""".strip()
-TEST = """
-/// How many of ROWS are not predicted as by the model that this text was made from.
+/// How many of ROWS are predicted differently from the model that this text was made from.
 pub fn test() -> usize {
     let mut wrong = 0;
     for (values, expected) in ROWS.iter() {
@@ -337,4 +342,8 @@ mod tests {
         assert_eq!(super::test(), 0);
     }
 }
-""".strip()
+"""
+
+
+def _is_surrogate(sign: str) -> bool:
+    return "\ud800" <= sign <= "\udfff"

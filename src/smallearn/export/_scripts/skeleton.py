@@ -1,36 +1,49 @@
-"""What the Python, JavaScript and Rust texts have in common: the layout of a row, the words, the conformance rows."""
+"""What the Python, JavaScript and Rust exports have in common, and what a language has to describe.
 
-from collections.abc import Iterable, Sequence
+A language is a subclass of `Script`, in a file of its own. It has
+
+- ``template``: the text of the program, with ``@name@`` where something of the model goes (`Script.parts` has all
+  names); a ``@name@`` alone on a line is a block of lines, indented as it is there and absent if there are none;
+- ``test_template``: what is added if there are test vectors;
+- ``two_classes`` and ``more_classes``: what ``@decision@`` is;
+- methods that write a number, text, a cell of a row, a condition.
+
+To add a language: write such a file with a function ``to_…`` that calls `write`, and add one line to
+``smallearn.export.TARGETS``.
+"""
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
-
-import numpy as np
+from typing import Any, ClassVar
 
 from smallearn._errors import Parameter, ParameterError
 from smallearn._text import show, show_category
-from smallearn.export._flat import FlatModel, FlatTerm
-from smallearn.export._names import remark
-from smallearn.model import SMaLLModel
-from smallearn.model._columns import Column, gather, is_missing
+from smallearn.export._flat import FlatModel, FlatTerm, decision_rule, flatten
+from smallearn.export._names import comment_text
+from smallearn.export._vectors import Cell, Vector, vectors_of
+from smallearn.model._rows import as_model
 
 NUMERIC = ("raw", "at_most", "above")
-Cell = str | float | None
+HOLE = re.compile(r"^(?P<indent> *)@(?P<block>\w+)@\n|@(?P<inline>\w+)@", re.MULTILINE)
 
 
 @dataclass(frozen=True)
 class Layout:
-    """Rows of ``width`` values, in which input number i stands at ``places[i]``."""
+    """Rows of ``width`` values, in which input number i is at ``places[i]``. ``named``: the places have names."""
 
     width: int
     places: tuple[int, ...]
+    named: bool
 
 
 def layout_of(flat: FlatModel, inputs: str) -> Layout:
     """All features by their position in the training data, or only those in use, in order."""
     if inputs == "all":
-        return Layout(flat.n_features, tuple(given.feature for given in flat.inputs))
+        return Layout(width=flat.n_features, places=tuple(input_.feature for input_ in flat.inputs), named=False)
     if inputs == "used":
-        return Layout(len(flat.inputs), tuple(range(len(flat.inputs))))
+        return Layout(width=len(flat.inputs), places=tuple(range(len(flat.inputs))), named=True)
     raise ParameterError(
         Parameter("inputs", inputs),
         " is neither 'all' (a row has all features, as in the training data) "
@@ -38,42 +51,220 @@ def layout_of(flat: FlatModel, inputs: str) -> Layout:
     )
 
 
-def is_number(flat: FlatModel, position: int) -> bool:
-    """Whether the input is computed or compared by size with, so that text has no place in it."""
-    return any(term.kind in NUMERIC for term in flat.terms if term.input == position)
+def write(language: "type[Script]", model: Any, inputs: str, conformance: Any) -> str:
+    """The text of a model in a language; with the rows of ``conformance`` as test vectors, unless that is None."""
+    model = as_model(model)
+    flat = flatten(model)
+    script = language(flat, layout_of(flat, inputs))
+    return script.text(None if conformance is None else vectors_of(model, flat, conformance))
 
 
-def by_class(flat: FlatModel) -> list[int]:
-    """The prototypes in the order of their classes: the first of the greatest scores is the winner's."""
-    return sorted(range(len(flat.owners)), key=lambda j: flat.owners[j])
+# --- a language ------------------------------------------------------------------------------------------------------
 
 
-# --- in words --------------------------------------------------------------------------------------------------------
+@dataclass(frozen=True)
+class Script(ABC):
+    """A model in one language."""
+
+    flat: FlatModel
+    layout: Layout
+
+    template: ClassVar[str]
+    test_template: ClassVar[str]
+    two_classes: ClassVar[str]
+    more_classes: ClassVar[str]
+    comment: ClassVar[str] = "//"
+    gap: ClassVar[str] = " "  # between code and a comment
+    indent: ClassVar[str] = "    "
+    brackets: ClassVar[str] = "[]"  # of a sequence
+    pair: ClassVar[str] = "()"
+    zero: ClassVar[str] = "0.0"  # what a literal adds where it does not hold
+    terms_opening: ClassVar[str] = "["  # of the terms of one prototype, in the table of terms
+
+    # How the language writes things.
+
+    @abstractmethod
+    def number(self, value: float) -> str:
+        """A float64, in digits that are read back as the same number."""
+
+    @abstractmethod
+    def string(self, text: str) -> str:
+        """Text in quotes, in ASCII."""
+
+    @abstractmethod
+    def cell(self, value: Cell) -> str:
+        """A value of a row."""
+
+    @abstractmethod
+    def labels(self) -> list[str]:
+        """The classes."""
+
+    @abstractmethod
+    def named_place(self, name: str, place: int) -> str:
+        """A constant ``name`` for the place of an input in a row."""
+
+    @abstractmethod
+    def reading(self, position: int) -> Iterable[str]:
+        """Statements that read an input, so that `value` is defined."""
+
+    @abstractmethod
+    def missing(self, position: int) -> str:
+        """The condition that an input is missing."""
+
+    @abstractmethod
+    def equal(self, position: int, value: Cell) -> str | None:
+        """The condition that an input equals a category; None if it never can."""
+
+    @abstractmethod
+    def either(self, condition: str, yes: str, no: str) -> str:
+        """The value of ``yes`` where the condition holds, else of ``no``."""
+
+    def value(self, position: int) -> str:
+        """An input, as an expression."""
+        return f"x{self.layout.places[position]}"
+
+    def operand(self, expression: str) -> str:
+        """An expression as an operand of ``*``."""
+        return f"({expression})"
+
+    def summand(self, expression: str) -> str:
+        """What `either` gives, as an entry of a sequence."""
+        return expression
+
+    # What all languages share.
+
+    def text(self, vectors: Sequence[Vector] | None) -> str:
+        """The whole program."""
+        if vectors is None:
+            return fill(self.template, self.parts())
+        return fill(self.template + self.test_template, self.parts() | self.test_parts(vectors))
+
+    def parts(self) -> dict[str, str | list[str]]:
+        """What goes in the place of each ``@name@`` of a template: text, or a block of lines."""
+        flat, places = self.flat, self.layout.places
+        prototypes = range(len(flat.owners))
+        names = [f"X_{input_.name.upper()}" for input_ in flat.inputs] if self.layout.named else []
+        return {
+            "heading": [f"{self.comment} {line}" for line in heading(flat, self.layout)],
+            "names": [self.named_place(name, place) for name, place in zip(names, places, strict=False)],
+            "width": str(self.layout.width),
+            "n_prototypes": str(len(prototypes)),
+            "n_classes": str(len(flat.classes)),
+            "most_terms": str(self.most_terms),
+            "classes": self.sequence(self.labels()),
+            "owners": self.sequence(map(str, flat.owners)),
+            "by_class": self.sequence(map(str, flat.by_class)),
+            "intercepts": self.sequence(map(self.number, flat.intercepts)),
+            "scale": self.number(flat.scale),
+            "terms": list(self._groups(self.terms_opening, map(self._term_names, prototypes))),
+            "inputs": [line for position in range(len(flat.inputs)) for line in self.reading(position)],
+            "contributions": list(self._groups(self.brackets[0], map(self.contributions, prototypes))),
+            "decision": (self.two_classes if flat.is_binary else self.more_classes).splitlines(),
+        }
+
+    def test_parts(self, vectors: Sequence[Vector]) -> dict[str, str | list[str]]:
+        """The same for ``test_template``."""
+        rows = [(self.sequence(map(self.cell, vector.cells)), str(vector.expected)) for vector in vectors]
+        return {
+            "places": self.sequence(map(str, self.layout.places)),
+            "n_places": str(len(self.layout.places)),
+            "n_rows": str(len(rows)),
+            "rows": [f"{self._pair(*row)}," for row in rows],
+        }
+
+    @property
+    def most_terms(self) -> int:
+        """Of the prototype that has the most."""
+        return max(len(self.flat.of(j)) for j in range(len(self.flat.owners)))
+
+    def is_number(self, position: int) -> bool:
+        """Whether an input is multiplied or compared by size, so that it cannot hold text."""
+        return any(term.kind in NUMERIC for term in self.flat.terms if term.input == position)
+
+    def sequence(self, items: Iterable[str]) -> str:
+        """On one line."""
+        return f"{self.brackets[0]}{', '.join(items)}{self.brackets[1]}"
+
+    def contributions(self, prototype: int) -> list[str]:
+        """What each term adds to the score of a prototype, as lines of a sequence."""
+        return [
+            f"{self.contribution(term)},{self.gap}{self.comment} {self.term_comment(term)}"
+            for term in self.flat.of(prototype)
+        ]
+
+    def contribution(self, term: FlatTerm) -> str:
+        """``weight · b`` as an expression."""
+        weight, x = self.number(term.weight), self.value(term.input)
+        if term.kind == "raw":
+            if term.mean is not None:
+                x = self.operand(self.either(self.missing(term.input), self.number(term.mean), x))
+            return f"{weight} * {x}"
+        condition = self._condition(term)
+        return self.zero if condition is None else self.summand(self.either(condition, weight, self.zero))
+
+    def _condition(self, term: FlatTerm) -> str | None:
+        """When a literal holds; None if never."""
+        if term.kind == "missing":
+            return self.missing(term.input)
+        if term.kind == "equals":
+            return self.equal(term.input, term.value)
+        sign = "<=" if term.kind == "at_most" else ">"
+        return f"{self.value(term.input)} {sign} {self.number(term.value)}"  # type: ignore[arg-type]
+
+    def term_comment(self, term: FlatTerm) -> str:
+        """A term for a comment."""
+        return comment_text(term_text(self.flat, term))
+
+    def _term_names(self, prototype: int) -> list[str]:
+        """The feature and the text of each term, as lines of a sequence."""
+        labels = [input_.label for input_ in self.flat.inputs]
+        return [
+            f"{self._pair(self.string(labels[term.input]), self.string(term_text(self.flat, term)))},"
+            for term in self.flat.of(prototype)
+        ]
+
+    def _pair(self, first: str, second: str) -> str:
+        return f"{self.pair[0]}{first}, {second}{self.pair[1]}"
+
+    def _groups(self, opening: str, groups: Iterable[Iterable[str]]) -> Iterator[str]:
+        """A sequence of sequences of lines."""
+        for lines in groups:
+            yield opening
+            yield from (f"{self.indent}{line}" for line in lines)
+            yield f"{self.brackets[1]},"
+
+
+def fill(template: str, parts: Mapping[str, str | list[str]]) -> str:
+    """The template with its parts in place. They are put in all at once: a label may look like a part's name."""
+
+    def put(hole: re.Match) -> str:
+        if hole["inline"]:
+            return "".join(parts[hole["inline"]])
+        return "".join(f"{hole['indent']}{line}\n" for line in parts[hole["block"]])
+
+    return HOLE.sub(put, template)
+
+
+# --- text for people -------------------------------------------------------------------------------------------------
 
 
 def heading(flat: FlatModel, layout: Layout) -> list[str]:
-    """Lines for the comment that opens the text: origin, rule, and what a row is."""
-    some = "this score is" if len(flat.owners) == 1 else "any of these scores is"
-    if flat.is_binary:
-        owner = flat.owners[0]
-        bar = "above 0" if owner == 1 else "0 or more"
-        rule = f"Predict {_label(flat.classes[owner])} if {some} {bar}, otherwise {_label(flat.classes[1 - owner])}."
-    else:
-        rule = "Predict the class of the highest score; at a tie the first of CLASSES."
-    lines = [f"{flat.stamp}", rule]
+    """Lines for the comment at the top: where the text comes from, the rule, and what a row is."""
+    labels = [comment_text(show(label)) for label in flat.classes]
+    score = "the score" if len(flat.owners) == 1 else "any score"
+    lines = [flat.stamp, f"Predict {decision_rule(flat, labels, score)}."]
     if flat.scale != 1.0:
-        lines.append(f"One point of score is worth {flat.scale!r} in log-odds.")
-    lines.append(f"A row has {layout.width} values; read are")
-    for place, given in zip(layout.places, flat.inputs, strict=True):
-        kind = "text" if given.is_text else "number"
-        lines.append(f"  [{place}] {remark(given.label)}: {kind}{', may be missing' if given.may_be_missing else ''}")
-    if not flat.inputs:
-        lines[-1] = f"A row has {layout.width} values; none is read."
+        lines.append(f"One point of score is {flat.scale!r} in log-odds.")
+    lines.append(f"A row has {layout.width} values{', of which these are used:' if flat.inputs else '; none is used.'}")
+    for place, input_ in zip(layout.places, flat.inputs, strict=True):
+        kind = "text" if input_.is_text else "number"
+        missing = ", may be missing" if input_.may_be_missing else ""
+        lines.append(f"  [{place}] {comment_text(input_.label)}: {kind}{missing}")
     return lines
 
 
-def said(flat: FlatModel, term: FlatTerm) -> str:
-    """``age``, ``age <= 40.0``, ``ward = 'Süd'``, ``age is missing``: for a text that a reader sees, on one line."""
+def term_text(flat: FlatModel, term: FlatTerm) -> str:
+    """``age``, ``age <= 40.0``, ``ward = 'Süd'``, ``age is missing``: a term on one line, its number in full."""
     label = show(flat.inputs[term.input].label, quote=False)
     if term.kind == "raw":
         return label
@@ -82,68 +273,3 @@ def said(flat: FlatModel, term: FlatTerm) -> str:
     if term.kind == "equals":
         return f"{label} = {show_category(term.value)}"
     return f"{label} {'<=' if term.kind == 'at_most' else '>'} {term.value!r}"
-
-
-def in_words(flat: FlatModel, term: FlatTerm) -> str:
-    """The same for a comment: printable ASCII."""
-    return remark(said(flat, term))
-
-
-def wrong_row(layout: Layout) -> str:
-    """The message of an export for a row that has no answer."""
-    return (
-        f"A row has {layout.width} values; this one has more or fewer, "
-        "or a value in use is missing, too large or of a wrong type."
-    )
-
-
-def _label(label: Any) -> str:
-    return remark(show(label))
-
-
-# --- conformance rows ------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Case:
-    """The inputs in use of a row, None where they are missing, and the position of its class."""
-
-    values: tuple[Cell, ...]
-    expected: int
-
-
-def cases_of(model: SMaLLModel, flat: FlatModel, rows: Any) -> list[Case]:
-    """The rows of anything that `SMaLLModel.predict` takes, with its answers. Numbers are read as float64."""
-    used = {given.feature for given in flat.inputs}
-    features = [term for term in model.features if term.feature in used]
-    cases: list[Case] = []
-    for n_rows, columns in gather(rows, features, model.n_features):
-        cells = [_checked(columns[term.feature]).tolist() for term in features]
-        found: Iterable[tuple] = zip(*cells, strict=True) if cells else [()] * n_rows
-        cases += [_case(model, flat, values) for values in found]
-    return cases
-
-
-def _checked(column: Column) -> np.ndarray:
-    """The values, once the column has found nothing but numbers, text and gaps: as whole numbers dates would pass."""
-    column.missing  # noqa: B018
-    return column.values
-
-
-def _case(model: SMaLLModel, flat: FlatModel, values: Sequence[Any]) -> Case:
-    cells = tuple(_cell(value) for value in values)
-    row: list[Any] = [0.0] * model.n_features
-    for given, cell in zip(flat.inputs, cells, strict=True):
-        row[given.feature] = cell
-    return Case(cells, model.classes.index(model.predict_one(row)))
-
-
-def _cell(value: Any) -> Cell:
-    if is_missing(value):
-        return None
-    if isinstance(value, str):
-        return str(value)
-    try:
-        return float(value)
-    except (TypeError, OverflowError) as problem:
-        raise ValueError(f"A row for conformance holds {show(value)}, which is no float64: {problem}.") from None

@@ -1,6 +1,8 @@
 """What databases do differently: how they write numbers and text, what they take for missing, what they refuse.
 
-Every expression is in double precision. A numeric input is NULL where the value is missing, NaN included.
+To add a database: write a subclass of `Dialect` and add one line to `DIALECTS`. ``number`` has to be written; the rest
+is standard SQL and needs an override only where the database differs. Every expression is in double precision, and a
+numeric input is NULL where the value is missing or NaN.
 """
 
 import math
@@ -11,12 +13,17 @@ from typing import Any
 from smallearn._errors import check_choice
 from smallearn._text import show
 
-MOST = 700.0  # exp(±700) neither overflows nor underflows, which PostgreSQL would make an error of
-FOUR_EXA = 2**62  # a power of two that every database holds as a whole number
+MOST = 700.0  # exp(±700) neither overflows nor underflows; in PostgreSQL that would be an error
+POWER = 2**62  # the greatest power of two that every database holds as a whole number
 
 
 class Dialect:
-    """What the three have in common."""
+    """SQL as most databases have it.
+
+    ``double`` and ``string`` are types, ``greatest`` and ``least`` functions of several values. ``lateral``: FROM may
+    have a LATERAL subquery. ``typed_columns``: all values of a column have one type. ``empty_names``: a column or table
+    may have an empty name.
+    """
 
     name = ""
     double = "double precision"
@@ -24,23 +31,27 @@ class Dialect:
     greatest = "GREATEST"
     least = "LEAST"
     lateral = True
+    typed_columns = True
     empty_names = False
 
     def identifier(self, name: str) -> str:
-        """A name in quotes: no sign in it has a meaning there but the quote, which is doubled."""
+        """A name in quotes, where only the quote itself has a meaning: it is doubled."""
         if not name and not self.empty_names:
-            raise ValueError(f"A column or table of {self.name} cannot have an empty name; see with_feature_names.")
+            raise ValueError(
+                f"A column or table of {self.name} cannot have an empty name; rename it with model.with_feature_names."
+            )
         return '"' + self._storable(name).replace('"', '""') + '"'
 
     def unqualified(self, name: str) -> str:
-        """A column of whatever table the user asks."""
+        """The name of a column without its table."""
         return self.identifier(name)
 
     def key(self, name: str) -> str:
-        """Names with one key are one column."""
-        return re.sub("[A-Z]+", lambda found: found[0].lower(), name)
+        """What the database compares of a name: names with the same key are the same column."""
+        return re.sub("[A-Z]+", lambda capitals: capitals[0].lower(), name)
 
     def text(self, value: str) -> str:
+        """A text literal."""
         return "'" + self._storable(value).replace("'", "''") + "'"
 
     def number(self, value: float) -> str:
@@ -48,59 +59,67 @@ class Dialect:
         raise NotImplementedError
 
     def whole(self, value: int) -> str:
+        """A whole-number literal."""
         return str(value) if abs(value) < 2**31 else f"CAST({value} AS bigint)"
 
     def truth(self, value: bool) -> str:
+        """A boolean literal."""
         return "TRUE" if value else "FALSE"
 
     def numeric_input(self, column: str, is_boolean: bool) -> str:
+        """A column as a double; NULL where it is missing. ``is_boolean``: the model compares it with True or False."""
         return f"NULLIF(CAST({column} AS {self.double}), 'NaN')"
 
     def text_input(self, column: str) -> str:
+        """A column as text."""
         return f"CAST({column} AS {self.string})"
 
     def refused(self, column: str) -> str | None:
-        """Where a numeric input holds something that is no number; None if the database raises an error there."""
+        """The condition that a numeric column holds no number; None if the database raises an error there."""
         return None
 
     def same_text(self, x: str, category: str) -> str:
-        """Sign by sign, whatever the collation of the column."""
+        """The condition that a text equals a category, character by character, whatever the column's collation."""
         return f'{x} COLLATE "C" = {self.text(category)}'
 
     def same_number_in_text(self, x: str, value: float) -> str | None:
-        """A number in an input that holds text otherwise; None if columns have one type, so that there is none."""
+        """The condition that a text input holds this number; None if it cannot, as columns have one type."""
         return None
 
     def product(self, weight: float, x: str) -> str:
+        """The product of a weight and an expression."""
         return f"{self.number(weight)} * {x}"
 
     def decimals(self, x: str) -> str:
-        """A number as text, four digits after the point."""
+        """A number as text, with four decimals."""
         return f"printf('%.4f', {x})"
 
     def _storable(self, text: str) -> str:
+        """The text, unless the database cannot hold it."""
         if "\x00" in text:
-            raise ValueError(f"{show(text)} has the character NUL, which {self.name} cannot hold.")
+            raise ValueError(f"{show(text)} has the character NUL, which {self.name} cannot hold: rename it.")
         if any("\ud800" <= sign <= "\udfff" for sign in text):
-            raise ValueError(f"{show(text)} has half a surrogate pair, which {self.name} cannot hold.")
+            raise ValueError(f"{show(text)} has half a surrogate pair, which {self.name} cannot hold: rename it.")
         return text
 
 
 class PostgreSQL(Dialect):
+    """Strict about types and about overflow."""
+
     name = "PostgreSQL"
 
     def key(self, name: str) -> str:
-        return name.encode(errors="replace")[:63].decode(errors="ignore")  # what it keeps of a name
+        return name.encode(errors="replace")[:63].decode(errors="ignore")  # PostgreSQL cuts names to 63 bytes
 
     def text(self, value: str) -> str:
-        plain = super().text(value)  # a backslash is plain text or not, as the server is set; after E it never is
+        plain = super().text(value)  # whether a backslash is plain depends on the server; after E it is an escape
         return "E" + plain.replace("\\", "\\\\") if "\\" in plain else plain
 
     def number(self, value: float) -> str:
-        return f"float8 '{value!r}'"  # a bare literal would be of type numeric, with sums of its own
+        return f"float8 '{value!r}'"  # a bare literal would be of type numeric, whose sums are rounded differently
 
     def numeric_input(self, column: str, is_boolean: bool) -> str:
-        if is_boolean:  # there is no cast from boolean to double; as text it may be a number as well
+        if is_boolean:  # PostgreSQL has no cast from boolean to double, but the column may hold numbers as well
             text = f"CAST({column} AS text)"
             column = f"CASE {text} WHEN 'true' THEN '1' WHEN 'false' THEN '0' ELSE {text} END"
         return super().numeric_input(column, is_boolean)
@@ -116,6 +135,8 @@ class PostgreSQL(Dialect):
 
 
 class DuckDB(Dialect):
+    """Like PostgreSQL, but a bare literal with an exponent is a double."""
+
     name = "DuckDB"
     double = "DOUBLE"
     string = "VARCHAR"
@@ -126,21 +147,22 @@ class DuckDB(Dialect):
 
 
 class SQLite(Dialect):
-    """Values have types of their own here, whatever the column's: text may hold a number and a column both."""
+    """Values have types, columns do not: one column may hold numbers and text."""
 
     name = "SQLite"
     double = "REAL"
     greatest = "max"
     least = "min"
     lateral = False
+    typed_columns = False
     empty_names = True
 
     def unqualified(self, name: str) -> str:
-        """In backticks: what is in double quotes would be text if there were no such column."""
+        """In backticks: SQLite takes double quotes for text if there is no such column."""
         return "`" + self._storable(name).replace("`", "``") + "`"
 
     def number(self, value: float) -> str:
-        """SQLite reads decimals to about 15 digits: so many, and what they lack; or a fraction, which is exact."""
+        """SQLite reads decimals to about 15 digits: those plus the rest, or a fraction, which is exact."""
         if value == 0.0:
             return "0.0"
         short = f"{value:.15g}"
@@ -172,16 +194,18 @@ class SQLite(Dialect):
         return f"typeof({x}) <> 'text' AND {x} = {self.number(value)}"
 
 
+# A new dialect is one more entry here.
 DIALECTS: dict[str, Dialect] = {"postgresql": PostgreSQL(), "duckdb": DuckDB(), "sqlite": SQLite()}
 
 
 def dialect_of(name: Any) -> Dialect:
+    """The dialect of that name."""
     check_choice("dialect", name, tuple(DIALECTS))
     return DIALECTS[name]
 
 
 def _rounds_to_zero(weight: float) -> float:
-    """The greatest x for which the double nearest to ``weight · x`` is 0."""
+    """The greatest x for which ``weight · x`` rounds to 0."""
     if weight > 0.5:
         return 0.0
     x = 5e-324 / weight * 0.5
@@ -193,7 +217,7 @@ def _rounds_to_zero(weight: float) -> float:
 
 
 def _is_safe(decimal: str) -> bool:
-    """Whether a reader that is precise to a hundredth of a unit in the last place gives the nearest double."""
+    """Whether reading with an error of up to a hundredth of a unit in the last place gives the nearest double."""
     nearest = abs(float(decimal))
     unit = Fraction(nearest) - Fraction(math.nextafter(nearest, 0.0))
     return abs(abs(Fraction(decimal)) - Fraction(nearest)) < unit * Fraction(49, 100)
@@ -205,6 +229,6 @@ def _fraction(value: float) -> str:
     shift = (over & -over).bit_length() - 1
     steps = [f"1.0 * {over >> shift}"]
     for sign, power in (("*", shift), ("/", under.bit_length() - 1)):
-        steps += [f"{sign} {FOUR_EXA}"] * (power // 62)
+        steps += [f"{sign} {POWER}"] * (power // 62)
         steps += [f"{sign} {2 ** (power % 62)}"] if power % 62 else []
     return f"({' '.join(steps)})"

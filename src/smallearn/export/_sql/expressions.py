@@ -1,25 +1,26 @@
-"""The parts of a model as SQL expressions: inputs, terms, scores, answers. What they are put together to, `sql` says.
+"""The parts of a model as SQL expressions: inputs, terms, scores, answers. `writer` puts them together.
 
-An input, a score and so on is a piece of SQL here: a column of an earlier step, or the whole expression.
+An input, a score and so on is a piece of SQL here: a column of an earlier step, or a whole expression.
 """
 
 from collections.abc import Sequence
 from typing import Any
 
 from smallearn._text import listed
-from smallearn.export._flat import FlatModel, FlatTerm
+from smallearn.export._flat import FlatModel, FlatTerm, as_term
 from smallearn.export._sql.dialects import MOST, Dialect
-from smallearn.model import SMaLLModel, Term
+from smallearn.model import SMaLLModel
+
+ANSWERS = ("prediction", "score", "probability", "reason")
 
 
 class Expressions:
-    """Of one model in one dialect. ``labels`` are the classes as literals."""
+    """The expressions of one model in one dialect. ``labels`` are the classes as literals."""
 
     def __init__(self, model: SMaLLModel, flat: FlatModel, dialect: Dialect):
         self.flat, self.dialect = flat, dialect
         self.labels = _labels(flat.classes, dialect)
         self.booleans = _booleans(model)
-        self.by_class = sorted(range(len(flat.owners)), key=lambda j: flat.owners[j])  # ties go to the first class
 
     # --- scores ----------------------------------------------------------------------------------------------------
 
@@ -27,27 +28,27 @@ class Expressions:
         """The value of each input: a double, or text; NULL where it is missing."""
         return [
             self.dialect.text_input(column)
-            if given.is_text
-            else self.dialect.numeric_input(column, given.feature in self.booleans)
-            for given, column in zip(self.flat.inputs, columns, strict=True)
+            if input_.is_text
+            else self.dialect.numeric_input(column, input_.feature in self.booleans)
+            for input_, column in zip(self.flat.inputs, columns, strict=True)
         ]
 
     def unanswered(self, columns: list[str], inputs: list[str]) -> str:
-        """Where the model has no answer; empty if it always has one."""
-        found = []
-        for given, column, x in zip(self.flat.inputs, columns, inputs, strict=True):
-            refused = None if given.is_text else self.dialect.refused(column)
-            found += [refused] if refused else []
-            found += [] if given.may_be_missing else [f"{x} IS NULL"]
-        return "\n      OR ".join(found)
+        """The condition that the model cannot predict; empty if it always can."""
+        conditions = []
+        for input_, column, x in zip(self.flat.inputs, columns, inputs, strict=True):
+            refused = None if input_.is_text else self.dialect.refused(column)
+            conditions += [refused] if refused else []
+            conditions += [] if input_.may_be_missing else [f"{x} IS NULL"]
+        return "\n      OR ".join(conditions)
 
     def scores(self, inputs: list[str]) -> list[str]:
-        """Of each prototype: summed from the left, in the order of the terms."""
-        found = []
+        """The score of each prototype, summed from the left in the order of the terms."""
+        scores = []
         for j, intercept in enumerate(self.flat.intercepts):
             terms = [self._term(term, inputs[term.input]) for term in self.flat.of(j)]
-            found.append("\n      + ".join([self.dialect.number(intercept), *filter(None, terms)]))
-        return found
+            scores.append("\n      + ".join([self.dialect.number(intercept), *filter(None, terms)]))
+        return scores
 
     def _term(self, term: FlatTerm, x: str) -> str | None:
         if term.kind == "raw":
@@ -60,7 +61,7 @@ class Expressions:
         return self.dialect.product(term.weight, x)
 
     def _condition(self, term: FlatTerm, x: str) -> str | None:
-        """When a literal holds; None if never."""
+        """The condition that a literal holds; None if it never does."""
         if term.kind == "missing":
             return f"{x} IS NULL"
         if isinstance(term.value, str):
@@ -72,18 +73,19 @@ class Expressions:
         return f"{x} {sign} {self.dialect.number(value)}"
 
     def greatest(self, scores: list[str]) -> str:
+        """The greatest of some scores."""
         return scores[0] if len(scores) == 1 else f"{self.dialect.greatest}({', '.join(scores)})"
 
     def log_odds(self, best: str) -> str:
-        """The decision function of two classes, or the greatest of more."""
+        """The decision function of two classes, or the greatest score of more."""
         return self._scaled(best, -1.0 if self.flat.is_binary and self.flat.owners[0] == 0 else 1.0)
 
     def class_scores(self, scores: list[str]) -> list[str]:
-        """The decision function of more than two classes; of two, nothing."""
+        """The decision function of more than two classes; empty for two."""
         own: list[list[str]] = [[] for _ in self.flat.classes]
         for score, owner in zip(scores, self.flat.owners, strict=True):
             own[owner].append(score)
-        return [] if self.flat.is_binary else [self._scaled(self.greatest(mine)) for mine in own]
+        return [] if self.flat.is_binary else [self._scaled(self.greatest(scores)) for scores in own]
 
     def _scaled(self, score: str, sign: float = 1.0) -> str:
         if self.flat.scale == 1.0:
@@ -93,17 +95,17 @@ class Expressions:
     # --- answers ---------------------------------------------------------------------------------------------------
 
     def any_of(self, scores: list[str]) -> str:
-        """Two classes: one if any score is high enough, otherwise the other."""
+        """The class, of two: the owner if any score is high enough, otherwise the other."""
         owner = self.flat.owners[0]
         condition = "\n      OR ".join(f"{z} {'>' if owner else '>='} 0" for z in scores)
         return f"CASE WHEN {condition}\n    THEN {self.labels[owner]} ELSE {self.labels[1 - owner]} END"
 
     def winner(self, best: str, scores: list[str]) -> str:
-        """More classes: the first that has the greatest score."""
-        return _cases(best, [(scores[j], self.labels[self.flat.owners[j]]) for j in self.by_class])
+        """The class, of more than two: the first that has the greatest score."""
+        return _cases(best, [(scores[j], self.labels[self.flat.owners[j]]) for j in self.flat.by_class])
 
     def prediction(self, best: str, scores: list[str]) -> str:
-        """The class; NULL where ``best`` is."""
+        """The class; NULL where ``best`` is NULL."""
         if not self.flat.is_binary:
             return self.winner(best, scores)
         owner = self.flat.owners[0]
@@ -113,29 +115,29 @@ class Expressions:
         )
 
     def probability(self, best: str, score: str, own: list[str]) -> str:
-        """Of the predicted class: ``1 / Σ exp(score of a class - greatest score)``."""
+        """The probability of the predicted class: ``1 / Σ exp(score of a class - greatest score)``."""
         most = self.dialect.number(MOST)
         if self.flat.is_binary:
             return f"CASE WHEN {best} IS NOT NULL THEN 1 / (1 + exp(-{self.dialect.least}(abs({score}), {most}))) END"
         least = self.dialect.number(-MOST)
-        total = "\n      + ".join(f"exp({self.dialect.greatest}({mine} - {score}, {least}))" for mine in own)
+        total = "\n      + ".join(f"exp({self.dialect.greatest}({one} - {score}, {least}))" for one in own)
         return f"CASE WHEN {best} IS NOT NULL THEN 1 / ({total}) END"
 
     def reason(self, best: str, scores: list[str], inputs: list[str]) -> str:
-        return _cases(best, [(scores[j], self._reason(j, inputs)) for j in self.by_class])
+        """The prototype with the greatest score and what its terms add, as text."""
+        return _cases(best, [(scores[j], self._reason(j, inputs)) for j in self.flat.by_class])
 
     def _reason(self, prototype: int, inputs: list[str]) -> str:
-        """``prototype 1: constant -1.5000, age 0.7500, [ward = 'A'] 4.0000``: literals only where they hold."""
+        """``prototype 1: constant -1.5000, age 0.7500, [ward = 'A'] 4.0000``, with only those literals that hold."""
         start = f"prototype {prototype + 1}: constant {self.flat.intercepts[prototype]:.4f}"
         parts = [self.dialect.text(start)]
         for term in self.flat.of(prototype):
-            given, x = self.flat.inputs[term.input], inputs[term.input]
-            words = Term(given.feature, term.weight, given.label, term.kind, term.value).text.replace("≤", "<=")
+            x, text = inputs[term.input], as_term(self.flat, term).text.replace("≤", "<=")
             condition = None if term.kind == "raw" else self._condition(term, x)
             if term.kind == "raw":
-                parts.append(f"{self.dialect.text(f', {words} ')} || {self.dialect.decimals(self._raw(term, x))}")
+                parts.append(f"{self.dialect.text(f', {text} ')} || {self.dialect.decimals(self._raw(term, x))}")
             elif condition:
-                adds = self.dialect.text(f", {words} {term.weight:.4f}")
+                adds = self.dialect.text(f", {text} {term.weight:.4f}")
                 parts.append(f"CASE WHEN {condition} THEN {adds} ELSE '' END")
         return "\n        || ".join(parts)
 
@@ -145,7 +147,7 @@ def _cases(subject: str, branches: list[tuple[str, str]]) -> str:
 
 
 def _labels(classes: Sequence[Any], dialect: Dialect) -> list[str]:
-    """The classes as literals of one type."""
+    """The classes as literals of one type: their own, or text if they have several."""
     types = {type(label) for label in classes}
     if types == {bool}:
         return [dialect.truth(label) for label in classes]
@@ -155,7 +157,9 @@ def _labels(classes: Sequence[Any], dialect: Dialect) -> list[str]:
         return [dialect.number(label) for label in classes]
     texts = [str(label) for label in classes]
     if len(set(texts)) < len(texts):
-        raise ValueError(f"The classes {listed(classes)} are of several types and not all different as text.")
+        raise ValueError(
+            f"The classes {listed(classes)} are of several types, and two of them are the same text: rename one."
+        )
     return [dialect.text(text) for text in texts]
 
 

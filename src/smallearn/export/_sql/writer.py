@@ -1,7 +1,7 @@
-"""A model as SQL: an expression, a SELECT or a view, for PostgreSQL, DuckDB and SQLite.
+"""A model as SQL: an expression, a SELECT or a view, in any of `DIALECTS`.
 
-NULL and NaN are missing, as everywhere. A row that lacks a value for which the model has no mean has no answer: its
-class, score, probability and reason are NULL.
+NULL and NaN are missing values. Where the model cannot predict because a value is missing, class, score, probability
+and reason are NULL.
 """
 
 from collections.abc import Iterable, Sequence
@@ -9,19 +9,18 @@ from typing import Any
 
 from smallearn._errors import check_choice
 from smallearn._text import listed
-from smallearn.export._flat import FlatModel, flatten
-from smallearn.export._names import remark
-from smallearn.export._sql.conformance import conformance_query
+from smallearn.export._flat import FlatModel, decision_rule, flatten
+from smallearn.export._names import comment_text
 from smallearn.export._sql.dialects import Dialect, dialect_of
-from smallearn.export._sql.expressions import Expressions
-from smallearn.model import SMaLLModel
+from smallearn.export._sql.expressions import ANSWERS, Expressions
+from smallearn.export._sql.vectors import differences_query
+from smallearn.model._rows import as_model
 
 FORMS = ("expression", "select", "view")
-ANSWERS = ("prediction", "score", "probability", "reason")
 
 
 def to_sql(
-    model: SMaLLModel,
+    model: Any,
     dialect: str = "postgresql",
     *,
     table: str | Sequence[str] = "data",
@@ -29,43 +28,73 @@ def to_sql(
     view: str | Sequence[str] = "scored",
     conformance: Any = None,
 ) -> str:
-    """The model in SQL for "postgresql", "duckdb" or "sqlite".
+    """Write a model as SQL for PostgreSQL, DuckDB or SQLite.
 
-    ``form`` "expression" gives the class as one expression of columns named as the features are (``x0``, ``x1``, … if
-    they have no names); "select" all columns of ``table`` and four more, "view" a view called ``view`` of that. Names
-    are taken as they are, dots included: ``("schema", "table")`` for a table in a schema.
+    A SELECT or a view has all columns of the table and these:
 
-    ===========  ===================================================================================================
+    ===========  ======================================================================================================
     prediction   the class: text, whole number, double or boolean as the labels are; labels of several types as text
     score        the decision function: positive for the second of two classes; the winning score of more
     probability  that of ``prediction``
-    reason       the prototype with the greatest score, and what each of its terms adds to that
-    ===========  ===================================================================================================
+    reason       the prototype with the greatest score, and what each of its terms adds
+    ===========  ======================================================================================================
 
-    Whole numbers, decimals and text that holds a number are read as doubles; a boolean column where the model compares
-    with True or False (elsewhere PostgreSQL needs a cast to integer). Infinities are outside the contract, as they are
-    for `SMaLLModel`. Text that holds no number is an error where the model needs one; in SQLite, which has no such
-    error, the row has no answer. SQLite can be built without ``exp``, which a SELECT or view needs for probabilities.
+    Columns are named as the features are (``x0``, ``x1``, … if they have no names). NULL and NaN are missing values;
+    where the model cannot predict, all four columns are NULL. Whole numbers, decimals and text that holds a number are
+    read as doubles, and a boolean column where the model compares with True or False (elsewhere PostgreSQL needs a cast
+    to integer). Infinities are not supported, as in `SMaLLModel`. Text that holds no number is an error where the model
+    needs one; SQLite has no such error, so there the row gets no prediction. SQLite can be built without ``exp``, which
+    probabilities need.
 
-    ``conformance``: rows as `SMaLLModel` takes them; the result is then a query that needs no table and returns those
-    of them to which the database gives another answer than the model: none, if all is well.
+    Parameters
+    ----------
+    model : SMaLLModel or fitted estimator
+        The model.
+    dialect : {"postgresql", "duckdb", "sqlite"}, default="postgresql"
+        The database.
+    table : str or sequence of str, default="data"
+        The table to read. Names are taken as they are, dots included: ``("schema", "table")`` is a table in a schema.
+    form : {"select", "view", "expression"}, default="select"
+        A query, a view, or only the class as one expression.
+    view : str or sequence of str, default="scored"
+        The name of the view.
+    conformance : array or table, default=None
+        Rows as `SMaLLModel.predict` takes them. The result is then a query that needs no table and returns those of
+        them that the database predicts differently from the model: none, if all is well.
+
+    Returns
+    -------
+    str
+        The text of the query, the view or the expression.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from smallearn import SMaLLClassifier
+    >>> from smallearn.export import to_sql
+    >>> clf = SMaLLClassifier(1, 2, random_state=0).fit(*load_breast_cancer(return_X_y=True))
+    >>> to_sql(clf, "duckdb", table="patients").splitlines()[1]
+    '-- Predict 1 if z1 is above 0, otherwise 0.'
     """
     check_choice("form", form, FORMS)
-    spoken, flat = dialect_of(dialect), flatten(model)
-    _check_columns(flat, spoken)
-    parts = Expressions(model, flat, spoken)
+    model, database = as_model(model), dialect_of(dialect)
+    flat = flatten(model)
+    _check_columns(flat, database)
+    parts = Expressions(model, flat, database)
     if conformance is not None:
-        _check_view(flat, spoken)
-        scored = _select(parts, '"rows"')
-        query = conformance_query(model, flat, spoken, conformance, parts.labels, scored, '"rows"')
-        return f"{_header(flat)}-- The rows to which the database gives another answer than the model.\n{query}"
+        _check_answers(flat, database)
+        rows = '"rows"'
+        query = differences_query(
+            model, flat, database, conformance, labels=parts.labels, scored=_select(parts, rows), table=rows
+        )
+        return f"{_header(flat)}-- The rows that the database predicts differently from the model.\n{query}"
     if form == "expression":
         return _expression(parts)
-    select = _select(parts, _path(spoken, table))
+    select = _select(parts, _path(database, table))
     if form == "select":
         return f"{_header(flat)}{select}\n"
-    _check_view(flat, spoken)
-    return f"{_header(flat)}CREATE VIEW {_path(spoken, view)} AS\n{select};\n"
+    _check_answers(flat, database)
+    return f"{_header(flat)}CREATE VIEW {_path(database, view)} AS\n{select};\n"
 
 
 def _path(dialect: Dialect, name: str | Sequence[str]) -> str:
@@ -73,38 +102,38 @@ def _path(dialect: Dialect, name: str | Sequence[str]) -> str:
 
 
 def _check_columns(flat: FlatModel, dialect: Dialect) -> None:
-    keys = [dialect.key(given.label) for given in flat.inputs]
-    same = [given.label for given, key in zip(flat.inputs, keys, strict=True) if keys.count(key) > 1]
+    keys = [dialect.key(input_.label) for input_ in flat.inputs]
+    same = [input_.label for input_, key in zip(flat.inputs, keys, strict=True) if keys.count(key) > 1]
     if same:
-        raise ValueError(f"{dialect.name} takes {listed(same)} for the names of one column; see with_feature_names.")
+        raise ValueError(
+            f"{listed(same)} are the same column in {dialect.name}; rename them with model.with_feature_names."
+        )
 
 
-def _check_view(flat: FlatModel, dialect: Dialect) -> None:
-    keys = {dialect.key(given.label) for given in flat.inputs}
+def _check_answers(flat: FlatModel, dialect: Dialect) -> None:
+    keys = {dialect.key(input_.label) for input_ in flat.inputs}
     twice = [name for name in ANSWERS if name in keys]
     if twice:
-        raise ValueError(f"There would be two columns called {listed(twice)}; see with_feature_names.")
+        raise ValueError(
+            f"There would be two columns called {listed(twice)}; rename the features with model.with_feature_names."
+        )
 
 
 def _header(flat: FlatModel) -> str:
-    """The origin, the rule in words, and where there is no answer."""
-    classes = [remark(label) for label in flat.classes]
+    """Comments: the origin, the rule, and where there is no prediction."""
     names = [f"z{j + 1}" for j in range(len(flat.owners))]
-    if flat.is_binary:
-        owner = flat.owners[0]
-        bar = "above 0" if owner else "0 or more"
-        rule = f"{classes[owner]} if {' or '.join(names)} is {bar}, otherwise {classes[1 - owner]}."
-    else:
-        spoken = [f"{name} for {classes[owner]}" for name, owner in zip(names, flat.owners, strict=True)]
-        rule = f"the class of the greatest score, at a tie the first: {', '.join(spoken)}."
-    lines = [flat.stamp, f"Predict {rule}"]
-    needed = [remark(given.label) for given in flat.inputs if not given.may_be_missing]
-    lines += [f"Rows without a value (NULL or NaN) of {', '.join(needed)} have no answer."] if needed else []
+    labels = [comment_text(label) for label in flat.classes]
+    rule = decision_rule(flat, labels, " or ".join(names))
+    if not flat.is_binary:
+        rule += ": " + ", ".join(f"{name} for {labels[owner]}" for name, owner in zip(names, flat.owners, strict=True))
+    lines = [flat.stamp, f"Predict {rule}."]
+    needed = [comment_text(input_.label) for input_ in flat.inputs if not input_.may_be_missing]
+    lines += [f"Rows where {' or '.join(needed)} is missing (NULL or NaN) get no prediction."] if needed else []
     return "".join(f"-- {line}\n" for line in lines)
 
 
 def _expression(parts: Expressions) -> str:
-    columns = [parts.dialect.unqualified(given.label) for given in parts.flat.inputs]
+    columns = [parts.dialect.unqualified(input_.label) for input_ in parts.flat.inputs]
     inputs = parts.inputs(columns)
     scores = [f"({score})" for score in parts.scores(inputs)]
     unanswered = parts.unanswered(columns, inputs)
@@ -115,13 +144,13 @@ def _expression(parts: Expressions) -> str:
 
 
 def _select(parts: Expressions, table: str) -> str:
-    columns = [f"t.{parts.dialect.identifier(given.label)}" for given in parts.flat.inputs]
+    columns = [f"t.{parts.dialect.identifier(input_.label)}" for input_ in parts.flat.inputs]
     return (_stages if parts.dialect.lateral else _subqueries)(parts, columns, table)
 
 
 def _stages(parts: Expressions, columns: list[str], table: str) -> str:
-    """Step by step, each made of those before: inputs x, scores z, the best of them, that in log-odds, the answer."""
-    names = [f"x_{given.name}" for given in parts.flat.inputs]
+    """Step by step, each from those before: inputs x, scores z, the best score, its log-odds, the answers."""
+    names = [f"x_{input_.name}" for input_ in parts.flat.inputs]
     inputs = [f"x.{name}" for name in names]
     scores = [f"z.z{j + 1}" for j in range(len(parts.flat.owners))]
     unanswered, best = parts.unanswered(columns, inputs), parts.greatest(scores)
@@ -148,7 +177,7 @@ def _stages(parts: Expressions, columns: list[str], table: str) -> str:
 
 
 def _subqueries(parts: Expressions, columns: list[str], table: str) -> str:
-    """Each answer in a subquery of its own, from the scores z: for databases without LATERAL. No z, no answer."""
+    """One subquery for each answer, from the scores z: for databases without LATERAL. Without z the answer is NULL."""
     inputs = parts.inputs(columns)
     names = [f"z{j + 1}" for j in range(len(parts.flat.owners))]
     scores = [f"z.{name}" for name in names]

@@ -221,7 +221,7 @@ def test_conformance_counts_the_rows_that_differ(run):
 
 def test_the_text_says_where_it_comes_from_and_what_it_does():
     text = to_javascript(CARD, inputs="used")
-    assert text.startswith(f"// {flatten(CARD).stamp}\n// Predict 'yes' if this score is above 0, otherwise 'no'.\n")
+    assert text.startswith(f"// {flatten(CARD).stamp}\n// Predict 'yes' if the score is above 0, otherwise 'no'.\n")
     assert "export const X_COLOUR = 1;" in text
     assert "// colour = 'red'" in text
 
@@ -229,5 +229,3 @@ def test_the_text_says_where_it_comes_from_and_what_it_does():
 def test_wrong_arguments_are_refused():
     with pytest.raises(ValueError, match="neither 'all'"):
         to_javascript(YES, inputs="some")
-    with pytest.raises(TypeError, match="SMaLLModel"):
-        to_javascript("model")

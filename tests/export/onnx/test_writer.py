@@ -306,8 +306,6 @@ def test_wrong_arguments_are_errors_that_say_what_is_allowed():
         to_onnx(YES, inputs="some")
     with pytest.raises(ValueError, match=r"number='int8' .* 'float32', 'float64'"):
         to_onnx(YES, number="int8")
-    with pytest.raises(TypeError, match="not SMaLLClassifier"):
-        to_onnx(SMaLLClassifier())
 
 
 @pytest.mark.parametrize(("package", "call"), [("onnx", lambda: to_onnx(YES)), ("skl2onnx", register_onnx)])

@@ -104,7 +104,7 @@ def test_a_conformance_test_finds_wrong_answers(tmp_path):
 
 def test_rows_that_rounding_decides_are_left_out_of_a_conformance_test_and_counted():
     text = to_c(MODELS["yes"], conformance=[[0.5, 0.0, 0.0], [1.0, 0.0, 0.0]])
-    assert "1 row and what the model answers. 1 more: so close to a boundary" in text
+    assert "1 row and what the model predicts. Left out: 1" in text
 
 
 @pytest.mark.tools
@@ -151,9 +151,9 @@ def test_the_header_says_where_it_comes_from_and_what_it_does():
     text = to_c(MODELS["mixed"], "int8", name="ward")
     for line in (
         flatten(MODELS["mixed"]).stamp,
-        "It is 0 (ill) if any of the prototypes' scores is 0 or more, otherwise 1 (well).",
+        "It is 0 (ill) if the score of any prototype is 0 or more, otherwise 1 (well).",
         "WARD_X_BLOOD_PRESSURE: blood pressure, from 60.0 (code -127) to 200.0 (code 127)",
-        "WARD_X_COUNT: count, code: how many of these hold:",
+        "WARD_X_COUNT: count, code: how many of these are true:",
         "WARD_X_AGE: age, from 18.0 (code -127) to 97.0 (code 127)",
         "WARD_MISSING (the least number of the type) stands for a missing value.",
         "#define WARD_INPUTS 5",
@@ -178,11 +178,3 @@ def test_the_header_says_where_it_comes_from_and_what_it_does():
 def test_options_that_mean_nothing_are_refused(options, message):
     with pytest.raises(ValueError, match=message):
         to_c(MODELS["yes"], **options)
-
-
-def test_an_estimator_is_refused_with_a_hint():
-    class Estimator:
-        model_ = None
-
-    with pytest.raises(TypeError, match="pass its model_"):
-        to_c(Estimator())

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from smallearn import SMaLLClassifier, SMaLLModel
+from smallearn import SMaLLModel
 from smallearn.export._flat import flatten
 from smallearn.export._sql.dialects import DIALECTS, _rounds_to_zero
 from smallearn.export._sql.writer import ANSWERS, to_sql
@@ -353,7 +353,7 @@ def test_the_conformance_query_finds_other_names_where_a_feature_has_its_own(db)
 def test_conformance_needs_rows_and_columns_of_one_type():
     with pytest.raises(ValueError, match="no rows"):
         to_sql(YES, conformance=np.empty((0, 3)))
-    with pytest.raises(ValueError, match="compares text; DuckDB"):
+    with pytest.raises(ValueError, match="compares text, but a column of DuckDB"):
         to_sql(wards("A"), "duckdb", conformance=np.array([[1.0]], dtype=object))
 
 
@@ -438,9 +438,9 @@ def test_names_that_are_one_column_in_the_database_are_an_error():
     upper = YES.with_feature_names(["A", "b", "a"])
     assert to_sql(upper, "postgresql")
     for dialect in ("duckdb", "sqlite"):
-        with pytest.raises(ValueError, match="one column"):
+        with pytest.raises(ValueError, match="the same column"):
             to_sql(upper, dialect)
-    with pytest.raises(ValueError, match="one column"):
+    with pytest.raises(ValueError, match="the same column"):
         to_sql(YES.with_feature_names(["x" * 63 + "a", "b", "x" * 63 + "c"]), "postgresql")
     with pytest.raises(ValueError, match="two columns called 'score'"):
         to_sql(YES.with_feature_names(["score", "b", "c"]), form="view")
@@ -469,8 +469,6 @@ def test_unknown_dialects_and_forms_are_errors_that_list_the_known_ones():
         to_sql(YES, "oracle")
     with pytest.raises(ValueError, match=r"form='table' .* 'expression', 'select', 'view'"):
         to_sql(YES, form="table")
-    with pytest.raises(TypeError, match="SMaLLModel can be exported, not SMaLLClassifier"):
-        to_sql(SMaLLClassifier())
     with pytest.raises(ValueError, match="several types"):
         to_sql(replace(YES, classes=(1, "1"), class_dtype="|O"))
 

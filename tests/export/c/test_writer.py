@@ -8,8 +8,9 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from smallearn.export._fixed.float32 import certain, error_bound, exact_scores
-from smallearn.export._fixed.quantise import BITS, decide, winners
+from smallearn.export._fixed.quantise import BITS
 from smallearn.export._flat import flatten
+from smallearn.model._rule import decide, winners
 from tests.helpers.c_programs import FORMS, NARROW, Library, device_rows, rows_of, with_ranges
 from tests.helpers.exports import MODELS, exportable, full_table, magnitudes, trained_models
 
@@ -39,7 +40,7 @@ def every(tmp_path_factory):
 def check_whole_numbers(library, name, rows):
     target, got = library.models[name], library.call(name, rows)
     z = target.scores(rows)
-    best = winners(target.flat, z)
+    best = winners(z, target.flat.owners)
     np.testing.assert_array_equal(got.predict, target.predict(rows))
     np.testing.assert_array_equal(got.score, z.max(axis=1))
     np.testing.assert_array_equal(got.prototype, best)
@@ -69,7 +70,7 @@ def check_floats(library, name, model, X):
     bound = error_bound(flat, inputs, target.number)
     assert (np.abs(got.score - z.max(axis=1)) <= bound.max(axis=1)).all()
     sure = certain(flat, z, bound)
-    np.testing.assert_array_equal(got.predict[sure], decide(flat, z[sure]))
+    np.testing.assert_array_equal(got.predict[sure], decide(z[sure], flat.owners, len(flat.classes)))
     if flat.is_binary:  # by the scores that came out, nothing is in doubt
         owner = flat.owners[0]
         np.testing.assert_array_equal(got.predict == owner, got.score > 0 if owner == 1 else got.score >= 0)

@@ -159,7 +159,7 @@ def test_sums_of_a_thousand_terms_compile():
 
 def test_the_text_says_where_it_comes_from_and_what_it_does():
     text = to_python(CARD, inputs="used")
-    assert text.startswith(f"# {flatten(CARD).stamp}\n# Predict 'yes' if this score is above 0, otherwise 'no'.\n")
+    assert text.startswith(f"# {flatten(CARD).stamp}\n# Predict 'yes' if the score is above 0, otherwise 'no'.\n")
     assert "X_COLOUR = 1" in text
     assert "# colour = 'red'" in text
 
@@ -219,7 +219,7 @@ def test_conformance_of_any_model_holds(case):
 
 
 def test_conformance_rows_without_an_answer_are_refused():
-    with pytest.raises(ValueError, match="a number for each of 'a', 'c'"):
+    with pytest.raises(ValueError, match="finite numbers for 'a'"):
         to_python(YES, conformance=[[math.nan, 0.0, 0.0]])
     dates = pd.DataFrame({"age": [1.0], "colour": [pd.Timestamp(0)], "member": [True]})
     with pytest.raises(ValueError, match="datetime64"):
@@ -231,8 +231,6 @@ def test_conformance_rows_without_an_answer_are_refused():
 def test_wrong_arguments_are_refused():
     with pytest.raises(ValueError, match="neither 'all'"):
         to_python(YES, inputs="some")
-    with pytest.raises(TypeError, match="SMaLLModel"):
-        to_python("model")
 
 
 def test_the_text_runs_as_a_file(tmp_path):

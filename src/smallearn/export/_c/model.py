@@ -1,4 +1,7 @@
-"""The vocabulary of one C export: identifiers, types, numbers and conditions. No name of a user gets past it raw."""
+"""A model as C code sees it: identifiers, types, numbers and conditions.
+
+Labels of users become identifiers and comments here and nowhere else, so that none of them can inject code.
+"""
 
 import math
 import re
@@ -10,14 +13,17 @@ import numpy as np
 from smallearn._errors import Parameter, ParameterError
 from smallearn.export._fixed.numbers import TargetModel, TargetTerm
 from smallearn.export._fixed.quantise import IntegerModel, bits_for
-from smallearn.export._names import remark, unique_names
+from smallearn.export._names import comment_text, unique_names
 
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,39}")
 
 
 @dataclass(frozen=True)
-class Words:
-    """``prefix`` begins every identifier; ``arguments``: inputs are arguments of their own, not an array."""
+class CModel:
+    """A model in the numbers of its device, and its names in C.
+
+    ``prefix`` begins every identifier. ``arguments``: functions take the inputs one by one, not as an array.
+    """
 
     prefix: str
     target: TargetModel
@@ -38,27 +44,27 @@ class Words:
 
     @cached_property
     def inputs(self) -> list[str]:
-        return [given.name for given in self.target.flat.inputs]
+        return [input_.name for input_ in self.target.flat.inputs]
 
     @cached_property
     def classes(self) -> list[str]:
         return [
             f"{self.upper}_CLASS_{name.upper()}"
-            for name in unique_names([_spoken(c) for c in self.target.flat.classes])
+            for name in unique_names([_label_text(c) for c in self.target.flat.classes])
         ]
 
     @cached_property
     def categories(self) -> list[tuple[int, int, str, object]]:
-        """Input, code, identifier and category of every text that is compared with."""
-        found = [
+        """Input, code, identifier and value of every category that text is compared with."""
+        entries = [
             (i, code, category)
-            for i, given in enumerate(self.target.flat.inputs)
-            for code, category in enumerate(given.categories, start=1)
+            for i, input_ in enumerate(self.target.flat.inputs)
+            for code, category in enumerate(input_.categories, start=1)
         ]
-        names = unique_names([f"{self.inputs[i]} {_spoken(category)}" for i, _, category in found])
+        names = unique_names([f"{self.inputs[i]} {_label_text(category)}" for i, _, category in entries])
         return [
             (i, code, f"{self.upper}_CATEGORY_{name.upper()}", category)
-            for (i, code, category), name in zip(found, names, strict=True)
+            for (i, code, category), name in zip(entries, names, strict=True)
         ]
 
     def x(self, position: int) -> str:
@@ -68,28 +74,28 @@ class Words:
 
     @property
     def argument(self) -> str:
-        """What the names of arguments begin with: not as those of functions do."""
+        """What the names of arguments begin with: never the prefix of functions."""
         return "in" if self.prefix == "x" else "x"
 
     @cached_property
     def parameters(self) -> str:
-        """Of a function of the inputs."""
+        """The parameters of a function of the inputs."""
         if not self.arguments:
             return f"const {self.input_type} *x"
         return ", ".join(f"{self.input_type} {self.argument}_{name}" for name in self.inputs) or "void"
 
     def with_output(self, name: str) -> str:
-        """The same with the place where the answer goes: ``scores`` or ``reason``."""
+        """The same, and where the answer is written: ``scores`` or ``reason``."""
         kind = self.score_type if name == "scores" else f"{self.prefix}_reason_t"
         return f"{kind} *{name}" if self.parameters == "void" else f"{self.parameters}, {kind} *{name}"
 
     @cached_property
     def passed(self) -> str:
-        """What a function passes on to another."""
+        """The inputs as arguments of another function."""
         return ", ".join(f"{self.argument}_{name}" for name in self.inputs) if self.arguments else "x"
 
     def unused(self, read: set[int]) -> list[str]:
-        """Statements that keep compilers from warning of inputs that are not among those read."""
+        """Statements that keep compilers from warning about inputs that are not among those read."""
         if not self.arguments:
             return [] if read else ["(void)x;"]
         return [f"(void){self.argument}_{name};" for position, name in enumerate(self.inputs) if position not in read]
@@ -113,7 +119,7 @@ class Words:
         return f"int{self.target.sum_bits}_t" if isinstance(self.target, IntegerModel) else self._real
 
     def sum_type(self, prototype: int | None = None) -> str:
-        """Of the sum of one prototype, or of all: at least as wide as it must be, and the fastest of those."""
+        """The type of the sum of one prototype, or of all: the fastest that is wide enough."""
         if not isinstance(self.target, IntegerModel):
             return self._real
         bits = self.target.sum_bits if prototype is None else bits_for(self.target.intervals[prototype])
@@ -121,7 +127,7 @@ class Words:
 
     @property
     def position_type(self) -> str:
-        """Of positions of classes and prototypes."""
+        """The type of positions of classes and prototypes."""
         return count_type(max(len(self.target.flat.classes), len(self.target.flat.owners)))
 
     def number(self, number: float) -> str:
@@ -155,7 +161,7 @@ class Words:
         return self.number(value)
 
     def product(self, term: TargetTerm, weight: float) -> str:
-        """What a raw term adds, in a type that holds it."""
+        """What a raw term adds, in a type that can hold it."""
         x = self.x(term.input)
         kind = self.sum_type(term.prototype)
         cast = f"({kind})" if kind in ("int_fast32_t", "int64_t") else ""
@@ -165,18 +171,18 @@ class Words:
         absent = f"{x} != {x}" if self.is_float else f"{x} == {self.upper}_MISSING"
         return f"({absent} ? {self.number(term.instead if weight == term.weight else -term.instead)} : {product})"
 
-    def says(self, text: str) -> str:
-        """A term in words, for a comment."""
-        return remark(text.replace("≤", "<="))
+    def term_comment(self, term: TargetTerm) -> str:
+        """A term for a comment."""
+        return comment_text(term.text.replace("≤", "<="))
 
 
 def count_type(most: int) -> str:
-    """The least unsigned type for 0 … most."""
+    """The smallest unsigned type for 0 … most."""
     return next(f"uint{bits}_t" for bits in (8, 16, 32) if most < 2**bits)
 
 
 def real(number: float, kind: str) -> str:
-    """A floating constant: the fewest digits that come back as the same number."""
+    """A floating-point constant: the fewest digits that are read back as the same number."""
     suffix = "f" if kind == "float32" else ""
     if math.isinf(number):
         return f"({'-' if number < 0 else ''}1.0{suffix} / 0.0{suffix})"
@@ -184,7 +190,7 @@ def real(number: float, kind: str) -> str:
     return (text if set(text) & set(".e") else text + ".0") + suffix
 
 
-def _spoken(label: object) -> str:
-    """-1 and 1 are labels too: an identifier has no sign."""
+def _label_text(label: object) -> str:
+    """A label as text for an identifier, which has no minus sign: -1 and 1 must differ."""
     text = str(label)
     return f"minus {text[1:]}" if text.startswith("-") and not isinstance(label, str) else text

@@ -1,0 +1,66 @@
+"""The comment at the top of a C export: where it comes from, what its functions return, what its inputs are."""
+
+from collections.abc import Iterator
+from decimal import Decimal
+
+from smallearn._text import count
+from smallearn.export._c.model import CModel
+from smallearn.export._fixed.codes import Count, Linear, Steps
+from smallearn.export._fixed.quantise import IntegerModel
+from smallearn.export._flat import decision_rule
+from smallearn.export._names import comment_text
+
+
+def heading(c: CModel) -> str:
+    """The comment at the top."""
+    lines = [c.target.flat.stamp, "", *_functions(c), "", *_inputs(c)]
+    if any(input_.may_be_missing for input_ in c.target.flat.inputs):
+        lines += ["", *_missing(c)]
+    return "\n".join(["/*", *(f" * {line}".rstrip() for line in lines), " */\n"])
+
+
+def _functions(c: CModel) -> Iterator[str]:
+    flat = c.target.flat
+    shown = [f"{position} ({comment_text(label)})" for position, label in enumerate(flat.classes)]
+    yield f"{c.prefix}_predict: the position of the class, {', '.join(shown[:20])}{', ...' * (len(shown) > 20)}."
+    score = "the score" if len(flat.owners) == 1 else "the score of any prototype"
+    yield f"It is {decision_rule(flat, shown, score)}."
+    yield f"{c.prefix}_score: the greatest score. {c.prefix}_reason: what each term adds to it."
+    if isinstance(c.target, IntegerModel):
+        factor = Decimal(c.target.factor.numerator) / Decimal(c.target.factor.denominator)
+        yield f"Scores are {factor:.6g} times those of the model, in whole numbers; none can overflow."
+
+
+def _inputs(c: CModel) -> Iterator[str]:
+    flat = c.target.flat
+    yield f"{count(len(flat.inputs), 'input')}{':' if flat.inputs else ''}"
+    for position, input_ in enumerate(flat.inputs):
+        name = f"{c.argument}_{input_.name}" if c.arguments else f"{c.upper}_X_{input_.name.upper()}"
+        yield f"  {name}: {comment_text(input_.label)}{_coding(c, position)}"
+
+
+def _coding(c: CModel, position: int) -> str:
+    """What the numbers of an input mean, after a comma; empty if they are the feature's own values."""
+    input_ = c.target.flat.inputs[position]
+    if input_.is_text:
+        return f", {c.upper}_CATEGORY_... or 0 for any other text"
+    if not isinstance(c.target, IntegerModel):
+        return ""
+    coder = c.target.coders[position]
+    if isinstance(coder, Count):
+        same = coder.scale == 1.0 and coder.shift == 0.0
+        meaning = "" if same else f"; the feature is {coder.scale!r} * count + {coder.shift!r}"
+        return f", a count from {coder.least} to {coder.greatest}{meaning}"
+    if isinstance(coder, Linear):
+        return f", from {coder.low!r} (code {coder.least}) to {coder.high!r} (code {coder.greatest})"
+    cuts = [f"{'>=' if reached else '>'} {cut!r}" for cut, reached in coder.cuts] if isinstance(coder, Steps) else []
+    listed = ", ".join(cuts[:8]) + (", ..." if len(cuts) > 8 else "")
+    return f", code: how many of these are true: {listed}" if cuts else ", any code"
+
+
+def _missing(c: CModel) -> Iterator[str]:
+    value = "NaN" if c.is_float else "the least number of the type"
+    yield f"{c.upper}_MISSING ({value}) stands for a missing value."
+    needed = [comment_text(input_.label) for input_ in c.target.flat.inputs if not input_.may_be_missing]
+    if needed:
+        yield f"These may not be missing: {', '.join(needed)}."
