@@ -1,1 +1,1 @@
-"""Internal: what is learned from. Tables become one matrix, features become candidate terms, rows answer a solver."""
+"""Internal: the training data. Tables become a matrix, features become candidate terms, rows give sums to a solver."""

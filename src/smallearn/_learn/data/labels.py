@@ -34,7 +34,7 @@ class Assignment:
 
 @dataclass(frozen=True)
 class Roles:
-    """All that the loss needs to know beside the scores, for one assignment.
+    """What the loss needs to know besides the scores, for one assignment.
 
     For each row its class ``code``, its ``weight`` and its ``own`` prototype; for each prototype its ``owner``; and the
     class that owns the prototype frozen at zero (``zero_owner``; None: every class has prototypes of its own).

@@ -75,13 +75,13 @@ class LiteralRows:
                 G[:, -1] = total
             return Sums(loss=loss, conjugate=conjugate, gradient=G)
 
-        found = add_blocks(of_block, self._blocks, self._n_jobs)
+        by_bin = add_blocks(of_block, self._blocks, self._n_jobs)
         if not gradient:
-            return found
-        G = found.gradient
+            return by_bin
+        G = by_bin.gradient
         literal = self._by_literal(G[:, r:-1], G[:, -1])
         parts = [G[:, :r], literal] + ([G[:, -1:]] if self._intercept else [])
-        return found._replace(gradient=np.hstack(parts))
+        return by_bin._replace(gradient=np.hstack(parts))
 
     def screen(self, S: np.ndarray, curvature: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         candidates = self._candidates

@@ -104,11 +104,11 @@ def dense_candidates(
     """The candidates for the columns of ``X`` (NaN is missing, codes in categorical columns) and the bin of each entry.
 
     ``cut_points``: how many for each numeric feature, or a list for each feature by index (none for the others). A
-    numeric feature of two values needs no literal beside the raw term; with ``twins`` it gets one all the same.
+    numeric feature of two values needs no literal besides the raw term; with ``twins`` it gets one anyway.
     """
     m, n = X.shape
     raw_features = [l for l in range(n) if l not in categories] if raw else []
-    found: list[tuple[int, _Binned]] = []  # the features with literals
+    with_literals: list[tuple[int, _Binned]] = []
     for l in range(n):
         x = X[:, l].astype(np.float64)
         if l in categories:
@@ -123,11 +123,11 @@ def dense_candidates(
                     cuts = cuts[:0]
             binned = _bin_numbers(x, cuts)
         if binned.literals:
-            found.append((l, binned))
-    first = np.cumsum([0, *(binned.width + 1 for _, binned in found)], dtype=np.int64)
+            with_literals.append((l, binned))
+    first = np.cumsum([0, *(binned.width + 1 for _, binned in with_literals)], dtype=np.int64)
     literals = [
         (l, literal._replace(low=begin + literal.low, high=begin + literal.high))
-        for (l, binned), begin in zip(found, first.tolist(), strict=False)  # the last entry is the total
+        for (l, binned), begin in zip(with_literals, first.tolist(), strict=False)  # the last entry is the total
         for literal in binned.literals
     ]
     candidates = Candidates(
@@ -137,11 +137,11 @@ def dense_candidates(
         n_raw=len(raw_features),
         low=np.array([literal.low for _, literal in literals], dtype=np.int64),
         high=np.array([literal.high for _, literal in literals], dtype=np.int64),
-        binned=np.array([l for l, _ in found], dtype=np.int64),
+        binned=np.array([l for l, _ in with_literals], dtype=np.int64),
         first=first[:-1],
         n_bins=int(first[-1]),
     )
-    return candidates, _stack([binned.bins for _, binned in found], m)
+    return candidates, _stack([binned.bins for _, binned in with_literals], m)
 
 
 def _bin_categories(x: np.ndarray, categories: Sequence[Any]) -> _Binned:

@@ -1,1 +1,1 @@
-"""Internal: how one model is found. Relax, round, refit, move rows between prototypes, search over supports, prove."""
+"""Internal: how one model is trained. Relax, round, refit, reassign rows, search over supports, prove optimality."""

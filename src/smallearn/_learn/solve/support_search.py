@@ -125,7 +125,7 @@ class SupportSearch:
         J, L = np.unravel_index(flat, gain.shape)
         if self._shared:
             return sorted((Addition(gain=float(gain[0, l]), prototype=None, column=int(l)) for l in L), reverse=True)
-        found: list[Addition] = []
+        additions: list[Addition] = []
         B = self._columns.read(state.used)[:, state.position]
         columns, position = distinct(L)
         X = self._columns.read(columns)
@@ -138,11 +138,11 @@ class SupportSearch:
             h = H[j, L[mine]] + self.penalty.alpha
             left = h - np.einsum("ce,ef,cf->c", cross, state.inverse_hessian, cross)
             better = 0.5 * G[j, L[mine]] ** 2 / np.maximum(left, 1e-3 * h)
-            found.extend(
+            additions.extend(
                 Addition(gain=float(g), prototype=int(j), column=int(l)) for g, l in zip(better, L[mine], strict=True)
             )
-        gains, chosen = np.array([one.gain for one in found]), np.array([one.column for one in found])
-        return [found[a] for a in np.lexsort((chosen, -_rounded(gains)))]
+        gains, chosen = np.array([one.gain for one in additions]), np.array([one.column for one in additions])
+        return [additions[a] for a in np.lexsort((chosen, -_rounded(gains)))]
 
     def single_gains(self, state: State) -> np.ndarray:
         """The expected gain of each entry alone, ``g²/2(h + λ)``, p × d."""
@@ -341,17 +341,17 @@ class SupportSearch:
         With one prototype for each class the path goes upward; there is only one start. With more, it goes downward to
         ``least`` from the best of the models of full size. A single start is a quick look.
         """
-        found: dict[int, State] = {}
+        by_size: dict[int, State] = {}
         if starts[0].one_per_class:
             for state in self.upward(self.start(starts[0]), most, 2):
-                found[self.size(state)] = state
-            return found or {0: self.start(starts[0])}
+                by_size[self.size(state)] = state
+            return by_size or {0: self.start(starts[0])}
         full = max((self.descend(start, most) for start in starts), key=self.merit)
         if len(starts) > 1 and len(full.assignment.owner) >= EASILY_STUCK:
             full = self.reseed(full, most)
         for state in [full, *self.downward(full, max(1, least), 1)]:
-            found[self.size(state)] = state
-        return found
+            by_size[self.size(state)] = state
+        return by_size
 
 
 def _rounded(gain: np.ndarray) -> np.ndarray:

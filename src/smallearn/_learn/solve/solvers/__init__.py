@@ -1,1 +1,1 @@
-"""Internal: solvers of the relaxation, a file each."""
+"""Internal: solvers of the relaxation, one in each file."""

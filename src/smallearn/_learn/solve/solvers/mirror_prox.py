@@ -1,6 +1,6 @@
 """Mirror-Prox: Algorithm 1 of the paper on its saddle point, with the misprints corrected.
 
-The saddle function is the paper's, with ``Ω`` (the sum of the row weights, ``m`` if all are 1) in the place of ``m``,
+The saddle function is the paper's, with ``Ω`` (the sum of the row weights, ``m`` if all are 1) in place of ``m``,
 ``s = ∂loss/∂z`` and ``G`` divided by ``Ω``:
 
     φ(ε, S) = -(Ω/2λ) Σ G_jl² ε_jl - Σ_i ω_i loss_i*(s_i),    W = -G⊙ε/λ,    Z = X Wᵀ
