@@ -296,7 +296,7 @@ def test_class_weights_that_mean_nothing_are_refused(class_weight, message):
         (np.ones((60, 1)), r"sample_weight has shape \(60, 1\)"),
         (np.ones((60, 2)), r"sample_weight has shape \(60, 2\)"),
         (5.0, "^sample_weight must have one finite number for each row: .*scalar"),
-        (np.zeros(60), "Every sample_weight is 0"),
+        (np.zeros(60), "Every sample_weight is zero"),
         ((Y == 1).astype(float), "y has one class, 1, among the rows of positive weight"),
         (np.full(60, np.nan), "sample_weight contains NaN"),
         (np.full(60, np.inf), "sample_weight contains infinity"),

@@ -151,7 +151,7 @@ def check_sample_weight(weight: Any, X: Any) -> np.ndarray:
     if np.any(weight < 0.0):
         raise ValueError(f"sample_weight has a negative entry ({weight.min()}); weights must be 0 or more.")
     if not weight.any():
-        raise ValueError("Every sample_weight is 0; at least two rows of different classes need a positive weight.")
+        raise ValueError("Every sample_weight is zero; at least two rows of different classes need a positive weight.")
     return weight
 
 
