@@ -147,7 +147,8 @@ def solve(problem: Relaxation, start: np.ndarray | None, tol: float, max_iter: i
     check_budget(problem.penalty)
     space = GEOMETRIES[options.geometry]
     adaptive = isinstance(options.step_sizes, str)
-    steps = space.first_steps if isinstance(options.step_sizes, str) else StepSizes(*options.step_sizes)
+    # As floats: for a whole number, numba would compile the kernels once more.
+    steps = space.first_steps if isinstance(options.step_sizes, str) else StepSizes(*map(float, options.step_sizes))
     if isinstance(space, Euclidean) and not adaptive and problem.n_rows * problem.shape[1] <= SMALL:
         return _in_one_kernel(problem, start, steps, tol=tol, max_iter=max_iter, average=options.average)
     if adaptive:
