@@ -11,7 +11,8 @@ from scipy import sparse
 from sklearn.datasets import load_breast_cancer
 
 from smallearn import SMaLLClassifier, SMaLLClassifierCV, SMaLLModel, datasets
-from smallearn.explain._dnf.boolean import Space, as_table, covers, minimum_cover, prime_cover, primes
+from smallearn.explain._dnf.covers import covers, minimum_cover, prime_cover
+from smallearn.explain._dnf.cubes import Space, as_table, primes
 from smallearn.explain._dnf.rule import DNF, Condition, dnf
 from smallearn.model import Prototype, Term
 from tests.helpers.models import CARD, THREE, YES
@@ -122,7 +123,7 @@ def test_on_given_rows_it_is_the_model_and_says_truly_whether_it_is_elsewhere():
         if found.exact:
             assert agrees.all()
         elif found.domain is not None:
-            assert found.domain.endswith("in which nothing is missing")
+            assert found.domain.endswith("without missing values")
             assert agrees[complete].all()
         assert dnf(model, some, simplify=False).clauses == full.clauses
         n_exact += found.exact
@@ -193,7 +194,7 @@ def test_a_cover_has_the_fewest_sets_and_of_those_the_cheapest():
 
 
 def test_a_cover_too_large_to_prove_still_has_no_set_too_many(monkeypatch):
-    monkeypatch.setattr("smallearn.explain._dnf.boolean.MILP_CELLS", 0)
+    monkeypatch.setattr("smallearn.explain._dnf.covers.MILP_ENTRIES", 0)
     rng = np.random.default_rng(1)
     for _ in range(30):
         held = rng.random((12, 30)) < 0.3
@@ -216,7 +217,7 @@ def test_eight_prototypes_over_27_inputs_take_no_table():
     found = dnf(model, boolean=True)
     X = rng.integers(0, 2, (20000, 27)).astype(float)
     assert np.array_equal(found.predict(X), model.predict(X) == 1)
-    assert (found.exact, found.verified) == (True, "cube by cube")
+    assert (found.exact, found.verified) == (True, "clause by clause")
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
@@ -236,13 +237,13 @@ def test_large_models_agree_on_a_sample_for_every_class(n_classes):
             assert found.exact
             assert np.array_equal(found.predict(X), model.predict(X) == label)
             verified.add(found.verified)
-    assert "cube by cube" in verified
+    assert "clause by clause" in verified
 
 
-def test_what_is_out_of_reach_is_refused_and_a_long_conjunction_is_not():
+def test_a_rule_that_is_too_long_is_refused_and_a_long_conjunction_is_not():
     majority = Prototype(1, -9.5, tuple(Term(i, 1.0) for i in range(18)))
     model = SMaLLModel((0, 1), "<i8", 18, (majority,))
-    with pytest.raises(ValueError, match=r"out of reach.*fewer terms"):
+    with pytest.raises(ValueError, match=r"too long: more than.*fewer terms"):
         dnf(model, boolean=True)
     all_of_them = replace(model, prototypes=(replace(majority, intercept=-17.5),))
     assert [len(clause) for clause in dnf(all_of_them, boolean=True).clauses] == [18]
@@ -368,7 +369,7 @@ def test_a_feature_is_known_to_be_boolean_from_its_column_or_by_name():
         found = dnf(YES, **given)
         assert [clause[0].text for clause in found.clauses] == in_words
         assert found.exact
-        assert "every input of 0s and 1s (truth table of 4 cases)" in str(found)
+        assert "every input of 0s and 1s (truth table of 4 rows)" in str(found)
     mixed = dnf(
         replace(YES, prototypes=(Prototype(1, -1.5, (Term(0, 1.0, "a"), Term(2, 1.0, "c", "above", 3.0))),)), rows
     )
@@ -403,7 +404,7 @@ def test_a_card_in_words():
         "Predict 'yes' if any of these holds, otherwise 'no':\n"
         "  1. age > 40 and colour is not 'blue' and member = True\n"
         "  2. colour = 'red'\n"
-        "Exactly the model, on every input (truth table of 18 cases)."
+        "Exactly the model, on every input (truth table of 18 rows)."
     )
     assert "(age ≤ 40 or missing) and colour is not 'red'" in str(dnf(CARD, label="no"))
     assert str(dnf(THREE, boolean=True, label="c")).splitlines()[:2] == [
@@ -463,7 +464,7 @@ def test_hostile_names_take_one_line():
     [
         (THREE, {"boolean": True}, "label must be given: one of 'a', 'b', 'c'"),
         (YES, {"boolean": True, "label": "maybe"}, "label='maybe' is none of the classes.*'no', 'yes'"),
-        (YES, {}, "weighs numbers \\('a', 'c'\\): pass rows X"),
+        (YES, {}, "weighs numbers \\('a', 'c'\\) and has no exact rule; pass rows X"),
         (YES, {"boolean": ["a"]}, "weighs numbers \\('c'\\)"),
         (YES, {"boolean": ["a", "b"]}, "boolean names 'b'; the features that the model weighs are 'a', 'c'"),
         (YES, {"boolean": "yes"}, "boolean='yes' is not 'auto'"),
@@ -471,7 +472,7 @@ def test_hostile_names_take_one_line():
         (YES, {"X": np.zeros((0, 3))}, "X has no rows"),
         (YES, {"X": np.zeros((2, 4))}, "trained on 3 features"),
         (YES, {"X": np.full((2, 3), np.nan)}, "NaN"),
-        (YES, {"X": np.zeros((2, 3)), "max_clauses": 0}, "max_clauses=0 is not a positive whole number"),
+        (YES, {"X": np.zeros((2, 3)), "max_clauses": 0}, "max_clauses=0 is not a whole number of at least 1"),
         (YES, {"X": np.zeros((2, 3)), "max_conditions": True}, "max_conditions=True"),
     ],
 )
@@ -482,7 +483,7 @@ def test_mistakes_are_named(model, arguments, message):
 
 def test_numbers_of_too_many_digits_are_refused():
     terms = (Term(0, 1.0, kind="equals", value=2**60), Term(0, 1.0, kind="above", value=3.0))
-    with pytest.raises(ValueError, match="too many digits"):
+    with pytest.raises(ValueError, match="that no float holds exactly"):
         dnf(SMaLLModel((0, 1), "<i8", 1, (Prototype(1, -0.5, terms),)))
 
 

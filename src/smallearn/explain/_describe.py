@@ -18,7 +18,7 @@ DIGITS = 4  # where no rows tell how many are needed
 class Description:
     """A model as sentences and as cards: what `describe` returns.
 
-    Attributes
+    Parameters
     ----------
     model : SMaLLModel
         The model described; in fewer digits, if rows were given.

@@ -1,4 +1,4 @@
-"""A model in as few digits as leave every decision on given rows as it is."""
+"""A model in as few digits as possible, with the same decisions on some rows."""
 
 import decimal
 import math
@@ -8,58 +8,84 @@ from typing import Any
 
 import numpy as np
 
-from smallearn.model import Prototype, SMaLLModel, Term
+from smallearn.model import SMaLLModel, Term
 from smallearn.model._columns import Rows
 from smallearn.model._rows import as_model, read_rows
 from smallearn.model._rule import decide, scores
 
-MOST_DIGITS = 17  # that tell one float64 from the next
-MOST_POINTS = 100  # of a literal, when the weights become whole numbers
+MOST_DIGITS = 17  # enough to tell any two floats apart
+MOST_POINTS = 100  # for a literal, when weights become whole numbers
 
 
 def rounded(model: Any, X: Any) -> SMaLLModel:
-    """The model in fewer digits, with the same decision on every row of ``X``.
+    """Round the numbers of a model as far as no decision on some rows changes.
 
-    Weights and constants of a model of literals become whole points, the smallest that will do, if 100 for a literal
-    are enough; otherwise they, and in any case cut points and what stands in for values that these rows lack, get as
-    few significant digits as will do: any of them rounded to fewer would change a decision. Probabilities are not
-    kept: they move with the weights.
+    The weights and constants of a model of literals become whole points, the smallest that keep the decisions, if at
+    most 100 points for a literal are enough. Otherwise each of them gets as few significant digits as possible: with
+    any one rounded further, a decision would change. The same holds for thresholds, and for means that these rows use.
+    Probabilities change with the weights.
+
+    Parameters
+    ----------
+    model : SMaLLModel or fitted estimator
+        The model.
+    X : array, sparse matrix, table or Rows
+        Rows × features; at least one row.
+
+    Returns
+    -------
+    SMaLLModel
+        A model with the same prediction on every row of ``X``.
+
+    See Also
+    --------
+    describe : The model with these numbers, as text.
+
+    Examples
+    --------
+    >>> from smallearn.explain import rounded
+    >>> from smallearn.model import Prototype, SMaLLModel, Term
+    >>> prototype = Prototype(owner=1, intercept=-1.4871, terms=(Term(feature=0, weight=1.0213, name="dose"),))
+    >>> model = SMaLLModel(("no", "yes"), "<U3", n_features=1, prototypes=(prototype,))
+    >>> print(rounded(model, [[1.0], [2.0]]).prototypes[0].intercept)
+    -1.0
     """
     model = as_model(model)
     rows = read_rows(model, X)
     if rows.n_rows == 0:
-        raise ValueError("There are no rows on which decisions could be kept.")
+        raise ValueError("X has no rows; rounding needs at least one whose decision is kept.")
     before = _decisions(model, rows)
 
     def unchanged(candidate: SMaLLModel) -> bool:
         try:
             return bool(np.array_equal(_decisions(candidate, rows), before))
-        except ValueError:  # a number that was rounded up overflows
+        except ValueError:  # a number that is rounded up may overflow
             return False
 
     card = model if model.is_score_card else _in_points(model, unchanged)
     shown, short = None, model if card is None else card
-    while shown != short:  # what is shown is to be as short as it can be, not only what it was rounded from
+    while shown != short:  # until no number of the result, too, can be rounded further
         shown, short = short, _in_digits(_Numbers(short, rows, weights=card is None), unchanged)
     return short
 
 
 def _decisions(model: SMaLLModel, rows: Rows) -> np.ndarray:
+    """The position of the predicted class of each row. Scores are not kept: many models are tried."""
     return decide(scores(model.prototypes, rows.factor, rows.n_rows), model.owners, len(model.classes))
 
 
 def _in_points(model: SMaLLModel, unchanged: Callable[[SMaLLModel], bool]) -> SMaLLModel | None:
-    """Whole numbers in proportion to the weights, the smallest that will do."""
+    """Whole numbers in proportion to the weights, the smallest that keep the decisions; None if there are none."""
     greatest = max((abs(term.weight) for term in model.terms), default=0.0)
     if greatest == 0.0 or any(term.kind == "raw" for term in model.terms):
         return None
     for most in range(1, MOST_POINTS + 1):
         factor = most / greatest
         prototypes = tuple(
-            Prototype(
-                prototype.owner,
-                float(round(factor * prototype.intercept)),
-                tuple(replace(term, weight=float(round(factor * term.weight))) for term in prototype.terms),
+            replace(
+                prototype,
+                intercept=float(round(factor * prototype.intercept)),
+                terms=tuple(replace(term, weight=float(round(factor * term.weight))) for term in prototype.terms),
             )
             for prototype in model.prototypes
         )
@@ -72,7 +98,7 @@ def _in_points(model: SMaLLModel, unchanged: Callable[[SMaLLModel], bool]) -> SM
 
 
 def _in_digits(numbers: "_Numbers", unchanged: Callable[[SMaLLModel], bool]) -> SMaLLModel:
-    """The fewest digits that all numbers can have alike, and then fewer for one after the other."""
+    """The smallest number of digits that all numbers can have, and then fewer for one number after the other."""
     alike = next(d for d in range(1, MOST_DIGITS + 1) if unchanged(numbers.rounded([d] * numbers.count)))
     digits = [alike] * numbers.count
     moved = True
@@ -80,14 +106,17 @@ def _in_digits(numbers: "_Numbers", unchanged: Callable[[SMaLLModel], bool]) -> 
         moved = False
         for i in range(numbers.count):
             fewer = ([*digits[:i], d, *digits[i + 1 :]] for d in range(1, digits[i]))
-            found = next((tried for tried in fewer if unchanged(numbers.rounded(tried))), None)
-            if found is not None:
-                digits, moved = found, True
+            enough = next((tried for tried in fewer if unchanged(numbers.rounded(tried))), None)
+            if enough is not None:
+                digits, moved = enough, True
     return numbers.rounded(digits)
 
 
 class _Numbers:
-    """The numbers of a model, in order: constants and weights if wanted, cut points, and what stands in for gaps."""
+    """The numbers of a model that can be rounded, in a fixed order.
+
+    Constants and weights, if ``weights``; thresholds; and the means that the rows use for missing values.
+    """
 
     def __init__(self, model: SMaLLModel, rows: Rows, weights: bool):
         self.model, self.rows, self.weights = model, rows, weights
@@ -95,7 +124,7 @@ class _Numbers:
         self.count = others + (len(model.prototypes) + len(model.terms) if weights else 0)
 
     def rounded(self, digits: list[int]) -> SMaLLModel:
-        """The model with each of its numbers in so many digits."""
+        """The model with each of its numbers in its number of ``digits``."""
         left = iter(digits)
 
         def weight(number: float) -> float:
@@ -108,16 +137,16 @@ class _Numbers:
             return self._cut(term, next(left)) if _is_cut(term) else term
 
         prototypes = tuple(
-            Prototype(one.owner, weight(one.intercept), tuple(term_of(term) for term in one.terms))
+            replace(one, intercept=weight(one.intercept), terms=tuple(term_of(term) for term in one.terms))
             for one in self.model.prototypes
         )
         return replace(self.model, prototypes=prototypes)
 
     def _cut(self, term: Term, digits: int) -> Term:
-        """The cut point in so many digits: up or down, where one of them parts the rows as before; else the nearest."""
-        found = [replace(term, value=value) for value in _nearby(float(term.value), digits)]  # type: ignore[arg-type]
-        same = [one for one in found if np.array_equal(self.rows.factor(one), self.rows.factor(term))]
-        return (same or found)[0]
+        """The threshold in so many digits: rounded up or down to divide the rows as before, if possible."""
+        nearby = [replace(term, value=value) for value in _nearby(float(term.value), digits)]  # type: ignore[arg-type]
+        same = [one for one in nearby if np.array_equal(self.rows.factor(one), self.rows.factor(term))]
+        return (same or nearby)[0]
 
 
 def _is_cut(term: Term) -> bool:
@@ -125,7 +154,7 @@ def _is_cut(term: Term) -> bool:
 
 
 def _nearby(number: float, digits: int) -> list[float]:
-    """The number in so many significant digits: the nearest, the next below and the next above."""
+    """The number in ``digits`` significant digits: the nearest such number, and its neighbours on either side."""
     nearest = decimal.Decimal(f"{number:.{digits - 1}e}")
     step = decimal.Decimal(1).scaleb(nearest.adjusted() - digits + 1)
     return [
@@ -135,5 +164,5 @@ def _nearby(number: float, digits: int) -> list[float]:
 
 
 def significant(number: Any, digits: int) -> float:
-    """The number in so many significant digits."""
+    """The number rounded to ``digits`` significant digits."""
     return float(f"{float(number):.{digits - 1}e}") if math.isfinite(number) else float(number)

@@ -14,7 +14,7 @@ from smallearn.model._sentences import value_text
 class Change:
     """A feature that changes from one value to another.
 
-    Attributes
+    Parameters
     ----------
     feature : int
         The position of the feature in the training data.
@@ -58,7 +58,7 @@ class Change:
 class Flip:
     """Changes that together make the model predict another class.
 
-    Attributes
+    Parameters
     ----------
     changes : tuple of Change
         One for each feature that changes.

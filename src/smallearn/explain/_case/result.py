@@ -15,7 +15,7 @@ from smallearn.model._sentences import CONSTANT, score_name, value_text
 class Contribution:
     """What a term added to a score.
 
-    Attributes
+    Parameters
     ----------
     term : Term
         The term.
@@ -64,7 +64,7 @@ class Contribution:
 class ChangeSummary:
     """What would change a decision, as text.
 
-    Attributes
+    Parameters
     ----------
     heading : str
         What the lines are.
@@ -73,6 +73,16 @@ class ChangeSummary:
         do not.
     conclusion : str or None
         How the changes of single features compare with those of several; None if there is nothing to add.
+
+    Examples
+    --------
+    >>> from smallearn.explain import case
+    >>> from smallearn.model import Prototype, Range, SMaLLModel, Term
+    >>> prototype = Prototype(owner=1, intercept=-40.5, terms=(Term(feature=0, weight=1.0, name="age"),))
+    >>> ages = Range(feature=0, low=18.0, high=90.0)
+    >>> model = SMaLLModel(("no", "yes"), "<U3", n_features=1, prototypes=(prototype,), ranges=(ages,))
+    >>> case(model, {"age": 35}).change_summary.lines
+    ("age from 35 to 40.6 makes it 'yes'",)
     """
 
     heading: str
@@ -84,7 +94,7 @@ class ChangeSummary:
 class Case:
     """A decision about one row, explained: what `case` returns.
 
-    Attributes
+    Parameters
     ----------
     model : SMaLLModel
         The model.

@@ -1,1 +1,1 @@
-"""Internal: a model as an OR of ANDs."""
+"""Internal: a model as an OR of ANDs (disjunctive normal form)."""

@@ -1,48 +1,54 @@
-"""Where numbers are weighed there is no exact DNF: a few clauses with cut points imitate the model on given rows."""
+"""An approximate rule, where the model weighs numbers and has no exact one: a few clauses fitted to its predictions."""
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
-from smallearn.explain._dnf.boolean import Imitation
+from smallearn.explain._dnf.clause_search import ClauseSearch
 from smallearn.explain._dnf.conditions import Condition
 from smallearn.explain._dnf.regions import Variable, number_variable, variable_of
 from smallearn.explain._dnf.shorter import Choices, Data, choices_of
 from smallearn.model import Term
 from smallearn.model._columns import Column
 
-MOST_CUTS = 48  # of a number, at first, when clauses imitate a model
-MOST_NEAR = 24  # cuts that are looked at next to one that was chosen
-MOST_ROWS = 5000  # that clauses are sought on; all rows are counted in the end
+MOST_CUTS = 48  # of a number, in the first search
+MOST_NEAR = 24  # further cuts on either side of one that was chosen, in the second search
+MOST_ROWS = 5000  # for the search; the agreement is counted on all rows
 
 
 def imitated(
-    terms: dict[int, list[Term]], flags: set[int], data: Data, max_clauses: int, max_conditions: int
+    terms: dict[int, list[Term]], flags: set[int], data: Data, *, max_clauses: int, max_conditions: int
 ) -> list[tuple[Condition, ...]]:
-    """A few clauses that agree with the model on as many rows as can be found: with some cuts of each number first, and
-    then with more of them near those that were chosen."""
+    """A few clauses that agree with the model on as many rows as can be found.
+
+    The first search uses some cuts of each number, the second one more cuts near those that were chosen.
+    """
     data = data.every(math.ceil(data.n_rows / MOST_ROWS))
     numbers = {i: _Cuts(terms[i], data.columns[i]) for i in terms if is_continuous(terms[i], i in flags)}
     others = [variable_of(terms[i], i in flags, data.columns[i]) for i in terms if i not in numbers]
-    first = _with_cuts(others, numbers, {i: cuts.spread() for i, cuts in numbers.items()}, data)
-    search = Imitation(first.held, first.subjects, data.truth, max_conditions)
-    clauses = search.find(max_clauses, least_gain=max(1.0, 0.002 * data.n_rows))
+    first = _with_cuts(others, numbers, {i: cuts.quantiles() for i, cuts in numbers.items()}, data)
+    clauses = _search(first, data, max_conditions).find(max_clauses, least_gain=max(1.0, 0.002 * data.n_rows))
     chosen = {first.conditions[i] for clause in clauses for i in clause}
     near = {i: cuts.near([c for c in chosen if c.feature == i]) for i, cuts in numbers.items()}
     second = _with_cuts(others, numbers, near, data)
     number = {condition: i for i, condition in enumerate(second.conditions)}
     clauses = [tuple(number[first.conditions[i]] for i in clause) for clause in clauses]
-    search = Imitation(second.held, second.subjects, data.truth, max_conditions)
-    return [second.clause(clause) for clause in search.pruned(search.improve(clauses))]
+    search = _search(second, data, max_conditions)
+    return [second.clause(clause) for clause in search.pruned(search.improved(clauses))]
+
+
+def _search(choices: Choices, data: Data, max_conditions: int) -> ClauseSearch:
+    return ClauseSearch(held=choices.held, subjects=choices.subjects, target=data.truth, max_conditions=max_conditions)
 
 
 def is_continuous(terms: Sequence[Term], is_flag: bool) -> bool:
+    """Whether a feature is weighed as a number other than 0 and 1."""
     return not is_flag and any(term.kind == "raw" for term in terms)
 
 
 class _Cuts:
-    """Where a number can be cut: between two values next to each other, at the shortest number there."""
+    """The cut points of a number: between neighbouring values, at the shortest number there."""
 
     def __init__(self, terms: Sequence[Term], column: Column):
         self.terms = terms
@@ -51,38 +57,40 @@ class _Cuts:
         self.has_gaps = bool(column.missing.any())
         self.mean = next(term.mean for term in terms if term.kind == "raw")
 
-    def spread(self) -> list[float]:
-        """Some cuts with about as many rows between them."""
+    def quantiles(self) -> list[float]:
+        """Some cuts with about as many rows between any two of them."""
         if len(self.below) <= MOST_CUTS:
             return [self.at(i) for i in range(len(self.below))]
         wanted = np.linspace(0.0, self.below[-1], MOST_CUTS + 2)[1:-1]
         return [self.at(i) for i in np.unique(np.searchsorted(self.below, wanted)).tolist()]
 
     def near(self, conditions: Iterable[Condition]) -> list[float]:
-        """The cuts of these conditions, and those around them up to the next of the spread."""
+        """The cuts of these conditions, and those around them up to the next quantile."""
         cuts = {end for c in conditions for interval in c.intervals for end in interval if math.isfinite(end)}
-        coarse = [-1, *self.places(self.spread()), len(self.below)]
-        found: set[int] = set()
+        coarse = [-1, *self.places(self.quantiles()), len(self.below)]
+        near: set[int] = set()
         for place in self.places(cuts):
             i = coarse.index(place)
             around = np.linspace(coarse[i - 1] + 1, coarse[i + 1] - 1, 2 * MOST_NEAR).round().astype(int)
-            found.update([place, *around.tolist()])
-        return [self.at(i) for i in sorted(found)]
+            near.update([place, *around.tolist()])
+        return [self.at(i) for i in sorted(near)]
 
     def places(self, cuts: Iterable[float]) -> list[int]:
+        """The positions of the values just below these cuts."""
         return (np.searchsorted(self.values, sorted(cuts), side="right") - 1).tolist()
 
     def at(self, i: int) -> float:
+        """The cut between the values at positions i and i + 1."""
         low, high = float(self.values[i]), float(self.values[i + 1])
         middle = low + 0.5 * (high - low)
         numbers = (float(f"{middle:.{digits}e}") for digits in range(17))
         return next((number for number in numbers if low <= number < high), low)
 
     def masks(self, variable: Variable) -> Iterator[int]:
-        """Choices in which a missing value is where the model puts it: at the mean."""
+        """The masks of short conditions, in which a missing value is treated like the mean, as the model does."""
         home = 0
         if self.has_gaps and self.mean is not None:
-            home = next(1 << i for i, (low, high) in enumerate(variable.cells) if low < self.mean <= high)
+            home = next(1 << i for i, (low, high) in enumerate(variable.named) if low < self.mean <= high)
         absent = variable.everything & ~variable.complete
         for mask in variable.choices():
             yield mask | absent if mask & home else mask
@@ -91,6 +99,7 @@ class _Cuts:
 def _with_cuts(
     others: Sequence[Variable], numbers: dict[int, _Cuts], cuts: dict[int, list[float]], data: Data
 ) -> Choices:
+    """The conditions of all features, the numbers divided at these cuts."""
     cut = [number_variable(numbers[i].terms[0], cuts[i], absent=numbers[i].has_gaps) for i in numbers]
     variables = sorted([*others, *cut], key=lambda variable: variable.term.feature)
     masks = []

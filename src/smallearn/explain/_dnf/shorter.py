@@ -1,12 +1,12 @@
-"""Rows say which cases occur: clauses that are shorter or plainer and hold for the rows that count."""
+"""Shorter clauses that hold for the same of the rows given."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from smallearn.explain._dnf.boolean import joined, minimum_cover
 from smallearn.explain._dnf.conditions import Condition, cost_of
+from smallearn.explain._dnf.covers import joined, minimum_cover
 from smallearn.explain._dnf.functions import Function, clause_of, weighed_terms
 from smallearn.explain._dnf.regions import Variable
 from smallearn.model import SMaLLModel
@@ -16,16 +16,16 @@ from smallearn.model._rule import decide
 
 @dataclass(frozen=True)
 class Data:
-    """The rows that are given: the columns that the model weighs, and where it predicts the class."""
+    """The rows given: the columns that the model uses, and where it predicts the class."""
 
     n_rows: int
     columns: dict[int, Column]
     truth: np.ndarray
 
     def every(self, step: int) -> "Data":
-        """Only every so manieth row."""
+        """Every ``step``-th row."""
         columns = {i: Column(column.values[::step], column.label) for i, column in self.columns.items()}
-        return Data(len(self.truth[::step]), columns, self.truth[::step])
+        return Data(n_rows=len(self.truth[::step]), columns=columns, truth=self.truth[::step])
 
 
 def data_of(model: SMaLLModel, rows: Rows, label: int) -> Data:
@@ -39,41 +39,55 @@ def data_of(model: SMaLLModel, rows: Rows, label: int) -> Data:
 
 @dataclass(frozen=True)
 class Choices:
-    """Conditions that clauses can be made of: the cells of a variable each, and the rows that they hold for."""
+    """Conditions that clauses can be made of.
+
+    ``places`` has the position of the variable of each condition and the mask of its atoms; ``held`` tells whether it
+    holds, conditions × rows.
+    """
 
     variables: Sequence[Variable]
-    cells: tuple[tuple[int, int], ...]  # number of the variable and a mask
+    places: tuple[tuple[int, int], ...]
     conditions: tuple[Condition, ...]
     held: np.ndarray
 
     @property
-    def subjects(self) -> list[int]:
-        return [i for i, _ in self.cells]
+    def subjects(self) -> np.ndarray:
+        """The position of the variable of each condition."""
+        return np.array([i for i, _ in self.places], dtype=int)
 
     def masks(self, chosen: Iterable[int]) -> list[int]:
-        """The cells of each variable that all of these allow."""
+        """The atoms of each variable that all of the chosen conditions allow."""
         masks = [variable.everything for variable in self.variables]
         for number in chosen:
-            i, mask = self.cells[number]
+            i, mask = self.places[number]
             masks[i] &= mask
         return masks
 
     def clause(self, chosen: Iterable[int]) -> tuple[Condition, ...]:
-        """All of these, one condition for each feature."""
+        """The AND of the chosen conditions, one condition for each feature."""
         return clause_of(self.variables, self.masks(chosen))
 
 
 def choices_of(variables: Sequence[Variable], masks: Sequence[Iterable[int]], data: Data) -> Choices:
-    cells = tuple((i, mask) for i, some in enumerate(masks) for mask in dict.fromkeys(some))
-    conditions = tuple(variables[i].condition(mask) for i, mask in cells)
+    """The conditions of these masks, those of each variable in turn."""
+    places = tuple((i, mask) for i, some in enumerate(masks) for mask in dict.fromkeys(some))
+    conditions = tuple(variables[i].condition(mask) for i, mask in places)
     held = [condition.holds(data.columns[condition.feature]) for condition in conditions]
-    return Choices(variables, cells, conditions, np.array(held, dtype=bool).reshape(len(cells), data.n_rows))
+    return Choices(
+        variables=variables,
+        places=places,
+        conditions=conditions,
+        held=np.array(held, dtype=bool).reshape(len(places), data.n_rows),
+    )
 
 
 def shortened(function: Function, cubes: Sequence[int], data: Data) -> list[int]:
-    """Clauses that together hold for the same of the given rows, none of them superfluous there: each gives way to one
-    of fewer conditions or plainer words that holds for no other rows, and for all that no other clause holds for."""
-    used = [function.cells.unpack(cube) for cube in cubes]
+    """Cubes of atoms that together include the same of the rows given, none of them redundant there.
+
+    Each clause is replaced by a simpler one that includes no row that it did not include, and all the rows that no
+    other clause includes.
+    """
+    used = [function.atoms.unpack(cube) for cube in cubes]
     masks = [
         [mask for mask in (*(masks[i] for masks in used), *variable.choices()) if mask not in (0, variable.everything)]
         for i, variable in enumerate(function.variables)
@@ -83,8 +97,8 @@ def shortened(function: Function, cubes: Sequence[int], data: Data) -> list[int]
     held, truth = choices.held[:, different], data.truth[different]
     if not truth.any():
         return []
-    number = {cells: i for i, cells in enumerate(choices.cells)}
-    clauses = [[number[cells] for cells in enumerate(masks) if cells in number] for masks in used]
+    number = {place: i for i, place in enumerate(choices.places)}
+    clauses = [[number[place] for place in enumerate(masks) if place in number] for masks in used]
     costs = [cost_of(function.clause(cube)) for cube in cubes]
     rows = np.array([held[clause].all(axis=0) for clause in clauses])
     kept = minimum_cover(rows[:, truth], costs)
@@ -92,12 +106,14 @@ def shortened(function: Function, cubes: Sequence[int], data: Data) -> list[int]
         others = rows[[j for j in kept if j != i]].any(axis=0)
         clauses[i] = _replaced(choices, held, clauses[i], rows[i] & ~others)
         rows[i] = held[clauses[i]].all(axis=0)
-    return joined(function.cells, [function.cells.pack(choices.masks(clauses[i])) for i in kept])
+    return joined(function.atoms, [function.atoms.pack(choices.masks(clauses[i])) for i in kept])
 
 
 def _replaced(choices: Choices, held: np.ndarray, own: list[int], needed: np.ndarray) -> list[int]:
-    """Conditions that hold together for the needed rows, and for none that these do not hold for: the fewest, and the
-    plainest, if that is better."""
+    """The fewest and simplest conditions that include the needed rows and no row that ``own`` does not include.
+
+    ``own`` itself, if that is as simple.
+    """
     inside = held[own].all(axis=0)
     if inside.all():
         return []
