@@ -2,6 +2,7 @@
 
 import decimal
 import math
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -75,3 +76,8 @@ def percent(probability: float) -> str:
     if 0.9995 <= probability < 1.0:
         return ">99.9%"
     return f"{probability:.1%}"
+
+
+def typeset(text: str) -> str:
+    """The text with a minus sign, which is as wide as a plus, in place of the hyphen before a number."""
+    return re.sub(r"(?<!\w)-(?=[\d.])", "\N{MINUS SIGN}", text)

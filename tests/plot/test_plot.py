@@ -147,11 +147,11 @@ def test_classes_have_markers_and_hatches_of_their_own():
 
 def test_violins_name_every_term_and_the_score():
     ax = plot.violins(YES, MANY, YES.predict(MANY))
-    assert [text.get_text() for text in ax.get_yticklabels()] == ["a", "c", "a", "score"]
+    assert [text.get_text() for text in ax.get_yticklabels()] == ["a", "c", "a", "highest score"]
     assert [text.get_text() for text in ax.texts] == [
-        "prototype 1: constant \u22121",
-        "prototype 2: constant +0.5",
-        "score that decides: yes if above 0",
+        "Score 1 for class yes: constant \u22121",
+        "Score 2 for class yes: constant +0.5",
+        "Decision: yes if the highest score is above 0",
     ]
     count = (YES.predict(MANY) == "yes").sum()
     assert [text.get_text() for text in ax.get_legend().get_texts()] == [f"no ({N - count})", f"yes ({count})"]
@@ -197,9 +197,9 @@ def test_alone_the_ends_are_those_of_the_training_ranges():
     ax = plot.violins(RANGED)  # a from -1 to 3, c always 0.5
     bars = [(bar.get_x(), bar.get_x() + bar.get_width()) for bar in ax.patches]
     assert bars == [(-2.0, 6.0), (-3.0, 1.0), (-2.5, 4.5)]  # 2a, -a, and the greater of the two scores
-    assert words(plot.violins(RANGED))[0].startswith("prototype 1")
+    assert words(plot.violins(RANGED))[0].startswith("Score 1 for class yes")
     assert any("range unknown" in text for text in words(plot.violins(YES)))
-    assert "score (limits)" not in words(plot.violins(YES))
+    assert "highest score (range)" not in words(plot.violins(YES))
 
 
 def test_alone_the_lead_of_each_class_is_within_its_limits():
@@ -261,7 +261,7 @@ def test_categories_have_an_axis_and_other_features_are_held():
     ax = drawn(plot.decision_surface(CARD, ODD, ODD_LABELS, features=["age", "colour"]))
     assert [text.get_text() for text in ax.get_yticklabels()] == ["red", "blue", "green"]
     usual = ODD["member"].mode()[0]
-    assert f"held: member = {usual}" in ax.get_xlabel()
+    assert f"fixed: member = {usual}" in ax.get_xlabel()
     places, shade = grid_of(ax)
     sampled = RNG.choice(len(places), 300, replace=False)
     colours = np.array(["red", "blue", "green"])[np.clip(np.rint(places[sampled, 1]), 0, 2).astype(int)]
@@ -274,7 +274,7 @@ def test_alone_categories_are_those_of_the_model_and_numbers_lie_around_the_thre
     assert [text.get_text() for text in ax.get_yticklabels()] == ["red", "blue"]
     low, high = ax.get_xlim()
     assert low < 40.0 < high
-    assert "held: member = True" in ax.get_xlabel()
+    assert "fixed: member = True" in ax.get_xlabel()
 
 
 def test_features_are_named_or_counted_and_may_be_any_of_x():
@@ -304,22 +304,22 @@ def test_a_surface_of_a_single_row_or_without_a_boundary_is_drawn():
     drawn(plot.decision_surface(YES, ROWS[:1], ["yes"]))
     always = replace(YES, prototypes=tuple(replace(p, intercept=99.0) for p in YES.prototypes))
     ax = drawn(plot.decision_surface(always, MANY))
-    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["yes predicted", "rows"]
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["predicted yes", "rows"]
     assert len(ax.collections) == 3  # shades, hatches and rows, but no line
 
 
 @pytest.mark.parametrize(
     ("model", "options", "problem"),
     [
-        (CARD, {}, "the model uses 3 .*'age', 'colour', 'member'.* name two"),
-        (YES, {}, "does not know the range of 'a': give X"),
+        (CARD, {}, "the model uses 3 .*'age', 'colour', 'member'.* choose two"),
+        (YES, {}, "does not know the range of 'a'; pass X"),
         (YES, {"features": "ac"}, "features='ac' is not a pair"),
         (YES, {"features": ("a",)}, "not a pair"),
         (YES, {"features": ("a", "a")}, "names one feature twice"),
         (YES, {"features": ("a", "zzz")}, "no feature 'zzz'"),
         (YES, {"features": ("a", 7)}, "no feature 7"),
-        (YES, {"features": ("a", 1)}, "does not use feature 1 .* give X"),
-        (YES, {"y": ["no"]}, "y came without X"),
+        (YES, {"features": ("a", 1)}, "does not use feature 1 .* pass X"),
+        (YES, {"y": ["no"]}, "y is given without X"),
         (YES, {"X": np.full((2, 3), np.nan)}, "'a' in X are missing"),
     ],
 )
@@ -361,13 +361,13 @@ def test_points_without_a_choice_have_no_star_and_may_be_drawn_by_bytes():
 @pytest.mark.parametrize(
     ("points", "options", "problem"),
     [
-        (YES, {}, "knows no frontier"),
-        (CHOSEN, {"by": "bytes"}, "by='bytes' takes the model of each point"),
+        (YES, {}, "has no frontier"),
+        (CHOSEN, {"by": "bytes"}, "by='bytes' needs the model of each point"),
         (CHOSEN, {"by": "weight"}, "by='weight' is not one of 'terms', 'bytes'"),
         ([], {}, "points is empty"),
         ([3], {}, "points has a int"),
-        ("text", {}, "A str came"),
-        (SMaLLClassifierCV(), {}, "fit it first"),
+        ("text", {}, "'text' is a path, not a model"),
+        (SMaLLClassifierCV(), {}, "call fit first"),
     ],
 )
 def test_a_frontier_that_cannot_be_says_why(points, options, problem):
@@ -380,10 +380,10 @@ def test_a_frontier_that_cannot_be_says_why(points, options, problem):
 
 def test_a_card_has_every_term_and_what_totals_mean():
     texts = words(plot.score_card(CARD))
-    for text in ("+2", "[age > 40]", "[colour = 'red']", "[age is missing]", "\u22122", "constant", "88.1%"):
+    for text in ("+2", "× [age > 40]", "× [colour = 'red']", "× [age is missing]", "\u22122", "constant", "88.1%"):
         assert text in texts
     assert texts[0].startswith("Predict 'yes' if this score is above 0, otherwise 'no'.")
-    assert "Points, and the probability of 'yes'" in texts
+    assert "Points and probability of 'yes'" in texts
     turn = [line for line in plot.score_card(CARD).lines if line.get_linewidth() == 3.0]
     assert len(turn) == 1  # between 0 and +1
     assert turn[0].get_xdata()[0] == pytest.approx(4 / 8)
@@ -394,7 +394,7 @@ def test_a_card_of_weights_has_no_totals_and_long_ones_stand_in_columns():
     terms = tuple(Term(number, 1.5, f"feature {number}") for number in range(8))
     long = replace(YES, n_features=8, prototypes=tuple(Prototype(1, 0.5, terms) for _ in range(6)))
     ax = drawn(plot.score_card(long))
-    assert len({text.get_position()[0] for text in ax.texts if text.get_text().startswith("Prototype")}) > 1
+    assert len({text.get_position()[0] for text in ax.texts if text.get_text().startswith("Score")}) > 1
     points = tuple(replace(term, weight=3.0, unit=10.0) for term in terms)
     units = replace(long, prototypes=(Prototype(1, 2.0, points),))
     assert "per 10 × feature 3" in words(plot.score_card(units))
@@ -414,7 +414,7 @@ def test_the_bars_of_a_case_are_what_terms_add_and_end_at_the_score(model, row):
     for one, following in pairwise(bars):
         assert following.get_x() == pytest.approx(one.get_x() + one.get_width())
     title = ax.get_title(loc="left")
-    assert title.startswith(f"{model.predict(np.array([row]))[0]}: prototype {number + 1} scores ")
+    assert title.startswith(f"{model.predict(np.array([row]))[0]}: score {number + 1} for class ")
     assert [text.get_text() for text in ax.get_yticklabels()] == [
         "constant",
         *(f"{term.label} = {row[term.feature]:.5g}" for term in prototype.terms),
@@ -424,11 +424,11 @@ def test_the_bars_of_a_case_are_what_terms_add_and_end_at_the_score(model, row):
 
 def test_a_tie_goes_to_the_class_that_is_predicted():
     reversed_ = replace(THREE, prototypes=THREE.prototypes[::-1])
-    assert plot.contributions(reversed_, [2.0, 2.0]).get_title(loc="left") == "a: prototype 4 scores +2"
+    assert plot.contributions(reversed_, [2.0, 2.0]).get_title(loc="left") == "a: score 4 for class a +2"
 
 
 def test_a_case_says_which_class_comes_next():
-    assert "(dotted: c, the next class, +1)" in plot.contributions(THREE, [3.0, -1.0]).get_xlabel()
+    assert "(dotted: next class c, +1)" in plot.contributions(THREE, [3.0, -1.0]).get_xlabel()
 
 
 def test_a_case_of_literals_says_the_values():
@@ -438,10 +438,10 @@ def test_a_case_of_literals_says_the_values():
         "[age is missing]: missing",
     ]
     assert "[member = True]: True" in words(ax)
-    assert ax.get_title(loc="left") == "yes: score +3"
+    assert ax.get_title(loc="left") == "yes: score for class yes +3"
     filled = replace(YES, prototypes=(Prototype(1, 0.0, (Term(0, 2.0, "a", mean=0.25),)),))
     ax = plot.contributions(filled, [np.nan, 0.0, 0.0])
-    assert "a = missing, taken as 0.25" in words(ax)
+    assert "a = missing, mean 0.25 used" in words(ax)
     assert ax.patches[-1].get_width() == 0.5
 
 
@@ -511,10 +511,10 @@ def test_reliability_is_of_the_class_asked_for():
     [
         ({"n_bins": 0}, "n_bins=0 is not a positive integer"),
         ({"n_bins": True}, "n_bins=True"),
-        ({"label": "maybe"}, "label='maybe' is not a class of the model; these are 'no', 'yes'"),
+        ({"label": "maybe"}, "label='maybe' is not a class of the model; its classes are 'no', 'yes'"),
         ({"y": ["no"]}, "one label for each of the 4 rows"),
         ({"y": ["no", "yes", "off", "no"]}, "does not know: 'off'; its classes are 'no', 'yes'"),
-        ({"X": ROWS[:0]}, "one row at least"),
+        ({"X": ROWS[:0]}, "at least one row"),
         ({"X": ROWS[0]}, "rows × features"),
     ],
 )
@@ -570,16 +570,16 @@ def test_any_model_has_a_card_and_its_ends(model):
 
 @pytest.mark.parametrize("draw", [plot.violins, plot.score_card, plot.decision_surface])
 def test_what_is_no_model_or_no_axes_is_refused(draw):
-    with pytest.raises(TypeError, match="A dict came; it may be a SMaLLModel or a fitted classifier"):
+    with pytest.raises(TypeError, match="A dict is not a model; pass a SMaLLModel or a fitted SMaLLClassifier"):
         draw({})
-    with pytest.raises(ValueError, match="SMaLLClassifier has no model_: fit it first"):
+    with pytest.raises(ValueError, match="This SMaLLClassifier is not fitted yet"):
         draw(SMaLLClassifier())
-    with pytest.raises(TypeError, match="ax is a str; it may be a matplotlib Axes"):
+    with pytest.raises(TypeError, match="ax is a str; pass a matplotlib Axes"):
         draw(RANGED, ax="here")
 
 
 def test_violins_refuse_labels_without_rows():
-    with pytest.raises(ValueError, match="y came without X"):
+    with pytest.raises(ValueError, match="y is given without X"):
         plot.violins(YES, y=["no"])
 
 

@@ -56,7 +56,7 @@ class Visit:
         context.route("**/*", self._ask)
         self.page = context.new_page()
         self.page.on("console", lambda message: self.complaints.append(message.text))
-        self.page.on("pageerror", lambda problem: self.complaints.append(str(problem)))
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
         self.page.on("dialog", lambda dialog: self.complaints.append(dialog.message))
         self.page.on("request", lambda request: self.asked.append(request.url))
         self.address = path.as_uri()
@@ -166,10 +166,10 @@ def test_an_emptied_or_enormous_number_gives_no_answer_and_says_why(visit):
     page = (opened := visit(given.page)).page
     first = given.fields[0]
     before = opened.shown()
-    for entry, message in (("", f"{first.label}: a number is needed."), ("1e308", "too large")):
+    for entry, message in (("", f"{first.label}: enter a number."), ("1e308", "too large")):
         page.fill(f"#{first.id}", entry)
         found = opened.shown()
-        assert (found["words"], found["lines"], found["total"]) == ("No answer", [], "")
+        assert (found["words"], found["lines"], found["total"]) == ("No prediction", [], "")
         assert message in found["why"]
         assert not {"label", "scores", "score", "prototype", "probability"} & set(found)
         assert page.get_attribute(f"#{first.id}", "aria-invalid") == ("true" if entry == "" else "false")
@@ -185,7 +185,7 @@ def test_more_classes_are_told_how_far_ahead_the_winner_is(visit):
     for row, expected in zip(rows, answers(given, rows), strict=True):
         (found,) = opened.enter([as_entered(given, row)])
         others = [z for z, owner in zip(expected.scores, owners, strict=True) if owner != owners[expected.prototype]]
-        lead = number(found["why"].rsplit(", ", 1)[1].removesuffix(" less."))
+        lead = number(found["why"].rsplit(", ", 1)[1].removesuffix(" lower."))
         assert lead == pytest.approx(expected.scores[expected.prototype] - max(others), rel=6e-4)
 
 
@@ -282,7 +282,7 @@ def test_on_paper_there_is_everything_but_the_panel(visit, scheme):
 def test_without_javascript_all_but_the_panel_can_be_read(visit):
     page = visit(example("messy").page, java_script_enabled=False).page
     assert all(sections(page).values())
-    assert page.locator("noscript").inner_text().startswith("This panel needs JavaScript.")
+    assert page.locator("noscript").inner_text().startswith("This panel needs JavaScript;")
     assert page.locator("noscript").is_visible()
     assert not page.locator("#panel").is_visible()
 

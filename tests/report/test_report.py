@@ -2,20 +2,24 @@
 
 import subprocess
 import sys
+from collections import Counter
 from dataclasses import replace
 from html.parser import HTMLParser
 from itertools import pairwise
 from types import SimpleNamespace
+from typing import ClassVar
 from unittest.mock import patch
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import assume, given, settings
 from sklearn.datasets import load_breast_cancer
 
 from smallearn import SMaLLClassifierCV
 from smallearn.evaluation import Comparison, Familiar, evaluate
-from smallearn.model import Prototype, Range, Selection, SMaLLModel, Term
+from smallearn.model import Prototype, Range, Rows, Selection, SMaLLModel, Term, read_rows
+from smallearn.model._columns import gather
 from smallearn.report import _page as report
 from smallearn.report import report_html
 from smallearn.report._panel import fields_of, script_of
@@ -134,62 +138,61 @@ def chosen():
 def test_on_other_rows_it_has_their_scores_with_intervals_and_no_warning(chosen):
     found = check_form(report_html(chosen.model, chosen.others, chosen.truth, source="new.csv", chips=()))
     judged = evaluate(chosen.model, chosen.others, chosen.truth)
-    assert [line[:2] for line in found.table("score")] == [[name, value] for name, value, _ in judged.figures()]
+    scores = found.table("score", "value (95% interval)")
+    assert [line[:2] for line in scores] == [[name, value] for name, value, _ in judged.figures()]
     lines = found.table("true class")
     counts = [[int(n) for n in line[1:-1]] for line in lines]
     assert counts == judged.confusion.tolist()
     assert [line[0] for line in lines] == ["benign", "malignant"]
-    assert f"On the {len(chosen.truth)} rows of new.csv, {judged.accuracy:.1%} are right." in found.words
-    assert "This is not the table that it was trained on." in found.words
-    assert "flatter" not in found.words
+    assert f"{judged.accuracy:.1%} of the {len(chosen.truth)} rows of new.csv are predicted correctly." in found.words
+    assert "This is not the training table. Some rows may appear in both tables." in found.words
+    assert "optimistic" not in found.words
     wrong = int(np.sum(judged.confusion) - np.trace(judged.confusion))
     assert f"{wrong} of the {len(chosen.truth)} rows" in found.words
-    assert len(found.table("row of the data")) == len(judged.mistakes)
+    assert len(found.table("row", "true class")) == len(judged.mistakes)
 
 
 def test_on_the_training_rows_the_cross_validated_score_leads_and_a_warning_is_there(chosen):
     found = check_form(report_html(chosen.model, chosen.X, chosen.y, chips=()))
     kept = chosen.model.selection
-    assert "The rows on this page are those that the model was trained on. Scores on them flatter it." in found.words
-    assert f"accuracy, cross-validated {kept.score:.1%} ± {kept.spread:.1%}" in found.words.replace(
-        "validated", "validated "
-    )
+    assert "The rows on this page are the training rows, so the scores on them are optimistic." in found.words
+    assert f"cross-validated accuracy{kept.score:.1%} ± {kept.spread:.1%}" in found.words
     assert "accuracy on these rows" not in found.words
-    assert "accuracy in training" not in found.words
-    assert found.words.index(f"{kept.score:.1%}") < found.words.index("On the rows that it was trained on")
-    assert ["trained on", "train.csv"] in found.table("fact")
-    assert "What each further term buys" in found.words
+    assert "accuracy on the training rows" not in found.words
+    assert found.words.index(f"{kept.score:.1%}") < found.words.index("Scores on the training rows")
+    assert ["training table", "train.csv"] in found.table("fact")
+    assert "Accuracy against size" in found.words
 
 
 def test_without_a_cross_validated_score_the_warning_stays(chosen):
     older = replace(chosen.model, selection=None)
     found = check_form(report_html(older, chosen.X, chosen.y, chips=()))
-    assert "Scores on them flatter it." in found.words
-    assert "accuracy in training" in found.words
-    assert "cross-validated score is the one to go by" not in found.words
-    assert "What each further term buys" not in found.words
+    assert "the scores on them are optimistic." in found.words
+    assert "accuracy on the training rows" in found.words
+    assert "Rely on the cross-validated score" not in found.words
+    assert "Accuracy against size" not in found.words
 
 
 def test_an_older_model_knows_nothing_of_its_training(chosen):
     older = replace(chosen.model, selection=None, data=None, training=None)
     found = check_form(report_html(older, chosen.X, chosen.y, chips=()))
-    assert "flatter" not in found.words
-    assert "This is not the table" not in found.words
-    assert any(line[0] == "rows on this page" and line[1].endswith("unknown") for line in found.table("fact"))
+    assert "optimistic" not in found.words
+    assert "This is not the training table" not in found.words
+    assert any(line[0] == "rows on this page" and line[1].endswith("not known") for line in found.table("fact"))
 
 
 def test_without_classes_there_are_no_scores(chosen):
     found = check_form(report_html(chosen.model, chosen.X, chips=()))
-    for absent in ("How good it is", "Where it errs", "Which features matter"):
+    for absent in ("Scores", "Errors", "Which features matter"):
         assert absent not in found.words
     assert "What if?" in found.words
-    assert "One case explained" in found.words
+    assert "One decision explained" in found.words
 
 
 @pytest.mark.parametrize("model", [YES, THREE, CARD, HOSTILE], ids=["yes", "three", "card", "hostile"])
 def test_a_model_alone_has_a_page(model):
     found = check_form(report_html(model, chips=()))
-    assert "What the model is" in found.words
+    assert "The model" in found.words
 
 
 def test_no_rows_at_all_are_as_good_as_none(chosen):
@@ -199,11 +202,11 @@ def test_no_rows_at_all_are_as_good_as_none(chosen):
 def test_a_model_without_terms_says_its_one_answer():
     constant = replace(YES, prototypes=(Prototype(1, 1.0, ()),))
     found = check_form(report_html(constant, chips=()))
-    assert "It has no terms and reads nothing: the answer is always yes." in found.words
+    assert "It has no terms: the prediction is always yes." in found.words
     assert "What if?" not in found.words
 
 
-def test_familiar_models_stand_beside_it(chosen):
+def test_standard_models_are_compared_with_it(chosen):
     compared = Comparison((Familiar("decision tree", 0.9, 0.01, "7 splits"),), False)
     found = check_form(report_html(chosen.model, chosen.X, chosen.y, compared=compared, chips=()))
     own, tree = found.table("model", "accuracy")
@@ -211,7 +214,7 @@ def test_familiar_models_stand_beside_it(chosen):
     assert own[1].startswith(f"{chosen.model.selection.score:.1%}")
     assert tree == ["decision tree", "90.0% ± 1.0%", "7 splits"]
     assert "The score of this model is cross-validated too." in found.words
-    assert "Against familiar models" not in report_html(chosen.model, chosen.X, chosen.y, chips=())
+    assert "Standard models, for comparison" not in report_html(chosen.model, chosen.X, chosen.y, chips=())
 
 
 def test_points_and_their_probabilities_are_listed():
@@ -234,8 +237,66 @@ def test_chips_units_title_and_steps(chosen):
 
 def test_conditions_that_are_not_quite_the_model_say_so():
     found = example("breast cancer").page
-    assert ("Nearly, as conditions" in found) != ("<h3>As conditions</h3>" in found)
-    assert ("Agrees with the model on" in found) == ("Nearly, as conditions" in found)
+    assert ("Approximate rule" in found) != ("<h3>As a rule</h3>" in found)
+    assert ("Agrees with the model on" in found) == ("Approximate rule" in found)
+
+
+# --- one reading of the rows -----------------------------------------------------------------------------------------
+
+
+class Counted(pd.DataFrame):
+    """A table that counts how often each of its columns is taken."""
+
+    _metadata: ClassVar = ["taken"]
+
+    def __getitem__(self, key):
+        self.taken[key] += 1
+        return super().__getitem__(key)
+
+
+@pytest.fixture
+def readings(monkeypatch):
+    """The tables that are read while the test runs, one entry for each time."""
+    tables = []
+
+    def read(X, *features):
+        if not isinstance(X, Rows):
+            tables.append(X)
+        return gather(X, *features)
+
+    for module in [one for name, one in sys.modules.items() if name.startswith("smallearn.")]:
+        if getattr(module, "gather", None) is gather:
+            monkeypatch.setattr(module, "gather", read)
+    return tables
+
+
+def test_a_page_reads_the_rows_once(chosen, readings):
+    X = Counted(chosen.others)
+    X.taken = Counter()
+    compared = Comparison((Familiar("decision tree", 0.9, 0.01, "7 splits"),), False)
+    report_html(chosen.model, X, chosen.truth, compared=compared, chips=())
+    assert [id(table) for table in readings] == [id(X)]
+    assert X.taken == {term.label: 1 for term in chosen.model.features}
+
+
+@pytest.mark.parametrize("name", ["breast cancer", "messy", "iris"])
+def test_any_page_reads_the_rows_once_though_it_makes_others_up(name, readings):
+    given = example(name)
+    readings.clear()
+    report_html(given.model, given.X, given.y, chips=())
+    assert [id(table) for table in readings if len(table) == len(given.X)] == [id(given.X)]
+
+
+def test_a_page_is_the_same_each_time_for_an_estimator_and_its_model_for_a_table_and_its_rows(chosen):
+    clf = SimpleNamespace(model_=chosen.model)
+    assert report_html(clf, chosen.others, chosen.truth, chips=()) == report_html(
+        chosen.model, read_rows(chosen.model, chosen.others), chosen.truth, chips=()
+    )
+
+
+def test_classes_without_rows_are_refused(chosen):
+    with pytest.raises(ValueError, match="y is given without X"):
+        report_html(chosen.model, y=chosen.truth)
 
 
 # --- names -----------------------------------------------------------------------------------------------------------
@@ -325,7 +386,7 @@ def test_a_large_model_of_many_rows_stays_below_a_megabyte():
     )
     model = SMaLLModel(("no", "yes"), "<U3", 24, prototypes, ranges=tuple(Range(i, -4.0, 4.0) for i in range(24)))
     y = np.where(rng.random(2000) < 0.1, "no", model.predict(X))
-    matters, conditions = "smallearn.report._views._importance", "smallearn.report._rule._conditions"
+    matters, conditions = "smallearn.report._views._importance", "smallearn.report._rule._rules"
     with (
         patch(matters, lambda *_: None),
         patch(conditions, lambda *_, **__: []),
@@ -343,8 +404,8 @@ from smallearn.model import Prototype, SMaLLModel, Term
 from smallearn.report import report_html
 try:
     report_html(SMaLLModel(("a", "b"), "<U1", 1, (Prototype(1, 0.0, (Term(0, 1.0, "x"),)),)), chips=())
-except ImportError as problem:
-    print(problem)
+except ImportError as error:
+    print(error)
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert f"pip install 'smallearn[{extra}]'" in done.stdout

@@ -58,11 +58,13 @@ class Evaluation:
         The classes of the model.
     is_training_data : bool
         Whether the rows are those that the model was trained on.
-    accuracy, balanced_accuracy, log_loss, brier : Interval
-        Scores with 95% intervals.
+    accuracy, balanced_accuracy : Interval
+        The share of correct predictions, in all and averaged over the classes, with 95% intervals.
     auc : Interval or None
         Area under the ROC curve; with more than two classes the mean of one class against the rest. None if all rows
         are of one class.
+    log_loss, brier : Interval
+        Log loss and Brier score of the probabilities.
     frequent : float
         The accuracy of always guessing the most common class.
     confusion : ndarray of shape (n_classes, n_classes)

@@ -1,7 +1,7 @@
-"""Pictures of models: what each term adds, where classes part, what a further term buys, one case, the odds kept.
+"""Pictures of models: what each term adds, decision surfaces, accuracy against size, one decision, calibration.
 
-Each function draws into the Axes that it is given, or into a new figure, and returns the Axes. Nothing is told by
-colour alone. Needs matplotlib (``pip install 'smallearn[plot]'``), which is imported when the first picture is drawn.
+Each function draws into the Axes that it is given, or into a new figure, and returns the Axes. Colour is never the only
+difference. Needs matplotlib (``pip install 'smallearn[plot]'``), which is imported when the first picture is drawn.
 """
 
 from smallearn.plot._calibration import reliability

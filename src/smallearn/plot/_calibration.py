@@ -1,4 +1,4 @@
-"""Whether probabilities keep their word."""
+"""Whether probabilities are calibrated."""
 
 import math
 from typing import TYPE_CHECKING, Any
@@ -6,45 +6,66 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from smallearn._text import listed, show
+from smallearn.model import as_model
 from smallearn.model._rows import codes
-from smallearn.plot._canvas import axes_for, inches, label_axes, model_of, name_of, plain_legend, small_letters, tidy
+from smallearn.plot._canvas import axes_for, inches, label_axes, legend_font_size, name_of, plain_legend, tidy
 from smallearn.plot._colours import BLUE, GREY, INK
-from smallearn.plot._rows import n_rows_of
+from smallearn.plot._rows import check_rows
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-FOOT, BARS = -0.24, 0.14  # where the bars that count rows stand, and how high the highest is
-MOST_COUNTS = 20  # bins whose counts are written
+FOOT, BARS = -0.24, 0.14  # the bottom of the bars that count rows, and the height of the highest
+MOST_COUNTS = 20  # bins, beyond which no counts are written
 
 
 def reliability(model: Any, X: Any, y: Any, *, n_bins: int = 10, label: Any = None, ax: "Axes | None" = None) -> "Axes":
-    """Predicted probability against the share observed, in bins of equal width, with Wilson's 95% intervals.
+    """Draw a calibration curve: predicted probability against the observed share.
 
-    On the diagonal, probabilities are right. Bars at the bottom count the rows of each bin.
+    Rows are grouped into bins of equal width; bars are 95% Wilson intervals. Calibrated probabilities lie on the
+    diagonal. The bars at the bottom count the rows of each bin.
 
     Parameters
     ----------
-    model : SMaLLModel or fitted classifier
-    X, y : rows and their labels, best those the model was not trained on
+    model : SMaLLModel or fitted estimator
+        The model.
+    X : array, sparse matrix, table or Rows of shape (n_rows, n_features)
+        The rows, best those that the model was not trained on.
+    y : array-like of shape (n_rows,)
+        Their classes.
     n_bins : int, default=10
-    label : a class, default=None
-        Whose probability it is. None: the second class.
+        The number of bins.
+    label : class label, default=None
+        The class whose probability is drawn. None for the second class.
     ax : matplotlib Axes, default=None
-        None: a new figure.
+        Where to draw. None for a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+        The Axes drawn into.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from smallearn import SMaLLClassifier, plot
+    >>> X, y = load_iris(return_X_y=True)
+    >>> clf = SMaLLClassifier(n_nonzero=2, random_state=0).fit(X[::2], y[::2])
+    >>> ax = plot.reliability(clf, X[1::2], y[1::2], n_bins=5)
+    >>> ax.get_xlabel()
+    'predicted probability of 1'
     """
     from smallearn.evaluation import wilson  # imports scikit-learn, which the other pictures do without
 
-    model = model_of(model)
+    model = as_model(model)
     if isinstance(n_bins, bool) or not isinstance(n_bins, int | np.integer) or n_bins < 1:
         raise ValueError(f"n_bins={n_bins!r} is not a positive integer.")
     label = model.classes[1] if label is None else label
     if label not in model.classes:
-        raise ValueError(f"label={show(label)} is not a class of the model; these are {listed(model.classes)}.")
+        raise ValueError(f"label={show(label)} is not a class of the model; its classes are {listed(model.classes)}.")
     number = model.classes.index(label)
-    code = codes(model, y, n_rows_of(X))
-    chance = model.predict_proba(X)[:, number]
-    counts, mean, hits = _bins(chance, code == number, int(n_bins))
+    code = codes(model, y, check_rows(X))
+    counts, mean, hits = _bins(model.predict_proba(X)[:, number], code == number, int(n_bins))
     used = np.flatnonzero(counts)
     intervals = [wilson(int(hits[at]), int(counts[at])) for at in used]
     share = np.array([interval.value for interval in intervals])
@@ -60,11 +81,11 @@ def reliability(model: Any, X: Any, y: Any, *, n_bins: int = 10, label: Any = No
         elinewidth=1.1, capsize=3, markersize=7, zorder=3,
     )  # fmt: skip
     ax.set(xlim=(-0.02, 1.02), ylim=(FOOT, 1.03))
-    label_axes(ax, f"predicted probability of {name_of(label)}", f"share of {name_of(label)} observed")
+    label_axes(ax, f"predicted probability of {name_of(label)}", f"observed share of {name_of(label)}")
     _percent(ax)
-    words = ["observed, with 95% interval", "as predicted"]
+    labels = ["observed, with 95% interval", "perfectly calibrated"]
     above: dict[str, Any] = {"loc": "lower center", "bbox_to_anchor": (0.5, 1.0), "ncols": 2, "columnspacing": 1.2}
-    plain_legend(ax, [dots, diagonal], words, **above, frameon=False, fontsize=small_letters(ax))
+    plain_legend(ax, [dots, diagonal], labels, **above, frameon=False, fontsize=legend_font_size(ax))
     tidy(ax)
     return ax
 
@@ -79,6 +100,7 @@ def _bins(chance: np.ndarray, hit: np.ndarray, n_bins: int) -> tuple[np.ndarray,
 
 
 def _bars(ax: "Axes", counts: np.ndarray) -> None:
+    """A bar for the number of rows of each bin, below the curve."""
     middle = (np.arange(len(counts)) + 0.5) / len(counts)
     height = BARS * counts / counts.max()
     look: dict[str, Any] = {"facecolor": "#DDDDDD", "edgecolor": GREY, "linewidth": 0.6, "zorder": 0}
@@ -92,6 +114,7 @@ def _bars(ax: "Axes", counts: np.ndarray) -> None:
 
 
 def _percent(ax: "Axes") -> None:
+    """Ticks at every 20%."""
     from matplotlib.ticker import PercentFormatter
 
     for axis in (ax.xaxis, ax.yaxis):

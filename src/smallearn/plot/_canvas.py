@@ -1,22 +1,21 @@
-"""What every picture needs: Axes, texts that are taken as they are, sizes that fit."""
+"""What every picture needs: Axes, labels that are never read as formulas, font sizes that fit."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from smallearn._text import show
-from smallearn.model import SMaLLModel, Term
+from smallearn import _text
+from smallearn._text import show, typeset
 from smallearn.plot._colours import INK, Style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 WIDTH = 7.0  # inches of a new figure: 700 pixels at 100 dpi
-NAME = 26  # signs of a name, beyond which it is cut
+LONGEST_NAME = 26  # characters of a name, beyond which it is cut
 
 
 def need_matplotlib() -> None:
-    """An error that says what to install, where it is missing."""
+    """Raise an error that says what to install, if matplotlib is missing."""
     try:
         import matplotlib.axes  # noqa: F401
     except ImportError:
@@ -26,7 +25,7 @@ def need_matplotlib() -> None:
 
 
 def axes_for(ax: Any, height: float, width: float = WIDTH) -> "Axes":
-    """The Axes given, or those of a new figure of pyplot's."""
+    """``ax``, or the Axes of a new figure of this size in inches."""
     need_matplotlib()
     from matplotlib.axes import Axes
 
@@ -35,56 +34,34 @@ def axes_for(ax: Any, height: float, width: float = WIDTH) -> "Axes":
 
         figure, ax = plt.subplots(figsize=(width, height), layout="constrained")
         figure.get_layout_engine().set(w_pad=0.08, h_pad=0.08)
-        settle(ax, True)
+        lay_out(ax)
         return ax
     if not isinstance(ax, Axes):
-        raise TypeError(f"ax is a {type(ax).__name__}; it may be a matplotlib Axes, or None for a new figure.")
+        raise TypeError(f"ax is a {type(ax).__name__}; pass a matplotlib Axes, or None for a new figure.")
     return ax
 
 
-def settle(ax: "Axes", new: bool) -> None:
-    """Give the Axes of a new figure their place beside their labels: letters are chosen by the room that is left."""
-    if new:
-        figure: Any = ax.get_figure()
-        figure.draw_without_rendering()
+def lay_out(ax: "Axes") -> None:
+    """Make room for the labels of a new figure now, since font sizes depend on the room that is left."""
+    figure: Any = ax.get_figure()
+    figure.draw_without_rendering()
 
 
-def model_of(given: Any) -> SMaLLModel:
-    """A model, or that of a fitted classifier."""
-    if isinstance(given, SMaLLModel):
-        return given
-    found = getattr(given, "model_", None)
-    if isinstance(found, SMaLLModel):
-        return found
-    kind = type(given).__name__
-    if hasattr(given, "get_params") and hasattr(given, "fit"):
-        raise ValueError(f"This {kind} has no model_: fit it first (with refit=True, if it chooses).")
-    raise TypeError(f"A {kind} came; it may be a SMaLLModel or a fitted classifier of smallearn.")
+# --- text ------------------------------------------------------------------------------------------------------------
 
 
-# --- words -----------------------------------------------------------------------------------------------------------
-
-
-def name_of(label: Any, most: int = NAME) -> str:
-    """A feature's name or a class, on one line and not too long."""
-    return show(label, quote=False, most=most)
-
-
-def term_text(term: Term, most: int = NAME) -> str:
-    """`Term.text` with name and category cut, so that the threshold is always read."""
-    if isinstance(term.value, str):
-        most = 2 * most // 3
-        term = replace(term, value=show(term.value, quote=False, most=most))
-    return replace(term, name=name_of(term.label, most)).text
+def name_of(label: Any, longest: int = LONGEST_NAME) -> str:
+    """The name of a feature or a class, on one line, cut if it is long."""
+    return show(label, quote=False, most=longest)
 
 
 def signed(number: float) -> str:
-    """Four digits with a sign, and a plain 0."""
-    return f"{number:+.4g}".replace("-", "\u2212") if number else "0"
+    """``+58.79``, ``−1.5``, and a plain ``0``."""
+    return typeset(_text.signed(number)) if number else "0"
 
 
 def plain_legend(ax: "Axes", handles: Sequence[Any], labels: Sequence[str], **options: Any) -> Any:
-    """A legend whose labels are no formulas, and none left out for its first letter."""
+    """A legend whose labels are never read as formulas; matplotlib would drop those that begin with an underscore."""
     legend = ax.legend(handles, ["label"] * len(labels), **options)
     for text, label in zip(legend.get_texts(), labels, strict=True):
         text.set_text(label)
@@ -93,8 +70,8 @@ def plain_legend(ax: "Axes", handles: Sequence[Any], labels: Sequence[str], **op
 
 
 def legend_above(ax: "Axes", handles: Sequence[Any], labels: Sequence[str]) -> Any:
-    """A legend in lines above the Axes, where it covers nothing."""
-    size = small_letters(ax)
+    """A legend above the Axes, where it covers nothing, in as many columns as fit."""
+    size = legend_font_size(ax)
     columns = max(1, min(len(labels), int(inches(ax)[0] * 72 / (size * (0.58 * max(map(len, labels)) + 4.5)))))
     look: dict[str, Any] = {"frameon": False, "borderaxespad": 0.2, "handlelength": 1.6, "columnspacing": 1.5}
     return plain_legend(
@@ -103,15 +80,23 @@ def legend_above(ax: "Axes", handles: Sequence[Any], labels: Sequence[str]) -> A
 
 
 def label_axes(ax: "Axes", x: str = "", y: str = "") -> None:
-    """What the axes show, in letters no larger than fit."""
+    """Label the axes, in a font that fits."""
     for text, axis, length in zip((x, y), (ax.xaxis, ax.yaxis), inches(ax), strict=True):
         if text:
             longest = max(map(len, text.splitlines()))
-            axis.set_label_text(text, parse_math=False, fontsize=fitting(length, longest, 10.0))
+            axis.set_label_text(text, parse_math=False, fontsize=font_for_width(length, longest, 10.0))
 
 
-def sample(style: Style) -> Any:
-    """The patch that stands for a class in a legend."""
+def label_lines(ax: "Axes", labels: Sequence[str | None], size: float) -> None:
+    """Label horizontal lines at y = 0, 1, …, from top to bottom; None leaves a line without a label."""
+    labelled = [place for place, label in enumerate(labels) if label is not None]
+    ax.set_yticks(labelled, [label for label in labels if label is not None], parse_math=False, fontsize=size)
+    ax.set_ylim(len(labels) - 0.4, -0.6)
+    ax.tick_params(axis="y", length=0)
+
+
+def legend_patch(style: Style) -> Any:
+    """The patch that represents a class in a legend."""
     from matplotlib.patches import Patch
 
     return Patch(facecolor=style.colour, edgecolor=INK, hatch=style.hatch, linewidth=0.8)
@@ -126,21 +111,21 @@ def inches(ax: "Axes") -> tuple[float, float]:
     return ax.bbox.width / figure.dpi, ax.bbox.height / figure.dpi
 
 
-def size_for(ax: "Axes", lines: float, most: float = 10.0) -> float:
-    """The size of letters at which so many lines fit one above another."""
-    return float(min(most, max(4.0, inches(ax)[1] * 72 / (1.25 * max(lines, 1.0)))))
+def font_for_lines(ax: "Axes", lines: float, largest: float = 10.0) -> float:
+    """The font size at which this many lines fit into the height of the Axes."""
+    return float(min(largest, max(4.0, inches(ax)[1] * 72 / (1.25 * max(lines, 1.0)))))
 
 
-def fitting(length: float, signs: int, most: float) -> float:
-    """The size of letters at which so many signs fit into so many inches, and not too small to read."""
-    return float(min(most, max(5.0, length * 72 / (0.56 * max(signs, 1)))))
+def font_for_width(length: float, characters: int, largest: float) -> float:
+    """The font size at which this many characters fit into ``length`` inches; at least 5."""
+    return float(min(largest, max(5.0, length * 72 / (0.56 * max(characters, 1)))))
 
 
-def small_letters(ax: "Axes") -> float:
-    """The size of a legend's letters."""
+def legend_font_size(ax: "Axes") -> float:
+    """The font size of a legend, by the width of the Axes."""
     return float(min(9.0, max(5.5, 2.2 * inches(ax)[0])))
 
 
 def tidy(ax: "Axes") -> None:
-    """No frame at the top and on the right."""
+    """Remove the frame at the top and on the right."""
     ax.spines[["top", "right"]].set_visible(False)

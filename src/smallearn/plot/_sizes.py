@@ -1,18 +1,18 @@
-"""The frontier: what each further term buys."""
+"""The frontier: accuracy against size."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from smallearn._text import count, show
-from smallearn.model import SMaLLModel
-from smallearn.plot._canvas import axes_for, label_axes, model_of, need_matplotlib, plain_legend, small_letters, tidy
+from smallearn.model import SMaLLModel, as_model
+from smallearn.plot._canvas import axes_for, label_axes, legend_font_size, need_matplotlib, plain_legend, tidy
 from smallearn.plot._colours import BLUE, INK, ORANGE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 BY = ("terms", "bytes")
-SAME = 1e-9  # scores nearer than this are one
+SAME = 1e-9  # scores that differ by less are equal
 
 
 def frontier(
@@ -24,23 +24,45 @@ def frontier(
     layout: str = "code",
     ax: "Axes | None" = None,
 ) -> "Axes":
-    """The score by cross-validation of the best model of each size; bars are standard errors, a star the model chosen.
+    """Draw accuracy against size: the cross-validated score of the best model of each size.
+
+    Bars are standard errors; a star marks the chosen model.
 
     Parameters
     ----------
     points : list of FrontierPoint, SMaLLModel or fitted SMaLLClassifierCV
-        A list is what `smallearn.frontier` returns; a model has its own if it was chosen by cross-validation.
+        A list as `smallearn.frontier` returns it. A model has a frontier of its own if it was chosen by
+        cross-validation.
     by : {"terms", "bytes"}, default="terms"
-        Size is the number of terms, or bytes of flash on ``chip``: this takes points with models.
-    chip, number, layout : str, default="atmega328p", "int8", "code"
+        Size is the number of terms, or bytes of flash on ``chip``. For bytes, pass a list.
+    chip : str, default="atmega328p"
+        As in `smallearn.devices.cost`.
+    number : str, default="int8"
+        As in `smallearn.devices.cost`.
+    layout : str, default="code"
         As in `smallearn.devices.cost`.
     ax : matplotlib Axes, default=None
-        None: a new figure.
+        Where to draw. None for a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+        The Axes drawn into.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from smallearn import SMaLLClassifierCV, plot
+    >>> X, y = load_iris(return_X_y=True)
+    >>> search = SMaLLClassifierCV(2, literals="raw", n_prototypes=1, cv=3, random_state=0).fit(X, y)
+    >>> ax = plot.frontier(search)
+    >>> ax.get_ylabel()
+    'cross-validated accuracy (± standard error)'
     """
     if by not in BY:
         raise ValueError(f"by={by!r} is not one of {', '.join(map(repr, BY))}.")
     need_matplotlib()
-    model = None if _is_list(points) else model_of(points)
+    model = None if _is_list(points) else as_model(points)
     points = list(points) if model is None else _steps_of(model)
     metric = _metric(model if model is not None else getattr(points[0], "model", None))
     sizes, unit = [point.n_terms for point in points], "terms"
@@ -55,7 +77,7 @@ def frontier(
     )  # fmt: skip
     if model is not None:
         _star(ax, model)
-    label_axes(ax, unit, f"{show(metric, quote=False, most=30)} by cross-validation, ± standard error")
+    label_axes(ax, unit, f"cross-validated {show(metric, quote=False, most=30)} (± standard error)")
     _ticks(ax, metric, whole=by == "terms")
     ax.grid(axis="y", color="#DDDDDD", linewidth=0.6)
     ax.set_axisbelow(True)
@@ -71,11 +93,11 @@ def _is_list(points: Any) -> bool:
     if not isinstance(points, Sequence) or isinstance(points, str | bytes):
         return False
     if not points:
-        raise ValueError("points is empty; it takes one point at least.")
+        raise ValueError("points is empty; pass at least one FrontierPoint.")
     for point in points:
         if not all(hasattr(point, name) for name in ("n_terms", "score", "spread")):
             raise TypeError(
-                f"points has a {type(point).__name__}; it may be a list of FrontierPoint, a model or a fitted "
+                f"points has a {type(point).__name__}; pass a list of FrontierPoint, a model or a fitted "
                 "SMaLLClassifierCV."
             )
     return True
@@ -84,29 +106,29 @@ def _is_list(points: Any) -> bool:
 def _steps_of(model: SMaLLModel) -> list[Any]:
     if model.selection is None or not model.selection.frontier:
         raise ValueError(
-            "The model knows no frontier, for it was not chosen by cross-validation; fit a SMaLLClassifierCV, or call "
-            "smallearn.frontier(X, y)."
+            "The model has no frontier, since it was not chosen by cross-validation; fit a SMaLLClassifierCV, or pass "
+            "what smallearn.frontier(X, y) returns."
         )
     return list(model.selection.frontier)
 
 
 def _bytes(points: list[Any], chip: str, number: str, layout: str) -> tuple[list[float], str]:
-    """What each model takes on the chip, and what that is called."""
+    """The flash that each model takes on the chip, and the label of the axis."""
     from smallearn.devices import CHIPS, cost
 
     if not all(isinstance(getattr(point, "model", None), SMaLLModel) for point in points):
         raise ValueError(
-            "by='bytes' takes the model of each point, which a single model does not keep; draw the list that "
-            "smallearn.frontier(X, y) returns, or by='terms'."
+            "by='bytes' needs the model of each point; pass the list that smallearn.frontier(X, y) returns, or use "
+            "by='terms'."
         )
-    found = [cost(point.model, chip, number, layout=layout) for point in points]
-    about = "" if all(one.measured for one in found) else ", estimated"
-    name = CHIPS[found[0].chip].title if found[0].chip in CHIPS else found[0].chip
-    return [one.flash for one in found], f"bytes of flash ({name}, {found[0].number}{about})"
+    costs = [cost(point.model, chip, number, layout=layout) for point in points]
+    estimated = "" if all(one.measured for one in costs) else ", estimated"
+    name = CHIPS[costs[0].chip].title if costs[0].chip in CHIPS else costs[0].chip
+    return [one.flash for one in costs], f"bytes of flash ({name}, {costs[0].number}{estimated})"
 
 
 def _star(ax: "Axes", model: SMaLLModel) -> None:
-    """The model itself, at the step that has its score, if one has."""
+    """A star for the chosen model, at the step that has its score, if any."""
     chosen = model.selection
     assert chosen is not None
     near = [step.n_terms for step in chosen.frontier if abs(step.score - chosen.score) <= SAME]
@@ -116,8 +138,8 @@ def _star(ax: "Axes", model: SMaLLModel) -> None:
     )
     score = f"{chosen.score:.1%}" if chosen.metric == "accuracy" else f"{chosen.score:.4g}"
     prototypes = count(len(model.prototypes), "prototype")
-    words = f"chosen: {count(len(model.terms), 'term')} in {prototypes}, {score}"
-    plain_legend(ax, star, [words], loc="lower right", fontsize=small_letters(ax), markerscale=0.7)
+    label = f"chosen: {count(len(model.terms), 'term')} in {prototypes}, {score}"
+    plain_legend(ax, star, [label], loc="lower right", fontsize=legend_font_size(ax), markerscale=0.7)
 
 
 def _ticks(ax: "Axes", metric: str, whole: bool) -> None:

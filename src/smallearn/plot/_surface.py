@@ -1,4 +1,4 @@
-"""Where a model parts the classes, over two features."""
+"""The regions in which a model predicts each class, over two features."""
 
 import textwrap
 from typing import TYPE_CHECKING, Any
@@ -6,62 +6,86 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from smallearn._text import show, show_category
-from smallearn.model import SMaLLModel
-from smallearn.model._rows import codes
+from smallearn.model import Rows, SMaLLModel, Term, as_model
 from smallearn.model._rule import leads
-from smallearn.plot._canvas import axes_for, inches, label_axes, legend_above, model_of, name_of
-from smallearn.plot._colours import INK, NOBODY, Style, lighter, style_of
-from smallearn.plot._rows import column, compact, n_rows_of
+from smallearn.plot._canvas import axes_for, inches, label_axes, legend_above, name_of
+from smallearn.plot._colours import INK, UNLABELLED, Style, lighter, style_of
+from smallearn.plot._rows import compact, optional_codes
 from smallearn.plot._sides import GRID, Side, grid_rows, side_of, two_terms, typical
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-MOST_POINTS = 2000  # of more rows, so many are drawn, evenly spaced
-MOST_HELD = 3  # features held that are named
+MOST_POINTS = 2000  # of more rows, this many are drawn, evenly spaced
+MOST_FIXED = 3  # features that are named with their fixed values
 SHADE, TINT = 0.25, 0.6  # the share of white in the colours behind points: of two classes, of more
+NO_CLASS = -1  # the key of rows whose class is not given
 
 
 def decision_surface(
     model: Any, X: Any = None, y: Any = None, *, features: Any = None, ax: "Axes | None" = None
 ) -> "Axes":
-    """The probability of the second class over two features, or the regions of more classes, and where they part.
+    """Draw where each class is predicted, over two features.
 
-    Features in use that are no axis are held at the median of the rows, or their most frequent category; without rows
-    in the middle of their training range. So a point may be decided otherwise than the place where it stands. Rows with
-    a gap in either feature are not drawn, and at most 2,000 rows are.
+    With two classes, shades show the probability of the second class. A line marks where the decision changes. Other
+    features in use are fixed at their median or most frequent category in the rows; without rows, in the middle of
+    their range in training. So a row can be predicted differently from the place where it is drawn. Rows with a missing
+    value in either feature are not drawn, and at most 2,000 rows are.
 
     Parameters
     ----------
-    model : SMaLLModel or fitted classifier
-    X : array or table, rows × features, default=None
-        None: no points, and axes over the training ranges.
-    y : labels, default=None
-        None: the points are not told apart.
+    model : SMaLLModel or fitted estimator
+        The model.
+    X : array, sparse matrix, table or Rows of shape (n_rows, n_features), default=None
+        Rows to draw as points. None for none; the axes then cover the ranges in training.
+    y : array-like of shape (n_rows,), default=None
+        Their classes. None to draw all points alike.
     features : pair of names or positions, default=None
-        None: the two that the model uses.
+        The features of the two axes. None for the two that the model uses.
     ax : matplotlib Axes, default=None
-        None: a new figure.
+        Where to draw. None for a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+        The Axes drawn into.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from smallearn import SMaLLClassifier, plot
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> clf = SMaLLClassifier(n_nonzero=2, random_state=0).fit(X, y)
+    >>> ax = plot.decision_surface(clf, X, y, features=("petal length (cm)", "petal width (cm)"))
+    >>> ax.get_ylabel()
+    'petal width (cm)'
     """
-    model = model_of(model)
-    if X is None and y is not None:
-        raise ValueError("y came without X; decision_surface takes both, X alone or neither.")
-    n_rows = 0 if X is None else n_rows_of(X)
-    code = None if y is None else codes(model, y, n_rows)
-    across, up = (side_of(model, term, X) for term in two_terms(model, X, features))
+    model = as_model(model)
+    code = optional_codes(model, X, y)
+    terms = two_terms(model, X, features)
+    rows = None if X is None else _read(model, X, terms)
+    across, up = (side_of(model, term, rows) for term in terms)
     shown = (across.term.feature, up.term.feature)
-    held = {term.feature: typical(model, term, X) for term in model.features if term.feature not in shown}
+    fixed = {term.feature: typical(model, term, rows) for term in model.features if term.feature not in shown}
     ax = axes_for(ax, 5.0)
-    rows = grid_rows(model, across, up, held)
-    areas = (_two_classes if len(model.classes) == 2 else _more_classes)(ax, model, rows, across, up)
-    dots = {} if X is None else _points(ax, model, X, code, across, up)
-    _name_axes(ax, model, across, up, held)
-    _legend(ax, model, areas, dots)
+    grid = grid_rows(model, across, up, fixed)
+    regions = (_two_classes if len(model.classes) == 2 else _more_classes)(ax, model, grid, across, up)
+    points = {} if rows is None else _points(ax, rows, code, across, up)
+    _name_axes(ax, model, across, up, fixed)
+    _legend(ax, model, regions, points)
     return ax
 
 
+def _read(model: SMaLLModel, X: Any, terms: list[Term]) -> Rows:
+    """The columns in use and those of the axes, read once."""
+    if isinstance(X, Rows):
+        return X
+    used = {term.feature for term in model.features}
+    return Rows(X, [*model.features, *(term for term in terms if term.feature not in used)], model.n_features)
+
+
 def _two_classes(ax: "Axes", model: SMaLLModel, rows: np.ndarray, across: Side, up: Side) -> dict[int, Any]:
-    """Shades of the probability, a hatch where the second class is predicted, and the line between."""
+    """Shades of the probability, a hatch where the second class is predicted, and the boundary."""
     from matplotlib.colors import LinearSegmentedColormap
     from matplotlib.ticker import PercentFormatter
 
@@ -77,12 +101,12 @@ def _two_classes(ax: "Axes", model: SMaLLModel, rows: np.ndarray, across: Side, 
     bar.outline.set_linewidth(0.6)
     label_axes(bar.ax, y=f"probability of {name_of(model.classes[1])}")
     wins = ahead > 0.0
-    _part(ax, across, up, ahead, wins, style_of(1))
-    return {number: _area(style_of(number), SHADE) for number in (0, 1) if (wins == number).any()}
+    _region(ax, across, up, ahead, wins, style_of(1))
+    return {number: _region_patch(style_of(number), SHADE) for number in (0, 1) if (wins == number).any()}
 
 
 def _more_classes(ax: "Axes", model: SMaLLModel, rows: np.ndarray, across: Side, up: Side) -> dict[int, Any]:
-    """The class that wins, by tint and hatch, and the lines between."""
+    """A tint and a hatch for each predicted class, and the boundaries."""
     from matplotlib.colors import ListedColormap
 
     ahead = leads(compact(model).decision_function(rows)).reshape(GRID, GRID, -1)
@@ -93,12 +117,12 @@ def _more_classes(ax: "Axes", model: SMaLLModel, rows: np.ndarray, across: Side,
     ax.pcolormesh(across.places, up.places, winner, rasterized=True, **look)
     winners = [number for number in range(number_of) if (winner == number).any()]
     for number in winners:
-        _part(ax, across, up, ahead[:, :, number], winner == number, style_of(number))
-    return {number: _area(style_of(number), TINT) for number in winners}
+        _region(ax, across, up, ahead[:, :, number], winner == number, style_of(number))
+    return {number: _region_patch(style_of(number), TINT) for number in winners}
 
 
-def _part(ax: "Axes", across: Side, up: Side, ahead: np.ndarray, wins: np.ndarray, style: Style) -> None:
-    """A hatch where the class wins, and a line around it. Where a lead is 0, the rule for ties says who wins."""
+def _region(ax: "Axes", across: Side, up: Side, ahead: np.ndarray, wins: np.ndarray, style: Style) -> None:
+    """A hatch where a class is predicted, and a line around it. Where the lead is 0, ``wins`` decides."""
     least = 1e-9 * (float(np.abs(ahead).max()) or 1.0)
     ahead = np.where(wins, np.maximum(ahead, least), np.minimum(ahead, -least))
     if style.hatch and wins.any():
@@ -110,51 +134,51 @@ def _part(ax: "Axes", across: Side, up: Side, ahead: np.ndarray, wins: np.ndarra
         ax.contour(across.places, up.places, ahead, levels=[0.0], **look)
 
 
-def _area(style: Style, white: float) -> Any:
-    """What stands for the region of a class in the legend."""
+def _region_patch(style: Style, white: float) -> Any:
+    """The patch that represents the region of a class in the legend."""
     from matplotlib.patches import Patch
 
     colour = lighter(style.colour, white)
     return Patch(facecolor=colour, edgecolor="#00000080", hatch=style.hatch[:1] * 2, linewidth=0.6)
 
 
-def _points(ax: "Axes", model: SMaLLModel, X: Any, code: np.ndarray | None, across: Side, up: Side) -> dict[int, Any]:
-    """A marker for each row, of its class (-1: not told); rows of a category are spread a little."""
+def _points(ax: "Axes", rows: Rows, code: np.ndarray | None, across: Side, up: Side) -> dict[int, Any]:
+    """A marker for each row, by class (`NO_CLASS` if not given); along categories they are jittered."""
     rng = np.random.default_rng(0)
     places = []
     for side in (across, up):
-        place = side.place_of(column(X, side.term, model.n_features))
+        place = side.place_of(rows.column(side.term).values)
         places.append(place + (0.0 if side.categories is None else rng.uniform(-0.28, 0.28, len(place))))
-    kept = np.arange(0, len(places[0]), -(-len(places[0]) // MOST_POINTS))
-    code = np.full(len(places[0]), -1) if code is None else code
-    dots = {}
-    for number in np.unique(code[kept]).tolist():
-        style = NOBODY if number < 0 else style_of(number)
-        mine = kept[code[kept] == number]
+    drawn = np.arange(0, rows.n_rows, -(-rows.n_rows // MOST_POINTS))
+    code = np.full(rows.n_rows, NO_CLASS) if code is None else code
+    points = {}
+    for number in np.unique(code[drawn]).tolist():
+        style = UNLABELLED if number == NO_CLASS else style_of(number)
+        members = drawn[code[drawn] == number]
         edge = "white" if style.colour == "#000000" else "black"
         look: dict[str, Any] = {"facecolor": style.colour, "edgecolors": edge, "linewidths": 0.7, "zorder": 3}
-        dots[number] = ax.scatter(places[0][mine], places[1][mine], s=26, marker=style.marker, **look)
-    return dots
+        points[number] = ax.scatter(places[0][members], places[1][members], s=26, marker=style.marker, **look)
+    return points
 
 
-def _legend(ax: "Axes", model: SMaLLModel, areas: dict[int, Any], dots: dict[int, Any]) -> None:
+def _legend(ax: "Axes", model: SMaLLModel, regions: dict[int, Any], points: dict[int, Any]) -> None:
     """One entry for each class: its marker on the look of its region."""
     handles, labels = [], []
     for number, label in enumerate(model.classes):
-        both = tuple(kind[number] for kind in (areas, dots) if number in kind)
-        if both:
-            handles.append(both)
-            labels.append(name_of(label) if number in dots else f"{name_of(label)} predicted")
-    if -1 in dots:
-        handles.append((dots[-1],))
+        handle = tuple(kind[number] for kind in (regions, points) if number in kind)
+        if handle:
+            handles.append(handle)
+            labels.append(name_of(label) if number in points else f"predicted {name_of(label)}")
+    if NO_CLASS in points:
+        handles.append((points[NO_CLASS],))
         labels.append("rows")
     legend_above(ax, handles, labels)
 
 
-def _name_axes(ax: "Axes", model: SMaLLModel, across: Side, up: Side, held: dict[int, Any]) -> None:
+def _name_axes(ax: "Axes", model: SMaLLModel, across: Side, up: Side, fixed: dict[int, Any]) -> None:
     label = name_of(across.term.label, 50)
-    if held:
-        label = "\n".join([label, *textwrap.wrap(_held_text(model, held), int(inches(ax)[0] * 72 / 4.7))])
+    if fixed:
+        label = "\n".join([label, *textwrap.wrap(_fixed_text(model, fixed), int(inches(ax)[0] * 72 / 4.7))])
     label_axes(ax, label, name_of(up.term.label, 40))
     for side, set_ticks in ((across, ax.set_xticks), (up, ax.set_yticks)):
         if side.categories is not None:
@@ -169,11 +193,11 @@ def _name_axes(ax: "Axes", model: SMaLLModel, across: Side, up: Side, held: dict
         spine.set_color(INK)
 
 
-def _held_text(model: SMaLLModel, held: dict[int, Any]) -> str:
+def _fixed_text(model: SMaLLModel, fixed: dict[int, Any]) -> str:
     names = {term.feature: name_of(term.label) for term in model.features}
-    parts = [f"{names[feature]} = {_value(value)}" for feature, value in list(held.items())[:MOST_HELD]]
-    more = f" and {len(held) - MOST_HELD} more" if len(held) > MOST_HELD else ""
-    return f"held: {', '.join(parts)}{more}"
+    parts = [f"{names[feature]} = {_value(value)}" for feature, value in list(fixed.items())[:MOST_FIXED]]
+    more = f" and {len(fixed) - MOST_FIXED} more" if len(fixed) > MOST_FIXED else ""
+    return f"fixed: {', '.join(parts)}{more}"
 
 
 def _value(value: Any) -> str:

@@ -1,41 +1,42 @@
-"""What each term adds to its score, class by class, and the score that decides."""
+"""What each term adds to its score, class by class, and the score."""
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from smallearn.model import Prototype, SMaLLModel, Term
-from smallearn.model._rows import codes
+from smallearn.model import Prototype, Rows, SMaLLModel, Term, as_model, read_rows
 from smallearn.model._rule import class_scores, leads
+from smallearn.model._sentences import score_title
+from smallearn.model._term import term_text
 from smallearn.plot._canvas import (
+    LONGEST_NAME,
     axes_for,
-    fitting,
+    font_for_lines,
+    font_for_width,
     inches,
     label_axes,
+    label_lines,
+    lay_out,
     legend_above,
-    model_of,
+    legend_patch,
     name_of,
-    sample,
-    settle,
     signed,
-    size_for,
-    term_text,
     tidy,
 )
-from smallearn.plot._colours import GREY, INK, NOBODY, SKY, Style, style_of
-from smallearn.plot._rows import additions, n_rows_of
+from smallearn.plot._colours import GREY, INK, SKY, UNLABELLED, Style, style_of
+from smallearn.plot._rows import additions, optional_codes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-MOST_STICKS = 12  # different values that are drawn one by one; more become a density
-MOST_VALUES = 2000  # that a density is made of: of more rows, so many quantiles
+MOST_BARS = 12  # distinct values that are drawn as bars; more are drawn as a density
+MOST_VALUES = 2000  # that a density is estimated from: of more rows, this many quantiles
 HALF = 0.42  # the height of half a line
-WIDE = 0.018  # a bar, of what the axis reaches over
+BAR_WIDTH = 0.018  # of the range of the axis
 
 
 class Line(NamedTuple):
-    """One line of the picture: the values of the rows, or the two ends of what can be; neither for a heading."""
+    """One line of the picture: the values in the rows, or the range of possible values; neither for a heading."""
 
     label: str
     values: np.ndarray | None = None
@@ -48,40 +49,56 @@ class Line(NamedTuple):
 
 
 def violins(model: Any, X: Any = None, y: Any = None, *, ax: "Axes | None" = None) -> "Axes":
-    """What each term adds to its score, in points: a pair of violins for each term of each prototype, one for a class.
+    """Draw what each term adds to its score, class by class, and the score that decides.
 
-    Below them is the score that decides, with the line at 0; with more than two classes, the lead of each class over
-    the best of the others. Where a term takes few values, as a literal does, there is a bar for each, as high as its
-    share of the class (the highest of a line is drawn whole); where it takes one, a marker. Short lines are medians.
+    Each term of each prototype has a violin for each class. The last lines show the score, with the threshold at 0;
+    with more than two classes, how far each class is above the best of the others. A term with few distinct values,
+    such as a literal, has bars instead, as high as the share of the class; a single value is a marker. Short lines
+    are medians.
 
     Parameters
     ----------
-    model : SMaLLModel or fitted classifier
-    X : array or table, rows × features, default=None
-        None: the ends of what each term can add over the training ranges, as far as the model knows them.
-    y : labels, default=None
-        None: the rows are not told apart.
+    model : SMaLLModel or fitted estimator
+        The model.
+    X : array, sparse matrix, table or Rows of shape (n_rows, n_features), default=None
+        The rows. None for the range of what each term can add over the ranges in training, where these are known.
+    y : array-like of shape (n_rows,), default=None
+        Their classes. None to draw all rows alike.
     ax : matplotlib Axes, default=None
-        None: a new figure.
+        Where to draw. None for a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+        The Axes drawn into.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from smallearn import SMaLLClassifier, plot
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> clf = SMaLLClassifier(n_nonzero=2, random_state=0).fit(X, y)
+    >>> ax = plot.violins(clf, X, y)
+    >>> ax.get_xlabel()
+    'contribution to the score'
     """
-    model = model_of(model)
-    if X is None and y is not None:
-        raise ValueError("y came without X; violins takes both, X alone or neither.")
-    lines = _possible_lines(model) if X is None else _measured_lines(model, X)
-    code = None if X is None or y is None else codes(model, y, n_rows_of(X))
+    model = as_model(model)
+    code = optional_codes(model, X, y)
+    lines = _possible_lines(model) if X is None else _measured_lines(model, read_rows(model, X))
     new = ax is None
     ax = axes_for(ax, 1.1 + (0.36 if code is None or len(model.classes) == 2 else 0.5) * len(lines))
-    _name_lines(ax, lines)
-    settle(ax, new)
+    label_lines(ax, [None if line.is_heading else line.label for line in lines], font_for_lines(ax, len(lines), 9.5))
+    if new:
+        lay_out(ax)
     ax.axvline(0.0, color=INK, linewidth=1.0, linestyle="--", zorder=1)
     _draw(ax, model, lines, code)
     _write_headings(ax, lines)
-    over = " over the training ranges" if X is None else ""
-    label_axes(ax, f"points added to the score{over}")
+    over = " over the ranges in training" if X is None else ""
+    label_axes(ax, f"contribution to the score{over}")
     if code is not None:
         shown = [number for number in range(len(model.classes)) if (code == number).any()]
         names = [f"{name_of(model.classes[number])} ({int((code == number).sum())})" for number in shown]
-        legend_above(ax, [sample(style_of(number)) for number in shown], names)
+        legend_above(ax, [legend_patch(style_of(number)) for number in shown], names)
     ax.locator_params(axis="x", nbins=8)
     tidy(ax)
     return ax
@@ -91,51 +108,61 @@ def violins(model: Any, X: Any = None, y: Any = None, *, ax: "Axes | None" = Non
 
 
 def _heading(model: SMaLLModel, number: int) -> Line:
-    owner = model.prototypes[number].owner
-    of_class = f", for {name_of(model.classes[owner])}" if len(model.classes) > 2 else ""
-    return Line(f"prototype {number + 1}{of_class}: constant {signed(model.prototypes[number].intercept)}")
+    title = score_title(model, number, quote=False, longest=LONGEST_NAME)
+    return Line(f"{title}: constant {signed(model.prototypes[number].intercept)}")
 
 
-def _deciding(model: SMaLLModel, suffix: str = "") -> list[str]:
+def _line(term: Term, suffix: str = "", **content: Any) -> Line:
+    return Line(term_text(term, longest=LONGEST_NAME) + suffix, literal=term.kind != "raw", **content)
+
+
+def _decision_labels(model: SMaLLModel, suffix: str = "") -> list[str]:
     """The heading of the last lines, and their labels."""
     if len(model.classes) > 2:
         return [
-            "lead over the next class: predicted if above 0",
+            "Lead over the next class: predicted if above 0",
             *(f"{name_of(label)}{suffix}" for label in model.classes),
         ]
     owner = model.prototypes[0].owner
-    bar = "above 0" if owner == 1 else "0 or more"
-    return [f"score that decides: {name_of(model.classes[owner])} if {bar}", f"score{suffix}"]
+    threshold = "above 0" if owner == 1 else "0 or more"
+    highest = "score" if len(model.prototypes) == 1 else "highest score"
+    return [f"Decision: {name_of(model.classes[owner])} if the {highest} is {threshold}", f"{highest}{suffix}"]
 
 
-def _measured_lines(model: SMaLLModel, X: Any) -> list[Line]:
-    n_rows_of(X)
-    best = class_scores(model.scores(X), model.owners, len(model.classes))  # first, for it says what is wrong with X
+def _measured_lines(model: SMaLLModel, rows: Rows) -> list[Line]:
+    """What each term adds in the rows, and the scores."""
     lines = []
-    for number, (prototype, added) in enumerate(zip(model.prototypes, additions(model, X), strict=True)):
+    for number, (prototype, added) in enumerate(zip(model.prototypes, additions(model, rows), strict=True)):
         lines.append(_heading(model, number))
         for place, term in enumerate(prototype.terms):
-            lines.append(Line(term_text(term), values=added[:, place], literal=term.kind != "raw"))
-    owner = model.prototypes[0].owner
-    decides = best[:, [owner]] if len(model.classes) == 2 else leads(best)
-    heading, *labels = _deciding(model)
-    return [*lines, Line(heading), *(Line(label, values=decides[:, at]) for at, label in enumerate(labels))]
+            lines.append(
+                Line(term_text(term, longest=LONGEST_NAME), values=added[:, place], literal=term.kind != "raw")
+            )
+    best = class_scores(model.scores(rows), model.owners, len(model.classes))
+    decisive = best[:, [model.prototypes[0].owner]] if len(model.classes) == 2 else leads(best)
+    heading, *labels = _decision_labels(model)
+    return [*lines, Line(heading), *(Line(label, values=decisive[:, at]) for at, label in enumerate(labels))]
 
 
 def _possible_lines(model: SMaLLModel) -> list[Line]:
+    """What each term can add over the ranges in training, and the scores that are possible."""
     lines = []
     for number, prototype in enumerate(model.prototypes):
         lines.append(_heading(model, number))
         for term in prototype.terms:
             ends = _ends(model, term)
-            unknown = "" if ends else f" ({signed(term.weight)} a unit, range unknown)"
-            lines.append(Line(term_text(term) + unknown, ends=ends or (0.0, 0.0), literal=term.kind != "raw"))
+            unknown = "" if ends else f" ({signed(term.weight)} per unit, range unknown)"
+            lines.append(
+                Line(
+                    term_text(term, longest=LONGEST_NAME) + unknown, ends=ends or (0.0, 0.0), literal=term.kind != "raw"
+                )
+            )
     spans = [_span(model, prototype) for prototype in model.prototypes]
     if any(span is None for span in spans):
         return lines
-    scores = np.array([span for span in spans if span]).T  # the least of each prototype, the greatest
+    scores = np.array([span for span in spans if span]).T  # the least score of each prototype, then the greatest
     low, high = class_scores(scores, model.owners, len(model.classes))
-    heading, *labels = _deciding(model, " (limits)")
+    heading, *labels = _decision_labels(model, " (range)")
     if len(model.classes) == 2:
         owner = model.prototypes[0].owner
         ends_of = [(float(low[owner]), float(high[owner]))]
@@ -160,7 +187,7 @@ def _ends(model: SMaLLModel, term: Term) -> tuple[float, float] | None:
 
 
 def _span(model: SMaLLModel, prototype: Prototype) -> tuple[float, float] | None:
-    """Limits of a prototype's score, each feature on its own."""
+    """The least and the greatest score of a prototype, as if its terms were independent."""
     ends = [_ends(model, term) for term in prototype.terms]
     if any(pair is None for pair in ends):
         return None
@@ -177,16 +204,16 @@ def _draw(ax: "Axes", model: SMaLLModel, lines: list[Line], code: np.ndarray | N
         if line.ends is not None:
             _draw_ends(ax, place, line)
         elif line.values is not None:
-            _draw_values(ax, place, line.values, code, len(model.classes), WIDE * reach)
+            _draw_values(ax, place, line.values, code, len(model.classes), BAR_WIDTH * reach)
     ax.set_xlim(every.min() - 0.03 * reach, every.max() + 0.03 * reach)
 
 
 def _draw_values(
     ax: "Axes", place: int, values: np.ndarray, code: np.ndarray | None, n_classes: int, width: float
 ) -> None:
-    """One shape for each class. Bars are as high as the share of the class's rows, the highest of the line whole."""
+    """One shape for each class. Bars are as high as the share of rows of the class; the highest fills the line."""
     if code is None:
-        lanes = [(values, (float(place), (HALF, HALF)), NOBODY)]
+        lanes = [(values, (float(place), (HALF, HALF)), UNLABELLED)]
     else:
         styled = enumerate(_lanes(place, n_classes))
         lanes = [(values[code == number], lane, style_of(number)) for number, lane in styled]
@@ -197,7 +224,7 @@ def _draw_values(
 
 
 def _lanes(place: float, n_classes: int) -> list[tuple[float, tuple[float, float]]]:
-    """Where the violin of each class stands, and how far it reaches up and down: two share a line back to back."""
+    """The base line of each class's violin, and how far it reaches up and down; two classes are drawn back to back."""
     if n_classes == 2:
         return [(place, (HALF, 0.0)), (place, (0.0, HALF))]
     room = HALF / n_classes
@@ -207,7 +234,7 @@ def _lanes(place: float, n_classes: int) -> list[tuple[float, tuple[float, float
 def _shape(
     ax: "Axes", values: np.ndarray, base: float, reach: tuple[float, float], style: Style, width: float, most: float
 ) -> None:
-    """A marker for one value, bars for few, a violin for many. Up is towards smaller y."""
+    """A marker for one distinct value, bars for few, a violin for many. Up is towards smaller y."""
     up, down = reach
     different, counts = np.unique(values, return_counts=True)
     if len(different) == 1:
@@ -215,7 +242,7 @@ def _shape(
         ax.plot(different, [middle], style.marker, color=style.colour, markeredgecolor=INK, markersize=6, zorder=3)
         return
     look: dict[str, Any] = {"facecolor": style.colour, "edgecolor": INK, "hatch": style.hatch, "linewidth": 0.6}
-    if len(different) <= MOST_STICKS:
+    if len(different) <= MOST_BARS:
         share = counts / counts.sum() / most
         ax.bar(different, (up + down) * share, width, base - up * share, zorder=2, **look)
         return
@@ -228,20 +255,21 @@ def _shape(
 
 
 def _density(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Gaussian kernels of Silverman's width, the highest point 1, between the least value and the greatest."""
+    """A Gaussian kernel density by Silverman's rule, from the least to the greatest value, scaled to a maximum of 1."""
     if len(values) > MOST_VALUES:
         values = np.quantile(values, np.linspace(0.0, 1.0, MOST_VALUES))
     low, high = np.quantile(values, [0.25, 0.75])
-    spread = min(float(values.std()), (high - low) / 1.34) or float(values.std())
-    width = 0.9 * spread * len(values) ** -0.2
+    deviation = min(float(values.std()), (high - low) / 1.34) or float(values.std())
+    width = 0.9 * deviation * len(values) ** -0.2
     at = np.linspace(values.min(), values.max(), 120)
     density = np.exp(-0.5 * ((at[:, None] - values) / width) ** 2).sum(axis=1)
     return at, density / density.max()
 
 
 def _draw_ends(ax: "Axes", place: float, line: Line) -> None:
+    """A bar over the range; for a literal two dots, since nothing in between is possible."""
     low, high = line.ends or (0.0, 0.0)
-    if line.literal:  # nothing in between
+    if line.literal:
         ax.plot([low, high], [place, place], color=GREY, linestyle=":", linewidth=1.2, zorder=1)
         ax.plot([low, high], [place, place], "o", color=SKY, markeredgecolor=INK, markersize=7, zorder=3)
     elif low == high:
@@ -250,18 +278,10 @@ def _draw_ends(ax: "Axes", place: float, line: Line) -> None:
         ax.barh(place, high - low, 0.5, low, facecolor=SKY, edgecolor=INK, linewidth=0.8, zorder=2)
 
 
-def _name_lines(ax: "Axes", lines: list[Line]) -> None:
-    named = [place for place, line in enumerate(lines) if not line.is_heading]
-    size = size_for(ax, len(lines), 9.5)
-    ax.set_yticks(named, [lines[place].label for place in named], parse_math=False, fontsize=size)
-    ax.set_ylim(len(lines) - 0.4, -0.6)
-    ax.tick_params(axis="y", length=0)
-
-
 def _write_headings(ax: "Axes", lines: list[Line]) -> None:
-    """Inside the Axes, where their line is empty."""
+    """Headings inside the Axes, on lines of their own."""
     longest = max(len(line.label) for line in lines if line.is_heading)
-    size = fitting(inches(ax)[0], round(1.15 * longest), size_for(ax, len(lines), 9.5))
+    size = font_for_width(inches(ax)[0], round(1.15 * longest), font_for_lines(ax, len(lines), 9.5))
     behind = {"boxstyle": "square,pad=0.15", "facecolor": "white", "edgecolor": "none"}
     look: dict[str, Any] = {"va": "center", "fontweight": "bold", "fontsize": size, "parse_math": False, "zorder": 2}
     for place, line in enumerate(lines):

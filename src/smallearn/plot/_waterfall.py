@@ -1,85 +1,107 @@
-"""One case: from the constant, term by term, to the score that decided."""
+"""One decision: from the constant, term by term, to the score."""
 
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from smallearn._text import show
-from smallearn.model import SMaLLModel, Term, _rule
+from smallearn.model import SMaLLModel, Term, _rule, as_model
 from smallearn.model._columns import factor_in_row, is_missing
 from smallearn.model._rows import as_row, values_of
-from smallearn.model._rule import score, winners
+from smallearn.model._sentences import score_name, value_text
+from smallearn.model._term import term_text
 from smallearn.plot._canvas import (
+    LONGEST_NAME,
     axes_for,
-    fitting,
+    font_for_lines,
+    font_for_width,
     inches,
     label_axes,
-    model_of,
+    label_lines,
+    lay_out,
     name_of,
-    settle,
     signed,
-    size_for,
-    term_text,
     tidy,
 )
 from smallearn.plot._colours import GREY, INK
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-UP, DOWN = "#8C8C8C", "#F2F2F2"  # neither is a class's colour
+
+UP, DOWN = "#8C8C8C", "#F2F2F2"  # not the colour of any class
 
 
 def contributions(model: Any, row: Any, *, ax: "Axes | None" = None) -> "Axes":
-    """A waterfall of one case: the constant, what each term adds, and the score of the prototype that decided.
+    """Draw one decision as a waterfall: the constant, what each term adds, and the score.
 
-    That is the prototype with the highest score. With more than two classes a dotted line marks the best score of the
+    The prototype with the highest score is drawn. With more than two classes a dotted line marks the best score of the
     other classes.
 
     Parameters
     ----------
-    model : SMaLLModel or fitted classifier
+    model : SMaLLModel or fitted estimator
+        The model.
     row : mapping, sequence, or array or table of one row
-        A mapping from feature names (``x0``, ``x1``, … if the data had none) needs only those in use.
+        The row. A mapping from feature names (``x0``, ``x1``, … if the data had none) needs only the features in use.
     ax : matplotlib Axes, default=None
-        None: a new figure.
+        Where to draw. None for a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+        The Axes drawn into.
+
+    See Also
+    --------
+    smallearn.explain.case : The same as text, and what would change the decision.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from smallearn import SMaLLClassifier, plot
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> clf = SMaLLClassifier(n_nonzero=2, random_state=0).fit(X, y)
+    >>> ax = plot.contributions(clf, X.iloc[0])
+    >>> ax.get_title(loc="left")
+    '0: score for class 0 +4.106'
     """
-    model = model_of(model)
+    model = as_model(model)
     values = values_of(model, row)
     decision = model.predict_one(as_row(model, values))
     factor = partial(factor_in_row, values)
-    scores = [float(score(prototype, factor)) for prototype in model.prototypes]
-    number = int(winners(np.array([scores]), model.owners)[0])
+    scores = np.array([[float(_rule.score(prototype, factor)) for prototype in model.prototypes]])
+    number = int(_rule.winners(scores, model.owners)[0])
     prototype = model.prototypes[number]
-    added = [prototype.intercept, *_rule.contributions(prototype, factor)]
-    new = ax is None
-    ax = axes_for(ax, 1.4 + 0.42 * (len(prototype.terms) + 2))
-    size = size_for(ax, 1.3 * (len(prototype.terms) + 2), 9.5)
     labels = ["constant", *(_with_value(term, values[term.feature]) for term in prototype.terms), "score"]
-    ax.set_yticks(range(len(labels)), labels, parse_math=False, fontsize=size)
-    ax.set_ylim(len(labels) - 0.4, -0.6)
-    ax.tick_params(axis="y", length=0)
-    settle(ax, new)
+    new = ax is None
+    ax = axes_for(ax, 1.4 + 0.42 * len(labels))
+    size = font_for_lines(ax, 1.3 * len(labels), 9.5)
+    label_lines(ax, labels, size)
+    if new:
+        lay_out(ax)
     ax.axvline(0.0, color=INK, linewidth=1.0, linestyle="--", zorder=1)
-    _bars(ax, added, size)
-    label_axes(ax, "points")
-    _rival(ax, model, scores, number)
-    which = "score" if len(scores) == 1 else f"prototype {number + 1} scores"
-    title = f"{name_of(decision)}: {which} {signed(scores[number])}"
-    ax.set_title(title, fontsize=fitting(inches(ax)[0], len(title), 11.0), parse_math=False, loc="left")
+    _bars(ax, [prototype.intercept, *_rule.contributions(prototype, factor)], size)
+    label_axes(ax, "contribution to the score")
+    if len(model.classes) > 2:
+        _mark_next_class(ax, model, scores, prototype.owner)
+    name = score_name(model, number, quote=False, longest=LONGEST_NAME)
+    title = f"{name_of(decision)}: {name} {signed(scores[0, number])}"
+    ax.set_title(title, fontsize=font_for_width(inches(ax)[0], len(title), 11.0), parse_math=False, loc="left")
     ax.locator_params(axis="x", nbins=8)
     tidy(ax)
     return ax
 
 
 def _with_value(term: Term, value: Any) -> str:
-    if is_missing(value):
-        shown = "missing" if term.kind != "raw" or term.mean is None else f"missing, taken as {term.mean:.4g}"
-    elif isinstance(value, str):
-        shown = show(value, most=18)
-    else:
-        shown = f"{value:.5g}" if not isinstance(value, bool | np.bool_) else str(value)
-    return f"{term_text(term)} = {shown}" if term.kind == "raw" else f"{term_text(term)}: {shown}"
+    """``age = 35``, ``[age ≤ 40]: 35``."""
+    text, shown = term_text(term, longest=LONGEST_NAME), value_text(value, longest=18)
+    if term.kind != "raw":
+        return f"{text}: {shown}"
+    return (
+        f"{text} = {shown}, mean {term.mean:.4g} used"
+        if is_missing(value) and term.mean is not None
+        else f"{text} = {shown}"
+    )
 
 
 def _bars(ax: "Axes", parts: list[float], size: float) -> None:
@@ -97,7 +119,7 @@ def _bars(ax: "Axes", parts: list[float], size: float) -> None:
         )  # fmt: skip
         if not last:
             ax.plot([ends[place]] * 2, [place, place + 1], color=GREY, linewidth=0.8, zorder=1)
-    _room(ax, starts, ends, size)
+    _make_room(ax, starts, ends, size)
     for place, (left, height) in enumerate(zip(lefts, heights, strict=True)):
         right = height >= 0.0
         ax.annotate(
@@ -107,22 +129,22 @@ def _bars(ax: "Axes", parts: list[float], size: float) -> None:
         )  # fmt: skip
 
 
-def _room(ax: "Axes", starts: np.ndarray, ends: np.ndarray, size: float) -> None:
-    """Space for the numbers beside the bars, of up to eight letters."""
+def _make_room(ax: "Axes", starts: np.ndarray, ends: np.ndarray, size: float) -> None:
+    """Leave space beside the bars for numbers of up to eight characters."""
     low, high = min(0.0, starts.min(), ends.min()), max(0.0, starts.max(), ends.max())
     share = min(0.3, 9 * 0.6 * size / (72 * inches(ax)[0]))
     room = share / (1.0 - 2.0 * share) * ((high - low) or 1.0)
     ax.set_xlim(low - room, high + room)
 
 
-def _rival(ax: "Axes", model: SMaLLModel, scores: list[float], number: int) -> None:
-    """The best score of another class, where classes compete."""
-    if len(model.classes) == 2:
-        return
-    mine = model.prototypes[number].owner
-    owners = model.owners
-    score, owner = max((score, -owner) for score, owner in zip(scores, owners, strict=True) if owner != mine)
+def _mark_next_class(ax: "Axes", model: SMaLLModel, scores: np.ndarray, owner: int) -> None:
+    """A dotted line at the best score of a class other than ``owner``."""
+    by_class = _rule.class_scores(scores, model.owners, len(model.classes))[0]
+    by_class[owner] = -np.inf
+    following = int(by_class.argmax())
+    score = float(by_class[following])
     low, high = ax.get_xlim()
     ax.set_xlim(min(low, score - 0.05 * (high - low)), max(high, score + 0.05 * (high - low)))
     ax.axvline(score, color=INK, linewidth=1.4, linestyle=":", zorder=1)
-    label_axes(ax, f"points (dotted: {name_of(model.classes[-owner])}, the next class, {signed(score)})")
+    label = f"contribution to the score (dotted: next class {name_of(model.classes[following])}, {signed(score)})"
+    label_axes(ax, label)

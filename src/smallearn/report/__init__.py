@@ -1,4 +1,4 @@
-"""One page about a model: self-contained HTML that needs no network, with a panel to play with it."""
+"""One page about a model: self-contained HTML that needs no network, with a panel to try inputs."""
 
 from smallearn.report._page import report_html
 

@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 from typing import Any
 
-from smallearn._text import count, rounded_down, show
+from smallearn._text import show
 from smallearn.devices import ToolchainError, cost
-from smallearn.evaluation import Evaluation
 from smallearn.model import SMaLLModel
+from smallearn.model._sentences import budget_sentence, certificate_sentence
+from smallearn.report._subject import Subject
 from smallearn.report._tables import Table
 
 CHIPS = {
@@ -17,72 +18,70 @@ CHIPS = {
 
 
 def cost_of(model: SMaLLModel, chips: Sequence[str]) -> dict[str, Any] | None:
+    """A table of flash, RAM and time of one prediction; None if there is no chip on which it can be computed."""
     lines, measured = [], []
     for chip in chips:
         for number in ("int8", "float32"):
             try:
-                found = cost(model, chip, number, layout="best")
+                one = cost(model, chip, number, layout="best")
             except (ValueError, ToolchainError, OverflowError):
                 continue
-            about = "" if found.measured else "about "
-            unit = "cycles" if found.cycles is not None else "instructions"
-            lines.append(
-                (
-                    CHIPS.get(chip, chip),
-                    number,
-                    f"{about}{found.flash:,}",
-                    f"{found.ram}",
-                    f"{found.count:,} {unit}",
-                    f"{found.time_us:.3g}",
-                )
-            )
-            measured.append(found.measured)
+            about = "" if one.measured else "about "
+            unit = "cycles" if one.cycles is not None else "instructions"
+            flash, work = f"{about}{one.flash:,}", f"{one.count:,} {unit}"
+            lines.append((CHIPS.get(chip, chip), number, flash, f"{one.ram}", work, f"{one.time_us:.3g}"))
+            measured.append(one.measured)
     if not lines:
         return None
-    how = "compiled and run in a simulator" if all(measured) else "estimated, where the chip's tools are not at hand"
-    head = ("chip", "numbers", "bytes of flash", "bytes of RAM", "one prediction, at most", "µs")
+    how = "compiled and run in a simulator" if all(measured) else "estimated where a chip's tools are not installed"
+    head = ("chip", "numbers", "flash (bytes)", "RAM (bytes)", "prediction, at most", "µs")
     return {
-        "words": f"What one prediction takes on small chips, {how}.",
-        "table": Table("Cost on chips", head, lines, (2, 3, 4, 5)),
+        "text": f"The cost of one prediction on small chips, {how}.",
+        "table": Table(name="Cost by chip", head=head, lines=lines, numbers=(2, 3, 4, 5)),
     }
 
 
-def training_of(model: SMaLLModel, judged: Evaluation | None, source: str | None) -> Table:
-    lines: list[tuple[str, str]] = []
-    data, facts, kept = model.data, model.training, model.selection
+def training_of(subject: Subject) -> Table:
+    """A table of what is known of the training data and the training."""
+    lines = [*_data_lines(subject), *_training_lines(subject.model)]
+    return Table(
+        name="Facts about data and training", head=("fact", "value"), lines=lines or [("training", "not recorded")]
+    )
+
+
+def _data_lines(subject: Subject) -> list[tuple[str, str]]:
+    model, data, judged = subject.model, subject.model.data, subject.judged
+    lines = []
     if data is not None:
         if data.source is not None:
-            lines.append(("trained on", show(data.source, quote=False)))
+            lines.append(("training table", show(data.source, quote=False)))
         if data.target is not None:
-            lines.append(("classes from column", show(data.target, quote=False)))
-        pairs = zip(model.classes, data.class_counts, strict=True)
-        lines.append(
-            (
-                "training rows",
-                f"{sum(data.class_counts)}: " + ", ".join(f"{count(n, 'row')} of {show(c)}" for c, n in pairs),
-            )
-        )
-        lines.append(("fingerprint of the rows", data.fingerprint))
+            lines.append(("target column", show(data.target, quote=False)))
+        counts = zip(model.classes, data.class_counts, strict=True)
+        by_class = ", ".join(f"{n} of class {show(label)}" for label, n in counts)
+        lines.append(("training rows", f"{sum(data.class_counts)}: {by_class}"))
+        lines.append(("fingerprint of the training rows", data.fingerprint))
     if judged is not None:
-        same = "the training rows" if judged.is_training_data else "not the table of training" if data else "unknown"
-        name = "" if source is None else f"{show(source, quote=False)}, "
-        lines.append(("rows on this page", f"{name}{judged.n_rows}: {same}"))
-    if kept is not None:
-        lines.append(
-            ("chosen by", f"cross-validation ({kept.metric}), {len(kept.scores)} folds, at most {kept.max_terms} terms")
-        )
-    if facts is not None:
-        gap = "proven optimal" if facts.certified else f"gap {facts.optimality_gap:.1%}"
-        lines.append(
-            (
-                "certificate",
-                f"training objective {facts.objective:.4g}; {facts.rivals} is below {rounded_down(facts.lower_bound)} "
-                f"({gap}), for the final assignment of rows to prototypes. It says nothing of accuracy.",
-            )
-        )
-        lines.append(("ridge penalty λ", f"{facts.alpha:g}"))
-        lines.append(("trained by", f"smallearn {facts.smallearn}"))
+        which = "the training rows" if judged.is_training_data else "not the training table"
+        if data is None:
+            which = "whether these are the training rows is not known"
+        lines.append(("rows on this page", f"{subject.rows_text}; {which}"))
+    return lines
+
+
+def _training_lines(model: SMaLLModel) -> list[tuple[str, str]]:
+    lines = []
+    selection, training = model.selection, model.training
+    if selection is not None:
+        folds = f"{len(selection.scores)}-fold cross-validation ({selection.metric})"
+        lines.append(("chosen by", f"{folds}, at most {selection.max_terms} terms"))
+    for name, sentence in (("budget", budget_sentence(model)), ("certificate", certificate_sentence(model))):
+        if sentence is not None:
+            lines.append((name, sentence))
+    if training is not None:
+        lines.append(("ridge penalty λ", f"{training.alpha:g}"))
+        lines.append(("trained with", f"smallearn {training.smallearn}"))
     for extent in model.ranges:
         label = next(show(term.label, quote=False) for term in model.features if term.feature == extent.feature)
         lines.append((f"range of {label}", f"{extent.low:.6g} to {extent.high:.6g}"))
-    return Table("Facts of the training", ("fact", "value"), lines or [("nothing", "is known of the training")])
+    return lines

@@ -1,18 +1,18 @@
-"""What the page says: everything is gathered here as plain data, and put into ``page.html``."""
+"""The content of the page, part by part, as plain data for ``page.html``."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib.resources import files
 from typing import Any
 
-import numpy as np
-
 from smallearn._version import __version__
 from smallearn.evaluation import Comparison, evaluate
-from smallearn.model import SMaLLModel
+from smallearn.model import SMaLLModel, as_model, read_rows
+from smallearn.model._rows import checked_units
 from smallearn.report._facts import CHIPS, cost_of, training_of
 from smallearn.report._panel import fields_of, script_of
-from smallearn.report._quality import familiar_of, quality_of
+from smallearn.report._quality import comparison_of, quality_of
 from smallearn.report._rule import about, title_of
+from smallearn.report._subject import Subject
 from smallearn.report._views import case_of, frontier_of, pictures_of
 
 COMMANDS = """\
@@ -20,7 +20,7 @@ smallearn predict model.json new.csv -o scored.csv
 smallearn explain model.json new.csv --row 1
 smallearn export model.json --to c -o model.h
 """
-STEPS = 5  # that `step` is called
+STEPS = 5  # calls of `step`
 
 
 def report_html(
@@ -36,53 +36,94 @@ def report_html(
     chips: Sequence[str] = tuple(CHIPS),
     step: Callable[[], None] = lambda: None,
 ) -> str:
-    """A page about a model, as HTML text that is complete in itself.
+    """Write a self-contained HTML page about a model.
+
+    The page makes no network requests. It shows the model, a panel in which inputs can be tried, and, given rows with
+    their classes, scores and errors.
 
     Parameters
     ----------
-    model : SMaLLModel
-    X, y : rows and classes, optional
-        To judge the model by. Without classes, or without rows, the page has less to say.
-    compared : Comparison, optional
-        Familiar models to set it beside, as `smallearn.evaluation.familiar` has judged them.
-    title, units, source : str, mapping, str, optional
-        The page's heading; units of features, as in `explain.describe`; the name of the file of rows.
-    rows : sequence of int, default 1, 2, …
-        The numbers of the rows in that file.
-    chips : names, default all three
-        Chips to tell the cost on.
-    step : function, optional
-        Called after each part, for a bar of progress.
+    model : SMaLLModel or fitted estimator
+        The model.
+    X : array, sparse matrix, table or Rows of shape (n_rows, n_features), default=None
+        Rows to evaluate the model on. They are read once.
+    y : array-like of shape (n_rows,), default=None
+        Their classes. Without them, the page has no scores.
+    compared : Comparison, default=None
+        Standard models for comparison, as `smallearn.evaluation.familiar` returns them.
+    title : str, default=None
+        The heading of the page.
+    units : mapping from str to str, default=None
+        Units of features: ``{"age": "years"}``.
+    source : str, default=None
+        The name of the file with the rows.
+    rows : sequence of int, default=None
+        The number of each row in that file. None for 1, 2, ….
+    chips : sequence of str, default=("atmega328p", "cortex-m0", "cortex-m4")
+        The chips to show the cost on.
+    step : callable, optional
+        Called after each of the five parts, for a progress bar.
+
+    Returns
+    -------
+    str
+        The page.
+
+    Raises
+    ------
+    ImportError
+        If jinja2 or matplotlib is not installed.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from smallearn import SMaLLClassifier
+    >>> from smallearn.report import report_html
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> clf = SMaLLClassifier(n_nonzero=2, random_state=0).fit(X, y)
+    >>> page = report_html(clf, X, y, title="Three kinds of iris", chips=())
+    >>> page.startswith("<!doctype html>")
+    True
     """
     jinja2 = _jinja()
-    units = dict(units or {})
-    if y is None and X is not None and np.shape(X)[0] == 0:
-        X = None
-    judged = None if y is None else evaluate(model, X, y)
-    content = {
+    model = as_model(model)
+    subject = _subject_of(model, X, y, units=units, source=source, row_numbers=rows)
+    content: dict[str, Any] = {
         "version": __version__,
         "title": title or title_of(model),
-        "style": files("smallearn.report").joinpath("style.css").read_text(encoding="utf-8"),
-        **about(model, X, judged, units),
-        **quality_of(model, X, y, judged, source, rows),
-        "training": training_of(model, judged, source),
+        "style": _resource("style.css"),
+        **about(subject),
+        **quality_of(subject),
+        "training": training_of(subject),
         "commands": COMMANDS,
     }
     step()
-    fields = fields_of(model, X, units)
-    content |= {"fields": fields, "script": script_of(model, fields, units), "case": case_of(model, X, fields)}
+    fields = fields_of(model, subject.rows, subject.units or {})
+    script = script_of(model, fields, subject.units or {})
+    content |= {"fields": fields, "script": script, "case": case_of(subject, fields)}
     step()
     content["frontier"] = frontier_of(model)
-    content |= pictures_of(model, X, y)
+    content |= pictures_of(subject)
     step()
     content["cost"] = cost_of(model, chips)
     step()
-    content["familiar"] = None if compared is None or judged is None else familiar_of(model, judged, compared)
+    content["comparison"] = comparison_of(subject, compared)
     content["sections"] = list(_sections(content))
-    environment = jinja2.Environment(loader=jinja2.FunctionLoader(_template), autoescape=True)
+    environment = jinja2.Environment(loader=jinja2.FunctionLoader(_resource), autoescape=True)
     page = environment.get_template("page.html").render(content)
     step()
     return page
+
+
+def _subject_of(model: SMaLLModel, X: Any, y: Any, *, units: Mapping[str, str] | None, **of_file: Any) -> Subject:
+    """Everything that the page is about; the rows are read here, once."""
+    if X is None and y is not None:
+        raise ValueError("y is given without X; pass both, X alone or neither.")
+    rows = None if X is None else read_rows(model, X)
+    if rows is not None and rows.n_rows == 0 and y is None:
+        rows = None
+    judged = None if y is None else evaluate(model, rows, y)
+    return Subject(model=model, rows=rows, y=y, judged=judged, units=checked_units(model, units), **of_file)
 
 
 def _jinja() -> Any:
@@ -95,21 +136,23 @@ def _jinja() -> Any:
     return jinja2
 
 
-def _template(name: str) -> str:
+def _resource(name: str) -> str:
+    """The text of a file of this package."""
     return files("smallearn.report").joinpath(name).read_text(encoding="utf-8")
 
 
 def _sections(content: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    yield "rule", "The rule"
-    for part, name, words in (
+    """Anchor and name of each section that the page has."""
+    yield "rule", "Model"
+    for part, anchor, name in (
         ("fields", "what-if", "What if?"),
-        ("scores", "good", "How good"),
-        ("frontier", "frontier", "Size and accuracy"),
+        ("scores", "good", "Scores"),
+        ("frontier", "frontier", "Accuracy against size"),
         ("pictures", "pictures", "Pictures"),
-        ("case", "case", "A case"),
-        ("errors", "errors", "Where it errs"),
-        ("cost", "cost", "On a chip"),
+        ("case", "case", "One decision"),
+        ("errors", "errors", "Errors"),
+        ("cost", "cost", "Cost on chips"),
     ):
         if content.get(part):
-            yield name, words
+            yield anchor, name
     yield "facts", "Data and training"

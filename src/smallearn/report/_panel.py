@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from importlib.resources import files
 from typing import Any
@@ -10,22 +10,24 @@ from typing import Any
 import numpy as np
 
 from smallearn._text import show, show_category
-from smallearn.export._flat import Input, flatten
+from smallearn.export._flat import FlatTerm, Input, flatten
 from smallearn.export._scripts.javascript import to_javascript
-from smallearn.model import SMaLLModel, Term
+from smallearn.model import SMaLLModel, Term, read_rows
 from smallearn.model._columns import Column
-from smallearn.model._rows import read_rows
+from smallearn.model._sentences import score_name
 from smallearn.model._term import condition_text
 
 MOST_CATEGORIES = 50
 OTHER = "(any other)"
-LARGEST = 1e150  # that a slider goes to: beyond it the width of a range is no number
+LARGEST = 1e150  # the end of a slider: the width of a larger range would overflow
 
 
 @dataclass(frozen=True)
 class Field:
-    """An input: a number with its range, or text to choose from. ``start`` is a typical value; ``unit`` what it is
-    measured in. ``options`` are labels and the values that they stand for."""
+    """An input of the panel: a number with the range of its slider, or text with ``options`` to choose from.
+
+    ``start`` is a typical value. ``options`` are pairs of a label and its value.
+    """
 
     id: str
     feature: int
@@ -33,78 +35,90 @@ class Field:
     is_text: bool
     may_be_missing: bool
     start: Any
-    low: float
-    high: float
-    step: float
-    options: tuple[tuple[str, Any], ...]
     unit: str | None
+    low: float = 0.0
+    high: float = 0.0
+    step: float = 0.0
+    options: tuple[tuple[str, Any], ...] = ()
 
 
-def fields_of(model: SMaLLModel, X: Any, units: dict[str, str]) -> list[Field]:
-    """A field for each feature in use, in the order in which the exported function wants them."""
+def fields_of(model: SMaLLModel, X: Any, units: Mapping[str, str]) -> list[Field]:
+    """A field for each feature in use, in the order of the exported function's arguments."""
     flat = flatten(model)
     columns = {} if X is None else read_rows(model, X).columns
     fields = []
-    for number, given in enumerate(flat.inputs):
-        name, column, unit = f"input-{number}", columns.get(given.feature), units.get(given.label)
-        if given.is_text:
-            fields.append(_text_field(name, given, column, unit))
+    for number, feature in enumerate(flat.inputs):
+        column, unit = columns.get(feature.feature), units.get(feature.label)
+        common: dict[str, Any] = {
+            "id": f"input-{number}",
+            "feature": feature.feature,
+            "label": show(feature.label, quote=False, most=120).strip() or "(no name)",
+            "is_text": feature.is_text,
+            "may_be_missing": feature.may_be_missing,
+            "unit": unit,
+        }
+        if feature.is_text:
+            fields.append(Field(**common, **_text_range(feature, column)))
         else:
-            own = [value for term in flat.terms if term.input == number for value in (term.value, term.mean)]
-            fields.append(_number_field(name, given, column, unit, [value for value in own if _is_number(value)]))
+            compared = [value for term in flat.terms if term.input == number for value in _numbers_of(term)]
+            fields.append(Field(**common, **_number_range(feature, column, compared)))
     return fields
 
 
-def _text_field(name: str, given: Input, column: Column | None, unit: str | None) -> Field:
-    seen = Counter([] if column is None else map(_plain, column.values[~column.missing].tolist()))
-    often = sorted(seen, key=lambda value: (-seen[value], str(value)))
-    values = list(dict.fromkeys([*often[:MOST_CATEGORIES], *given.categories]))
-    other = _unlike(values)
-    options = (*((_shown(value), value) for value in values), (OTHER, other))
-    start = values[0] if values else other
-    label = _called(given)
-    return Field(name, given.feature, label, True, given.may_be_missing, start, 0.0, 0.0, 0.0, options, unit)
+def _numbers_of(term: FlatTerm) -> list[float]:
+    """The threshold, category or mean of a term, as far as they are numbers."""
+    return [value for value in (term.value, term.mean) if value is not None and not isinstance(value, str)]
 
 
-def _called(given: Input) -> str:
-    """What is written beside the field: never nothing."""
-    return show(given.label, quote=False, most=120).strip() or "(no name)"
+def _text_range(feature: Input, column: Column | None) -> dict[str, Any]:
+    """The options of a text field, the most frequent categories first, and where it starts."""
+    seen = Counter([] if column is None else map(_as_compared, column.values[~column.missing].tolist()))
+    frequent = sorted(seen, key=lambda value: (-seen[value], str(value)))
+    values = list(dict.fromkeys([*frequent[:MOST_CATEGORIES], *feature.categories]))
+    other = _text_unlike(values)
+    return {
+        "options": (*((_option_text(value), value) for value in values), (OTHER, other)),
+        "start": values[0] if values else other,
+    }
 
 
-def _plain(value: Any) -> Any:
+def _as_compared(value: Any) -> Any:
     """A category as the exported function compares it: text, or a number in double precision."""
     return value if isinstance(value, str) else float(value)
 
 
-def _shown(value: Any) -> str:
+def _option_text(value: Any) -> str:
     return show(value, quote=False) if isinstance(value, str) else show_category(value)
 
 
-def _is_number(value: Any) -> bool:
-    return value is not None and not isinstance(value, str)
+def _text_unlike(values: list[Any]) -> str:
+    """A text that is none of these."""
+    other = OTHER
+    while other in values:
+        other += " "
+    return other
 
 
-def _number_field(name: str, given: Input, column: Column | None, unit: str | None, own: Sequence[Any]) -> Field:
-    """``own``: the numbers that the feature is compared with."""
+def _number_range(feature: Input, column: Column | None, compared: Sequence[float]) -> dict[str, Any]:
+    """The ends and the step of a slider, and where it starts; ``compared`` are the numbers in the feature's terms."""
     numbers = np.empty(0) if column is None else column.numbers[~column.missing]
-    low, high = _range(given, numbers, own)
+    low, high = _ends(feature, numbers, compared)
     whole = len(numbers) > 0 and bool(np.all(numbers == np.rint(numbers)))
     step = 1.0 if whole and low == int(low) else _step(high - low)
     middle = float(np.median(numbers)) if len(numbers) else 0.5 * low + 0.5 * high
-    typical = min(max(float(f"{step * round(middle / step):.12g}"), low), high)
-    label = _called(given)
-    return Field(name, given.feature, label, False, given.may_be_missing, typical, low, high, step, (), unit)
+    start = min(max(float(f"{step * round(middle / step):.12g}"), low), high)
+    return {"low": low, "high": high, "step": step, "start": start}
 
 
-def _range(given: Input, numbers: np.ndarray, own: Sequence[float]) -> tuple[float, float]:
-    """That of the slider: as in training, as in the rows, or around what the feature is compared with."""
-    if given.low is not None and given.high is not None:
-        low, high = given.low, given.high
+def _ends(feature: Input, numbers: np.ndarray, compared: Sequence[float]) -> tuple[float, float]:
+    """The range in training, that of the rows, or one around the numbers in the feature's terms; never empty."""
+    if feature.low is not None and feature.high is not None:
+        low, high = feature.low, feature.high
     elif len(numbers):
         low, high = float(numbers.min()), float(numbers.max())
     else:
-        least, most = min(own, default=0.0), max(own, default=0.0)
-        beyond = max(most - least, 0.5 * abs(most), 1.0) if own else 10.0
+        least, most = min(compared, default=0.0), max(compared, default=0.0)
+        beyond = max(most - least, 0.5 * abs(most), 1.0) if compared else 10.0
         low, high = least - beyond, most + beyond
     low, high = (min(max(end, -LARGEST), LARGEST) for end in (low, high))
     smallest = max(1e-9 * max(abs(low), abs(high)), 1e-300)
@@ -112,45 +126,39 @@ def _range(given: Input, numbers: np.ndarray, own: Sequence[float]) -> tuple[flo
 
 
 def _step(extent: float) -> float:
-    """A thousandth or so of the range, a power of ten."""
+    """A power of ten, about a thousandth of the range."""
     return float(f"1e{int(np.floor(np.log10(extent))) - 3}")
 
 
-def _unlike(values: list[Any]) -> str:
-    """Text that is none of these."""
-    other = OTHER
-    while other in values:
-        other += " "
-    return other
-
-
-def script_of(model: SMaLLModel, fields: list[Field], units: dict[str, str]) -> str:
+def script_of(model: SMaLLModel, fields: list[Field], units: Mapping[str, str]) -> str:
     """The exported module and the code of the panel, for one ``<script type="module">``."""
     panel = files("smallearn.report").joinpath("panel.js").read_text(encoding="utf-8")
     constants = {
         "FIELDS": [asdict(field) for field in fields],
-        "WORDS": _words(model, units),
+        "TERM_TEXTS": _term_texts(model, units),
+        "SCORE_NAMES": [score_name(model, number, quote=False) for number in range(len(model.prototypes))],
         "NAMES": [show(label, quote=False) for label in model.classes],
     }
-    lines = [f"const {name} = {_harmless(value)};" for name, value in constants.items()]
+    lines = [f"const {name} = {_script_json(value)};" for name, value in constants.items()]
     return "\n".join([to_javascript(model, inputs="used"), *lines, panel])
 
 
-def _words(model: SMaLLModel, units: dict[str, str]) -> list[list[str]]:
-    """Each term of each prototype of the exported module, in words."""
+def _term_texts(model: SMaLLModel, units: Mapping[str, str]) -> list[list[str]]:
+    """The text of each term of each prototype, in the order of the exported module."""
     flat = flatten(model)
-    found = []
-    for j in range(len(flat.owners)):
-        mine = []
-        for term in flat.of(j):
-            given = flat.inputs[term.input]
-            own = Term(given.feature, term.weight, given.label, term.kind, term.value)
-            raw = show(given.label, quote=False)
-            mine.append(raw if term.kind == "raw" else condition_text(own, units.get(given.label)))
-        found.append(mine)
-    return found
+
+    def text(term: FlatTerm) -> str:
+        feature = flat.inputs[term.input]
+        if term.kind == "raw":
+            return show(feature.label, quote=False)
+        literal = Term(
+            feature=feature.feature, weight=term.weight, name=feature.label, kind=term.kind, value=term.value
+        )
+        return condition_text(literal, units.get(feature.label))
+
+    return [[text(term) for term in flat.of(number)] for number in range(len(flat.owners))]
 
 
-def _harmless(value: Any) -> str:
-    """JSON that nothing within ``<script>`` can break out of, in ASCII."""
+def _script_json(value: Any) -> str:
+    """JSON in ASCII that cannot end the ``<script>`` element."""
     return json.dumps(value).replace("<", "\\u003c")

@@ -1,5 +1,4 @@
-"""Pictures as text for a page: SVG, with points as a bitmap within it where they are many, and all of it where it would
-be too long."""
+"""Pictures as SVG text; many points become a bitmap within it, and so does a picture that would be too long."""
 
 import base64
 import io
@@ -12,32 +11,33 @@ import numpy as np
 
 from smallearn.plot._canvas import need_matplotlib
 
-WIDTH = 7.2  # inches; a page shows them at its own width
-MANY_POINTS = 80  # beyond these, dots become a bitmap
-LONGEST, DPI, COLOURS = 250_000, 100, 16  # signs of a picture, beyond which it becomes a bitmap, and how fine that is
+WIDTH = 7.2  # inches; the page shows pictures at its own width
+MANY_POINTS = 80  # beyond which points become a bitmap
+LONGEST, DPI, COLOURS = 250_000, 100, 16  # characters, beyond which a picture becomes a bitmap; its resolution, colours
 OUTER = re.compile(r"^.*?(?=<svg)", flags=re.DOTALL)
 NAMES = re.compile(r'(\bid="|xlink:href="#|href="#|url\(#)')
 SIZE = re.compile(r'(<svg[^>]*?) width="[^"]*"([^>]*?)', flags=re.DOTALL)
 HEIGHT = re.compile(r'(<svg[^>]*?) height="[^"]*"', flags=re.DOTALL)
-DIGITS = re.compile(r"(?<=\.\d\d)\d+")  # beyond a hundredth of a point, which no screen shows
+DIGITS = re.compile(r"(?<=\.\d\d)\d+")  # beyond a hundredth of a point, which no screen can show
 PATHS = re.compile(r' d="[^"]*"')
 UNSEEN = re.compile(r"<metadata>.*?</metadata>|<!--.*?-->\n?", flags=re.DOTALL)
 
 
 @dataclass(frozen=True)
 class Picture:
-    """SVG text, what it shows for those who do not see it, and a caption."""
+    """SVG text, a text alternative for screen readers, and a caption."""
 
     svg: str
-    words: str
+    alt: str
     caption: str
 
 
 def draw(
-    name: str, height: float, paint: Callable[[Any], Any], words: str, caption: str, width: float = WIDTH
+    paint: Callable[[Any], Any], *, name: str, alt: str, caption: str, height: float, width: float = WIDTH
 ) -> Picture:
-    """What ``paint`` draws into the Axes that it is given. ``name`` keeps the picture's parts apart from others'."""
+    """What ``paint`` draws into the Axes that it is given. ``name`` makes the ids within the SVG unique on the page."""
     need_matplotlib()
+    from matplotlib import rc_context
     from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.collections import PathCollection
     from matplotlib.figure import Figure
@@ -46,17 +46,18 @@ def draw(
     FigureCanvasSVG(figure)
     axes = figure.subplots()
     paint(axes)
-    for dots in axes.findobj(PathCollection):
-        dots.set_rasterized(np.shape(dots.get_offsets())[0] > MANY_POINTS)
+    for points in axes.findobj(PathCollection):
+        points.set_rasterized(np.shape(points.get_offsets())[0] > MANY_POINTS)
     content = io.StringIO()
-    figure.savefig(content, format="svg", dpi=150, metadata={"Date": None, "Creator": None})
+    with rc_context({"svg.hashsalt": name}):  # the same ids each time
+        figure.savefig(content, format="svg", dpi=150, metadata={"Date": None, "Creator": None})
     svg = _for_page(content.getvalue(), name)
-    return Picture(svg if len(svg) <= LONGEST else _as_bitmap(figure), words, caption)
+    return Picture(svg=svg if len(svg) <= LONGEST else _as_bitmap(figure), alt=alt, caption=caption)
 
 
 def _as_bitmap(figure: Any) -> str:
-    """Of few colours: that is a fifth as long."""
-    from PIL import Image  # which matplotlib needs, too
+    """The figure as a PNG of few colours, which is a fifth as long, within an SVG."""
+    from PIL import Image  # a dependency of matplotlib
 
     drawn, content = io.BytesIO(), io.BytesIO()
     figure.savefig(drawn, format="png", dpi=DPI)
@@ -71,7 +72,7 @@ def _as_bitmap(figure: Any) -> str:
 
 
 def _for_page(svg: str, name: str) -> str:
-    """The SVG element alone, as wide as its place, its names its own."""
+    """The SVG element alone, as wide as its container, with unique ids."""
     svg = _short(UNSEEN.sub("", OUTER.sub("", svg)))
     svg = NAMES.sub(rf"\g<1>{name}-", svg)
     svg = HEIGHT.sub(r"\1", SIZE.sub(r"\1\2", svg, count=1), count=1)
@@ -79,5 +80,5 @@ def _for_page(svg: str, name: str) -> str:
 
 
 def _short(svg: str) -> str:
-    """With fewer digits where lines are drawn. Letters are drawn large and made small, and keep theirs."""
-    return PATHS.sub(lambda found: DIGITS.sub("", found[0]), svg)
+    """Fewer digits in paths. Glyphs are defined large and scaled down, and keep theirs."""
+    return PATHS.sub(lambda path: DIGITS.sub("", path[0]), svg)

@@ -1,153 +1,135 @@
-"""How good the model is: scores, curves, mistakes, and familiar models beside it."""
+"""How good the model is: scores, curves, errors, and standard models for comparison."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from smallearn._text import count, percent, show
-from smallearn.evaluation import Comparison, Evaluation
-from smallearn.model import SMaLLModel
+from smallearn._text import count, percent, show, typeset
+from smallearn.evaluation import Comparison, Evaluation, Interval, _captions
+from smallearn.plot._colours import BLUE, GREY
 from smallearn.report._pictures import Picture, draw
-from smallearn.report._tables import Table, typeset
+from smallearn.report._subject import Subject
+from smallearn.report._tables import Table
 
-NARROW = 4.8  # inches, of pictures that stand side by side
+NARROW = 4.8  # inches, of pictures side by side
 
 
-def quality_of(
-    model: SMaLLModel, X: Any, y: Any, judged: Evaluation | None, source: str | None, rows: Sequence[int] | None
-) -> dict[str, Any]:
-    kept = model.selection
-    facts: list[tuple[str, str, str]] = []
-    warning = None
-    of_file = "" if source is None else f" of {show(source, quote=False)}"
-    if kept is not None:
-        name = "accuracy" if kept.metric == "accuracy" else kept.metric
-        words = f"± {kept.told(kept.spread)} (standard error), on training rows held out in turn"
-        facts.append((f"{name}, cross-validated", typeset(kept.told(kept.score)), words))
-    if judged is not None and not judged.is_training_data:
-        low, high = judged.accuracy.low, judged.accuracy.high
-        base = f"{judged.frequent:.1%} by always saying the same"
-        words = f"{low:.1%} to {high:.1%} (95% interval), {judged.n_rows} rows{of_file}; {base}"
-        facts.insert(0, ("accuracy on these rows", f"{judged.accuracy.value:.1%}", words))
-    if judged is not None and judged.is_training_data:
-        better = "" if kept is None else " The cross-validated score is the one to go by."
-        warning = f"The rows on this page are those that the model was trained on. Scores on them flatter it.{better}"
-        if kept is None:
-            facts.append(("accuracy in training", f"{judged.accuracy.value:.1%}", f"{judged.n_rows} rows"))
-    facts += [
-        ("terms", str(len(model.terms)), f"in {count(len(model.prototypes), 'score')}"),
-        ("features", f"{len(model.features)} of {model.n_features}", "in use"),
-    ]
-    content: dict[str, Any] = {"facts": facts, "warning": warning, "scores": None, "errors": None}
+def quality_of(subject: Subject) -> dict[str, Any]:
+    """The figures at the top of the page, and the sections on scores and errors."""
+    judged = subject.judged
+    content: dict[str, Any] = {"facts": _facts(subject), "warning": _warning(subject), "scores": None, "errors": None}
     if judged is None:
         return content
-    content |= {
+    head, *lines = judged.confusion_lines()
+    return content | {
         "scores": {
-            "words": _score_words(model, judged, of_file),
-            "caption": "On the rows that it was trained on" if judged.is_training_data else "On these rows",
-            "table": Table("Scores", ("score", "value (95% interval)", "what it is"), list(judged.figures()), ()),
+            "text": typeset(" ".join(judged.summary(subject.model, rows=f"the {subject.rows_text}"))),
+            "caption": "Scores on the training rows" if judged.is_training_data else "Scores on these rows",
+            "table": Table(
+                name="Table of scores", head=("score", "value (95% interval)", "meaning"), lines=list(judged.figures())
+            ),
         },
-        "confusion": _confusion(judged),
-        "curves": _curves(model, X, y, judged),
-        "errors": _errors(judged, rows),
+        "confusion": {"caption": _captions.CONFUSION, "head": head, "lines": lines},
+        "curves": _curves(subject, judged),
+        "errors": _errors(subject, judged),
     }
-    return content
 
 
-def _score_words(model: SMaLLModel, judged: Evaluation, of_file: str) -> str:
-    kept = model.selection
-    if not judged.is_training_data:
-        known = "" if model.data is None else " This is not the table that it was trained on."
-        worse = ""
-        if judged.accuracy.value <= judged.frequent:
-            worse = " Always giving the answer that is most frequent here would be right as often, or more often."
-        return f"On the {count(judged.n_rows, 'row')}{of_file}, {judged.accuracy:.1%} are right.{known}{worse}"
-    if kept is None:
-        return (
-            "These are the training rows, and the model's file has no cross-validated score: expect less on new rows."
+def _facts(subject: Subject) -> list[tuple[str, str, str]]:
+    """Name, value and explanation of the figures at the top of the page."""
+    model, judged, selection = subject.model, subject.judged, subject.model.selection
+    facts = []
+    if judged is not None and not judged.is_training_data:
+        low, high = judged.accuracy.low, judged.accuracy.high
+        text = f"{low:.1%} to {high:.1%} (95% interval), {subject.rows_text}; {judged.baseline}"
+        facts.append(("accuracy on these rows", f"{judged.accuracy.value:.1%}", text))
+    if selection is not None:
+        text = f"± {selection.told(selection.spread)} (standard error), on held-out training rows"
+        facts.append((f"cross-validated {selection.metric}", typeset(selection.told(selection.score)), text))
+    elif judged is not None and judged.is_training_data:
+        text = f"{subject.rows_text}; {judged.baseline}"
+        facts.append(("accuracy on the training rows", f"{judged.accuracy.value:.1%}", text))
+    return [
+        *facts,
+        ("terms", str(len(model.terms)), f"in {count(len(model.prototypes), 'score')}"),
+        ("features", f"{len(model.features)} of {model.n_features}", "used"),
+    ]
+
+
+def _warning(subject: Subject) -> str | None:
+    if subject.judged is None or not subject.judged.is_training_data:
+        return None
+    better = "" if subject.model.selection is None else " Rely on the cross-validated score."
+    return f"The rows on this page are the training rows, so the scores on them are optimistic.{better}"
+
+
+def _curves(subject: Subject, judged: Evaluation) -> list[Picture]:
+    """The ROC curve, with two classes, and the calibration curve."""
+    from smallearn import plot
+
+    if judged.auc is None:
+        return []
+    positive = show(judged.classes[1], quote=False)
+    pictures = [] if judged.roc is None else [_roc(judged.roc, judged.auc, positive)]
+    pictures.append(
+        draw(
+            lambda ax: plot.reliability(subject.model, subject.rows, subject.y, ax=ax),
+            name="reliability",
+            alt=f"Calibration curve: observed share of {positive} against its predicted probability.",
+            caption=f"Calibrated probabilities of {positive} lie on the diagonal; bars are 95% intervals.",
+            height=4.4,
+            width=NARROW,
         )
-    right = f"{kept.text} were right" if kept.metric == "accuracy" else f"it reached {typeset(kept.text)}"
-    return (
-        f"On rows held out, fold by fold, {right} ({kept.metric}, mean of {count(len(kept.scores), 'fold')} and its "
-        "standard error). The scores below are those on the training rows themselves, which flatter."
+    )
+    return pictures
+
+
+def _roc(rates: tuple[np.ndarray, np.ndarray], auc: Interval, positive: str) -> Picture:
+    def paint(ax: Any) -> None:
+        ax.plot(*rates, color=BLUE, linewidth=2)
+        ax.plot([0, 1], [0, 1], color=GREY, linewidth=1, linestyle="--")
+        ax.set(xlabel="false positive rate", ylabel="true positive rate", xlim=(-0.01, 1.01), ylim=(-0.01, 1.01))
+        ax.set_title(f"ROC curve, area {auc.value:.3f}")
+
+    return draw(
+        paint,
+        name="roc",
+        alt=f"ROC curve. The area under it is {auc.value:.3f}.",
+        caption=f"True positive rate against false positive rate; {positive} is the positive class.",
+        height=4.4,
+        width=NARROW,
     )
 
 
-def _confusion(judged: Evaluation) -> dict[str, Any]:
-    names = [show(label, quote=False) for label in judged.classes]
-    lines = []
-    for at, (name, row) in enumerate(zip(names, judged.confusion, strict=True)):
-        right = f"{row[at] / row.sum():.1%}" if row.sum() else "–"
-        lines.append({"name": name, "counts": [int(n) for n in row], "at": at, "right": right})
-    return {"classes": names, "lines": lines}
-
-
-def _curves(model: SMaLLModel, X: Any, y: Any, judged: Evaluation) -> list[Picture]:
-    from smallearn import plot
-
-    found = []
-    if judged.roc is not None and judged.auc is not None:
-        false, true = judged.roc
-        area = judged.auc
-
-        def roc(ax: Any) -> None:
-            ax.plot(false, true, color="#0072B2", linewidth=2)
-            ax.plot([0, 1], [0, 1], color="#777777", linewidth=1, linestyle="--")
-            ax.set(xlabel="false positive rate", ylabel="true positive rate", xlim=(-0.01, 1.01), ylim=(-0.01, 1.01))
-            ax.set_title(f"ROC curve, area {area.value:.3f}")
-
-        words = f"ROC curve. The area under it is {area.value:.3f}."
-        found.append(
-            draw(
-                "roc",
-                4.4,
-                roc,
-                words,
-                "How many of the one class are found at the price of how many of the other.",
-                NARROW,
-            )
-        )
-    if judged.auc is not None:
-        words = (
-            "Reliability curve: the share of rows that are of the class, by the probability that the model gives it."
-        )
-        of = show(model.classes[1], quote=False)
-        caption = f"Where the probabilities of {of} are right, the points lie on the diagonal; bars are 95% intervals."
-        found.append(draw("reliability", 4.4, lambda ax: plot.reliability(model, X, y, ax=ax), words, caption, NARROW))
-    return found
-
-
-def _errors(judged: Evaluation, rows: Sequence[int] | None) -> dict[str, Any]:
+def _errors(subject: Subject, judged: Evaluation) -> dict[str, Any]:
+    """How many rows are predicted wrongly, in which groups, and the errors with the highest probability."""
     wrong = judged.n_rows - int(np.trace(judged.confusion))
     if not wrong:
-        return {
-            "words": f"None of the {count(judged.n_rows, 'row')} is given to a wrong class.",
-            "groups": None,
-            "mistakes": None,
-        }
+        return {"text": f"None of the {count(judged.n_rows, 'row')} is predicted wrongly.", "tables": []}
     groups = [(group.text, str(group.n_rows), f"{group.wrong:.1%}") for group in judged.groups]
-    mistakes = [
+    errors = [
         (
-            f"row {one.row + 1 if rows is None else rows[one.row]}",
+            str(subject.number_of(one.row)),
             show(one.truth, quote=False),
             show(one.predicted, quote=False),
             percent(one.probability),
         )
         for one in judged.mistakes
     ]
+    tables = [
+        Table(name=_captions.GROUPS, head=_captions.GROUPS_HEAD, lines=groups, numbers=(1, 2)),
+        Table(name=_captions.ERRORS, head=_captions.ERRORS_HEAD, lines=errors, numbers=(0, 3), narrow=True),
+    ]
     return {
-        "words": f"{wrong} of the {judged.n_rows} rows ({wrong / judged.n_rows:.1%}) are given to a wrong class.",
-        "groups": Table("Groups with most mistakes", ("rows where", "rows", "wrong"), groups, (1, 2))
-        if groups
-        else None,
-        "mistakes": Table(
-            "Surest mistakes", ("row of the data", "is", "model says", "with probability"), mistakes, (3,)
-        ),
+        "text": f"{wrong} of the {judged.n_rows} rows ({wrong / judged.n_rows:.1%}) are predicted wrongly.",
+        "tables": [table for table in tables if table.lines],
     }
 
 
-def familiar_of(model: SMaLLModel, judged: Evaluation, compared: Comparison) -> dict[str, Any]:
-    head = ("model", "accuracy", "what one would have to read")
-    table = Table("Familiar models", head, compared.lines(model, judged), (1,), own=0)
-    return {"words": compared.words(model, judged), "table": table}
+def comparison_of(subject: Subject, compared: Comparison | None) -> dict[str, Any] | None:
+    """The table of standard models; None without rows, or without standard models."""
+    if compared is None or subject.judged is None:
+        return None
+    lines = compared.lines(subject.model, subject.judged)
+    table = Table(name=_captions.COMPARISON, head=_captions.COMPARISON_HEAD, lines=lines, numbers=(1,), own=0)
+    return {"text": compared.words(subject.model, subject.judged), "table": table}

@@ -1,4 +1,4 @@
-// The panel: reads the fields, asks the functions above, shows the answer. Nothing is sent anywhere.
+// The panel: reads the fields, calls the exported functions above, shows the decision. Nothing is sent anywhere.
 const at = (id) => document.getElementById(id);
 const shortNumber = (value) => {
   if (value === 0) return "0";
@@ -13,7 +13,7 @@ function readField(field) {
   if (field.is_text) return field.options[control.selectedIndex][1];
   const value = control.value.trim() === "" ? NaN : Number(control.value);
   control.ariaInvalid = String(!Number.isFinite(value));
-  if (!Number.isFinite(value)) throw new RangeError(`${field.label}: a number is needed.`);
+  if (!Number.isFinite(value)) throw new RangeError(`${field.label}: enter a number.`);
   return value;
 }
 
@@ -23,28 +23,24 @@ function percent(chance) {
 }
 
 function explainScore(z, prototype) {
-  const which = z.length === 1 ? "The score" : `Prototype ${prototype + 1} of ${z.length}`;
+  const best = z[prototype];
   if (CLASSES.length > 2) {
     const others = z.map((_, j) => j).filter((j) => OWNERS[j] !== OWNERS[prototype]);
-    const ahead = (j, best) => z[j] > z[best] || (z[j] === z[best] && OWNERS[j] < OWNERS[best]);
-    const next = others.reduce((best, j) => (ahead(j, best) ? j : best));
-    const lead = shortNumber(z[prototype] - z[next]);
-    const rival = `the next class is ${NAMES[OWNERS[next]]} with ${signed(z[next])}, ${lead} less`;
-    return `${which} has the highest score, ${signed(z[prototype])}; ${rival}.`;
+    const ahead = (j, i) => z[j] > z[i] || (z[j] === z[i] && OWNERS[j] < OWNERS[i]);
+    const next = others.reduce((i, j) => (ahead(j, i) ? j : i));
+    const rival = `the next class is ${NAMES[OWNERS[next]]} with ${signed(z[next])}`;
+    return `The ${SCORE_NAMES[prototype]} is highest, ${signed(best)}; ${rival}, ${shortNumber(best - z[next])} lower.`;
   }
-  const fired = winner(z).label === OWNERS[prototype];
-  if (z.length === 1) return `The score is ${signed(z[prototype])}; the decision changes at 0.`;
-  if (fired) return `${which} decides, with ${signed(z[prototype])}; the decision changes at 0.`;
-  const nearest = `the nearest is number ${prototype + 1} with ${signed(z[prototype])}`;
-  const none = OWNERS[0] === 1 ? "is above 0" : "reaches 0";
-  return `No prototype ${none}, where the decision changes; ${nearest}.`;
+  const side = best > 0 ? "Above" : best < 0 ? "Below" : "At";
+  if (z.length === 1) return `${side} the threshold of 0: score ${signed(best)}.`;
+  return `${side} the threshold of 0: best score ${signed(best)} (number ${prototype + 1} of ${z.length}).`;
 }
 
-function addLine(body, words, value, largest) {
+function addLine(body, label, value, largest) {
   const line = body.insertRow();
   const head = document.createElement("th");
   head.scope = "row";
-  head.textContent = words;
+  head.textContent = label;
   line.append(head);
   const amount = line.insertCell();
   amount.className = "number";
@@ -57,8 +53,8 @@ function addLine(body, words, value, largest) {
   cell.append(bar);
 }
 
-function show() {
-  const decisionPlace = at("decision");
+function update() {
+  const decision = at("decision");
   const body = at("contributions").tBodies[0];
   body.replaceChildren();
   try {
@@ -67,21 +63,21 @@ function show() {
     const { prototype, label } = winner(z);
     const parts = contributions(x)[prototype];
     const chance = probabilities(x)[label];
-    decisionPlace.textContent = `${NAMES[label]} (${percent(chance)})`;
-    decisionPlace.dataset.label = String(label);
-    decisionPlace.dataset.score = String(z[prototype]);
-    decisionPlace.dataset.scores = JSON.stringify(z);
-    decisionPlace.dataset.prototype = String(prototype);
-    decisionPlace.dataset.probability = String(chance);
+    decision.textContent = `${NAMES[label]} (${percent(chance)})`;
+    decision.dataset.label = String(label);
+    decision.dataset.score = String(z[prototype]);
+    decision.dataset.scores = JSON.stringify(z);
+    decision.dataset.prototype = String(prototype);
+    decision.dataset.probability = String(chance);
     at("why").textContent = explainScore(z, prototype);
     const largest = Math.max(Math.abs(INTERCEPTS[prototype]), ...parts.map(Math.abs));
-    addLine(body, "to begin with", INTERCEPTS[prototype], largest);
-    parts.forEach((part, i) => addLine(body, WORDS[prototype][i], part, largest));
+    addLine(body, "constant", INTERCEPTS[prototype], largest);
+    parts.forEach((part, i) => addLine(body, TERM_TEXTS[prototype][i], part, largest));
     at("total").textContent = signed(z[prototype]);
-  } catch (problem) {
-    decisionPlace.textContent = "No answer";
-    for (const name of Object.keys(decisionPlace.dataset)) delete decisionPlace.dataset[name];
-    at("why").textContent = problem.message;
+  } catch (error) {
+    decision.textContent = "No prediction";
+    for (const name of Object.keys(decision.dataset)) delete decision.dataset[name];
+    at("why").textContent = error.message;
     at("total").textContent = "";
   }
 }
@@ -90,17 +86,17 @@ function connect(field) {
   const control = at(field.id);
   if (!field.is_text) {
     const slider = at(`${field.id}-slider`);
-    slider.addEventListener("input", () => { control.value = slider.value; show(); });
-    control.addEventListener("input", () => { if (control.value !== "") slider.value = control.value; show(); });
+    slider.addEventListener("input", () => { control.value = slider.value; update(); });
+    control.addEventListener("input", () => { if (control.value !== "") slider.value = control.value; update(); });
   } else {
-    control.addEventListener("input", show);
+    control.addEventListener("input", update);
   }
   if (field.may_be_missing) {
     const box = at(`${field.id}-missing`);
     box.addEventListener("input", () => {
       control.disabled = box.checked;
       if (!field.is_text) at(`${field.id}-slider`).disabled = box.checked;
-      show();
+      update();
     });
   }
 }
@@ -120,7 +116,7 @@ function reset() {
       if (!field.is_text) at(`${field.id}-slider`).disabled = false;
     }
   }
-  show();
+  update();
 }
 
 at("panel").hidden = false;
