@@ -1,5 +1,6 @@
 """What the tests of all exports share: models of every kind, and rows that hit every edge of them."""
 
+import functools
 import math
 from dataclasses import replace
 
@@ -63,6 +64,7 @@ MODELS = {
 }
 
 
+@functools.cache
 def trained_models() -> dict[str, tuple[SMaLLModel, np.ndarray]]:
     """Models of real data with all their rows: two classes, three, and literals."""
     return {

@@ -4,6 +4,7 @@ Everything that is measured is one function in the same program, so that costs c
 of its own, so that the compiler cannot inline the call.
 """
 
+import functools
 import importlib
 import os
 import shutil
@@ -145,25 +146,30 @@ def build(program: Program, chip: Chip) -> Image:
     kind = TYPES[program.number]
     width = max(program.n_inputs, 1)  # C has no empty arrays
     linkage = 'extern "C" ' if program.cpp else ""
+    text = FUNCTION.format(source=program.source, type=kind, body=program.body, linkage=linkage)
+    main = _compiled(chip, MAIN.format(type=kind, width=width), program.flags)
     with tempfile.TemporaryDirectory(prefix="smallearn-") as folder:
-        main, function, elf = (
-            Path(folder, name) for name in ("main.c", "function.cpp" if program.cpp else "function.c", "program.elf")
-        )
-        main.write_text(MAIN.format(type=kind, width=width), encoding="utf-8")
-        text = FUNCTION.format(source=program.source, type=kind, body=program.body, linkage=linkage)
-        function.write_text(text, encoding="utf-8")
+        paths = [Path(folder, name) for name in ("main.o", "function.o", "chip.ld", "program.elf")]
+        contents = (main, _object(chip, text, program.flags, program.cpp), chip.script.encode())
+        for path, content in zip(paths, contents, strict=False):
+            path.write_bytes(content)
+        script = ["-T", str(paths[2])] if chip.script else []
         flags = [*chip.flags, *FLAGS, *program.flags]
-        linking = ["-lm", "-o", str(elf)]
-        if chip.script:
-            Path(folder, "chip.ld").write_text(chip.script, encoding="utf-8")
-            linking += ["-T", str(Path(folder, "chip.ld"))]
-        objects: list[Path] = []
-        for source in (main, function):
-            objects.append(source.with_suffix(".o"))
-            cpp = source.suffix == ".cpp"
-            run([compiler(chip, cpp), *flags, *(CPP_FLAGS if cpp else ()), "-c", source, "-o", objects[-1]])
-        run([compiler(chip), *flags, *objects, *linking])
-        return read_elf(elf)
+        run([compiler(chip), *flags, *paths[:2], "-lm", "-o", paths[3], *script])
+        return read_elf(paths[3])
+
+
+def _object(chip: Chip, text: str, flags: tuple[str, ...], cpp: bool = False) -> bytes:
+    """The object file of a source file."""
+    with tempfile.TemporaryDirectory(prefix="smallearn-") as folder:
+        source, compiled = Path(folder, "source.cpp" if cpp else "source.c"), Path(folder, "source.o")
+        source.write_text(text, encoding="utf-8")
+        options = [*chip.flags, *FLAGS, *flags, *(CPP_FLAGS if cpp else ())]
+        run([compiler(chip, cpp), *options, "-c", source, "-o", compiled])
+        return compiled.read_bytes()
+
+
+_compiled = functools.lru_cache(maxsize=256)(_object)  # the loop around the function is the same for many models
 
 
 def read_elf(path: Path) -> Image:

@@ -102,15 +102,21 @@ class Term:
 
 def term_text(term: Term, *, longest: int = LONGEST_NAME, all_digits: bool = False) -> str:
     """``radius`` or ``[radius ≤ 13.2]``, with names and categories of at most ``longest`` characters."""
+    text = plain_text(term, longest=longest, all_digits=all_digits)
+    return text if term.kind == "raw" else f"[{text}]"
+
+
+def plain_text(term: Term, *, longest: int = LONGEST_NAME, all_digits: bool = False, at_most: str = "≤") -> str:
+    """`term_text` without brackets, and with ``at_most`` for the sign ≤."""
     label = show(term.label, quote=False, most=longest)
     if term.kind == "raw":
         return label
     if term.kind == "missing":
-        return f"[{label} is missing]"
+        return f"{label} is missing"
     if term.kind == "equals":
-        return f"[{label} = {show_category(term.value, most=longest)}]"
+        return f"{label} = {show_category(term.value, most=longest)}"
     threshold = f"{term.value!r}" if all_digits else f"{term.value:.6g}"
-    return f"[{label} {'≤' if term.kind == 'at_most' else '>'} {threshold}]"
+    return f"{label} {at_most if term.kind == 'at_most' else '>'} {threshold}"
 
 
 def condition_text(term: Term, unit: str | None = None) -> str:

@@ -15,7 +15,8 @@ from tests.helpers.models import CARD, ROWS, THREE, YES
 from tests.helpers.scripts import Answer, all_features, assert_agrees, few
 from tests.helpers.tools import need
 
-# An expression of each task is evaluated for each row x, with the module as m. What is thrown is told by its name.
+# The expression of each task is evaluated for each row x, with the module as m. With labels, x is an object. An error
+# is reported by its name.
 HOST = """
 import { readFileSync } from "node:fs";
 const tasks = JSON.parse(readFileSync("tasks.json", "utf-8"));
@@ -23,12 +24,13 @@ const found = [];
 for (const [i, task] of tasks.entries()) {
   const m = await import(`./m${i}.mjs`);
   const evaluate = new Function("m", "x", `return ${task.expression};`);
-  for (const row of task.rows) {
+  for (const cells of task.rows) {
+    const row = task.labels ? Object.fromEntries(task.labels.map((label, l) => [label, cells[l]])) : cells;
     let answer;
     try {
       answer = { value: evaluate(m, row) };
-    } catch (problem) {
-      answer = { error: problem.name };
+    } catch (error) {
+      answer = { error: error.name };
     }
     found.push(answer);
   }
@@ -51,15 +53,16 @@ def run(tmp_path_factory):
 
     def run_node(tasks):
         folder = tmp_path_factory.mktemp("node")
-        for i, (text, _, _) in enumerate(tasks):
+        for i, (text, *_) in enumerate(tasks):
             (folder / f"m{i}.mjs").write_text(text, encoding="ascii")
-        lines = [{"expression": expression, "rows": rows} for _, expression, rows in tasks]
+        keys = ("expression", "rows", "labels")
+        lines = [dict(zip(keys, task, strict=False)) for _, *task in tasks]
         (folder / "tasks.json").write_text(json.dumps(lines))
         (folder / "host.mjs").write_text(HOST)
         done = subprocess.run([need("node"), "host.mjs"], cwd=folder, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr[-2000:]
         found = iter(json.loads(done.stdout))
-        return [[next(found) for _ in rows] for _, _, rows in tasks]
+        return [[next(found) for _ in rows] for _, _, rows, *_ in tasks]
 
     return run_node
 
@@ -69,11 +72,10 @@ def assert_all_agree(run, cases, expression=ANSWER):
     tasks = []
     for model, rows in cases:
         flat = flatten(model)
-        labels = [given.label for given in flat.inputs]
-        by_label = [dict(zip(labels, row, strict=True)) for row in rows]
+        labels = [input_.label for input_ in flat.inputs]
         tasks.append((to_javascript(model), expression, [all_features(flat, row) for row in rows]))
         tasks.append((to_javascript(model, inputs="used"), expression, rows))
-        tasks.append((to_javascript(model), expression, by_label))
+        tasks.append((to_javascript(model), expression, rows, labels))
     found = run(tasks)
     for position, (model, rows) in enumerate(cases):
         for results in found[3 * position : 3 * position + 3]:

@@ -193,6 +193,17 @@ def test_a_category_that_no_text_of_rust_equals_holds_nowhere(tmp_path):
 
 
 @pytest.mark.tools
+def test_a_number_that_only_a_term_of_weight_zero_needs_is_read_as_a_number_beside_text(tmp_path):
+    terms = (
+        scripts.Term(0, 0.0, "a"),
+        scripts.Term(0, 1.0, "a", "equals", 3.0),
+        scripts.Term(1, 2.0, "b", "equals", "x"),
+    )
+    model = scripts.replace(YES, n_features=2, prototypes=(scripts.Prototype(1, -1.5, terms),))
+    assert_all_agree(tmp_path, [(model, [[3.0, "x"], [3.0, "y"], [2.0, "x"], [2.0, None]])])
+
+
+@pytest.mark.tools
 def test_features_are_named_by_their_labels_and_reasons_too(tmp_path):
     text = to_rust(MIXED)
     (tmp_path / "model.rs").write_text(text)

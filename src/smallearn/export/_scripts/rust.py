@@ -7,6 +7,7 @@ the terms, so they are those of `SMaLLModel` to the last bit.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 from smallearn._text import show
@@ -75,6 +76,8 @@ class Rust(Script):
 
     def string(self, text: str) -> str:
         """U+FFFD stands in for a lone surrogate."""
+        if text.isascii() and text.isprintable() and '"' not in text and "\\" not in text:
+            return f'"{text}"'
         plain = "".join("\ufffd" if _is_surrogate(sign) else sign for sign in text)
         signs = (sign if " " <= sign <= "~" and sign not in '"\\' else f"\\u{{{ord(sign):x}}}" for sign in plain)
         return '"' + "".join(signs) + '"'
@@ -88,8 +91,9 @@ class Rust(Script):
         return self._wrapped(value) if self.reads_text else self.number(value)  # type: ignore[arg-type]
 
     def labels(self) -> list[str]:
-        return self._typed_labels()[1]
+        return self._typed_labels[1]
 
+    @cached_property
     def _typed_labels(self) -> tuple[str, list[str]]:
         """The type of the labels, and each of them: their own type if Rust has one for all, else text."""
         classes: Sequence[Any] = self.flat.classes
@@ -140,7 +144,7 @@ class Rust(Script):
 
     def parts(self) -> dict[str, str | list[str]]:
         rows = self.rows_of_values if self.reads_text else self.rows_of_numbers
-        return super().parts() | {"label_type": self._typed_labels()[0], "row_type": rows.splitlines()}
+        return super().parts() | {"label_type": self._typed_labels[0], "row_type": rows.splitlines()}
 
     def test_parts(self, vectors: Any) -> dict[str, str | list[str]]:
         kind, blank = ("Value", "Value::Number(0.0)") if self.reads_text else ("f64", "0.0")

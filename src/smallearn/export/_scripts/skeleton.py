@@ -19,11 +19,12 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from smallearn._errors import Parameter, ParameterError
-from smallearn._text import show, show_category
-from smallearn.export._flat import FlatModel, FlatTerm, decision_rule, flatten
+from smallearn._text import show
+from smallearn.export._flat import FlatModel, FlatTerm, as_term, decision_rule, flatten
 from smallearn.export._names import comment_text
 from smallearn.export._vectors import Cell, Vector, vectors_of
 from smallearn.model._rows import as_model
+from smallearn.model._term import plain_text
 
 NUMERIC = ("raw", "at_most", "above")
 HOLE = re.compile(r"^(?P<indent> *)@(?P<block>\w+)@\n|@(?P<inline>\w+)@", re.MULTILINE)
@@ -265,11 +266,4 @@ def heading(flat: FlatModel, layout: Layout) -> list[str]:
 
 def term_text(flat: FlatModel, term: FlatTerm) -> str:
     """``age``, ``age <= 40.0``, ``ward = 'Süd'``, ``age is missing``: a term on one line, its number in full."""
-    label = show(flat.inputs[term.input].label, quote=False)
-    if term.kind == "raw":
-        return label
-    if term.kind == "missing":
-        return f"{label} is missing"
-    if term.kind == "equals":
-        return f"{label} = {show_category(term.value)}"
-    return f"{label} {'<=' if term.kind == 'at_most' else '>'} {term.value!r}"
+    return plain_text(as_term(flat, term), all_digits=True, at_most="<=")
