@@ -16,27 +16,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from smallearn import SMaLLClassifier
 from tests.helpers import problems
-
-
-def _checks():
-    for name, estimator in {
-        "default": SMaLLClassifier(),
-        "no limit": SMaLLClassifier(n_prototypes=1, n_nonzero=None),
-        "mirror-prox": SMaLLClassifier(solver="mirror-prox", tol=1e-2),
-    }.items():
-        for _, check in estimator_checks_generator(estimator):
-            yield pytest.param(estimator, check, id=f"{name}-{check.func.__name__}")
-
-
-@pytest.mark.parametrize(("estimator", "check"), list(_checks()))
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
-@pytest.mark.filterwarnings("default:n_prototypes=:UserWarning")
-def test_every_check_of_scikit_learn_passes(estimator, check):
-    check(clone(estimator))
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,6 @@ from sklearn.metrics import balanced_accuracy_score, make_scorer
 from sklearn.model_selection import KFold, StratifiedKFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from smallearn import SMaLLClassifier, SMaLLClassifierCV, SMaLLModel, datasets, frontier
 
@@ -27,23 +26,6 @@ COLUMNS = ["n_terms", "n_prototypes", "alpha", "literals", "positive_class"]
 
 def quick(max_terms=4, **parameters):
     return SMaLLClassifierCV(max_terms, **{**QUICK, **parameters})
-
-
-def _checks():
-    for name, estimator in {
-        "selection": SMaLLClassifierCV(3, alphas=[0.01], n_prototypes=[1, 2], cv=2, n_init=1, random_state=0),
-        "literals": SMaLLClassifier(literals="both", local_search=True),
-        "total": SMaLLClassifier(budget="total"),
-    }.items():
-        for _, check in estimator_checks_generator(estimator):
-            yield pytest.param(estimator, check, id=f"{name}-{check.func.__name__}")
-
-
-@pytest.mark.parametrize(("estimator", "check"), list(_checks()))
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
-@pytest.mark.filterwarnings("default:n_prototypes=:UserWarning")
-def test_every_check_of_scikit_learn_passes(estimator, check):
-    check(clone(estimator))
 
 
 @pytest.fixture(scope="module")

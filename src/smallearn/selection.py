@@ -9,9 +9,9 @@ from sklearn.metrics import check_scoring
 from sklearn.utils import check_random_state
 
 from smallearn._base import SMaLLBase, TrainingData
-from smallearn._learn.assemble import Fitted, remember_rows
-from smallearn._learn.choose.families import CandidateModel, Task, list_families
-from smallearn._learn.choose.final import train_choice, train_frontier
+from smallearn._learn.assemble import remember_rows
+from smallearn._learn.choose.families import Task, list_families
+from smallearn._learn.choose.final import Choice, train_choice, train_frontier
 from smallearn._learn.choose.folds import make_folds
 from smallearn._learn.choose.race import race
 from smallearn._learn.choose.results import Results, cv_results, parameters_of
@@ -239,8 +239,8 @@ duality_gap_, n_iter_, n_features_in_, feature_names_in_
         with notice_of_compiling(int(self.verbose) >= 0):
             data = self._validated_data(X, y, sample_weight)
             task, results = self._race(data, self._min_terms())
-            candidate, fitted, more = self._choose(data, task, results)
-        self._set_fitted(data, fitted, **_best(task, results, candidate), **more)
+            choice = self._choose(data, task, results)
+        self._set_fitted(data, choice.fitted, **_attributes(task, results, choice))
         return self
 
     def _min_terms(self) -> int:
@@ -293,50 +293,40 @@ duality_gap_, n_iter_, n_features_in_, feature_names_in_
         name = self.scoring if by_name else "own scorer"
         return Scorer(name=name, function=check_scoring(self, self.scoring), takes_weights=by_name)
 
-    def _choose(
-        self, data: TrainingData, task: Task, results: Results
-    ) -> tuple[CandidateModel, Fitted | None, dict[str, Any]]:
-        """The chosen candidate model, what is fitted on all rows, and further attributes."""
+    def _choose(self, data: TrainingData, task: Task, results: Results) -> Choice:
+        """The best candidate model; trained on all rows if `refit`; within the limits of `device` if there is one."""
         careful, n_init = bool(self.one_standard_error), int(self.n_init)
-        if self.device is not None:
-            from smallearn._learn.choose import device
+        if self.device is None:
+            chosen = results.choose(results.complete(), careful)
+            return train_choice(task, results, chosen, n_init) if self.refit else Choice(candidate=chosen)
+        from smallearn._learn.choose import device
 
-            limits = device.Limits(
-                device=self.device,
-                max_flash=self.max_flash,
-                max_ram=self.max_ram,
-                max_cycles=self.max_cycles,
-                max_time_us=self.max_time_us,
-            )
-            rows = device.Rows(X=data.X, y=data.y, weight=data.weight)
-            found = device.choose_for_device(task, results, limits, rows, one_standard_error=careful, n_init=n_init)
-            fitted = found.choice.fitted
-            return (
-                found.choice.candidate,
-                fitted,
-                {
-                    "n_terms_": len(fitted.model.terms),
-                    "number_": found.deployed.number,
-                    "device_cost_": found.deployed.cost,
-                },
-            )
-        chosen = results.choose(results.complete(), careful)
-        if not self.refit:
-            return chosen, None, {}
-        choice = train_choice(task, results, chosen, n_init)
-        return choice.candidate, choice.fitted, {"n_terms_": len(choice.fitted.model.terms)}
+        limits = device.Limits(
+            device=self.device,
+            max_flash=self.max_flash,
+            max_ram=self.max_ram,
+            max_cycles=self.max_cycles,
+            max_time_us=self.max_time_us,
+        )
+        rows = device.Rows(X=data.X, y=data.y, weight=data.weight)
+        return device.choose_for_device(task, results, limits, rows, one_standard_error=careful, n_init=n_init)
 
 
-def _best(task: Task, results: Results, chosen: CandidateModel) -> dict[str, Any]:
-    """The attributes that describe the comparison and the chosen candidate."""
+def _attributes(task: Task, results: Results, choice: Choice) -> dict[str, Any]:
+    """The fitted attributes that describe the comparison and the choice."""
     table = cv_results(task, results)
-    index = list(results.scores).index(chosen)
-    return {
+    index = list(results.scores).index(choice.candidate)
+    attributes = {
         "cv_results_": table,
         "best_index_": index,
         "best_params_": table["params"][index],
         "best_score_": float(table["mean_test_score"][index]),
     }
+    if choice.fitted is not None:
+        attributes["n_terms_"] = len(choice.fitted.model.terms)
+    if choice.number is not None:
+        attributes |= {"number_": choice.number, "device_cost_": choice.cost}
+    return attributes
 
 
 @dataclass(frozen=True)
@@ -414,17 +404,17 @@ def frontier(X, y, max_terms=16, *, sample_weight=None, **parameters) -> list[Fr
     with notice_of_compiling(int(selector.verbose) >= 0):
         data = selector._validated_data(X, y, sample_weight)
         task, results = selector._race(data, min_terms=1)
-        choices = train_frontier(task, results, int(selector.n_init))
+        trained = train_frontier(task, results, int(selector.n_init))
     points = []
-    for choice in choices:
-        step = results.step(choice.candidate)
+    for candidate, fitted in trained:
+        step = results.step(candidate)
         points.append(
             FrontierPoint(
                 n_terms=step.n_terms,
                 score=step.score,
                 spread=step.spread,
-                params=parameters_of(task, choice.candidate),
-                model=remember_rows(choice.fitted.model, data.X, data.y),
+                params=parameters_of(task, candidate),
+                model=remember_rows(fitted.model, data.X, data.y),
             )
         )
     return points

@@ -72,39 +72,31 @@ class Deployed:
     loss: float
 
 
-@dataclass(frozen=True)
-class DeviceChoice:
-    """The chosen model and the number format in which it keeps the limits."""
-
-    choice: Choice
-    deployed: Deployed
-    expected: float
-    """The deciding score by cross-validation, less what the number format loses."""
-
-
 def choose_for_device(
     task: Task, results: Results, limits: Limits, rows: Rows, *, one_standard_error: bool, n_init: int
-) -> DeviceChoice:
+) -> Choice:
     """The model with the highest expected score that keeps the limits in some number format.
 
     The best candidate is trained, compiled and measured in every format. If none keeps the limits, the next best that
     is smaller follows, until no candidate left has a higher score than what was found.
     """
     left = results.complete()
-    best: DeviceChoice | None = None
+    best: Choice | None = None
+    highest = -np.inf  # the score by cross-validation, less what the number format loses
     smallest: list[Deployed] = []
     while left:
         chosen = results.choose(left, one_standard_error)
-        if best is not None and results.mean(chosen) <= best.expected:
+        if best is not None and results.mean(chosen) <= highest:
             break
-        choice = Choice(candidate=chosen, fitted=_train(task, results, chosen, n_init))
-        tried = deploy(choice.fitted.model, limits, rows)
+        fitted = _train(task, results, chosen, n_init)
+        tried = deploy(fitted.model, limits, rows)
         fitting = [deployed for deployed in tried if not deployed.exceeded]
         for deployed in fitting:
             expected = results.mean(chosen) - deployed.loss
-            if best is None or expected > best.expected:
-                best = DeviceChoice(choice=choice, deployed=deployed, expected=expected)
-        if not smallest or len(choice.fitted.model.terms) <= len(smallest[0].model.terms):
+            if best is None or expected > highest:
+                highest = expected
+                best = Choice(candidate=chosen, fitted=fitted, number=deployed.number, cost=deployed.cost)
+        if not smallest or len(fitted.model.terms) <= len(smallest[0].model.terms):
             smallest = tried
         left = [c for c in left if c != chosen and (fitting or not _no_smaller(c, chosen))]
     if best is None:

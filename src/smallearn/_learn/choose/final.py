@@ -12,6 +12,7 @@ from smallearn._learn.solve import descent
 from smallearn._learn.solve.scoring import right
 from smallearn._learn.solve.solvers import accelerated
 from smallearn._learn.solve.support_state import State
+from smallearn.devices import Cost
 from smallearn.model import Selection
 from smallearn.model._rule import class_scores
 
@@ -21,10 +22,15 @@ BOUND_TOL, BOUND_ITER = 1e-3, 200  # how far the relaxation is solved for the ce
 
 @dataclass(frozen=True)
 class Choice:
-    """The chosen candidate model, and what is fitted on all rows."""
+    """The chosen candidate model, what is fitted on all rows, and the number format and cost on a chip.
+
+    ``fitted`` is None if the model was only chosen, ``number`` and ``cost`` if there is no chip.
+    """
 
     candidate: CandidateModel
-    fitted: Fitted
+    fitted: Fitted | None = None
+    number: str | None = None
+    cost: Cost | None = None
 
 
 def train_choice(task: Task, results: Results, chosen: CandidateModel, n_init: int) -> Choice:
@@ -44,15 +50,15 @@ def train_choice(task: Task, results: Results, chosen: CandidateModel, n_init: i
     return Choice(candidate=chosen, fitted=assemble_candidate(task, results, chosen, states[chosen]))
 
 
-def train_frontier(task: Task, results: Results, n_init: int) -> list[Choice]:
-    """The best candidate with each number of terms, trained on all rows, in the order of their sizes."""
+def train_frontier(task: Task, results: Results, n_init: int) -> list[tuple[CandidateModel, Fitted]]:
+    """The best candidate with each number of terms, and what is fitted on all rows, in the order of their sizes."""
     chosen = results.best_of_each_size().values()
-    choices = []
+    trained = []
     for family in dict.fromkeys(candidate.family for candidate in chosen):
         members = [candidate for candidate in chosen if candidate.family == family]
         for candidate, state in train_on_all_rows(task, family, members, n_init).items():
-            choices.append(Choice(candidate=candidate, fitted=assemble_candidate(task, results, candidate, state)))
-    return sorted(choices, key=lambda choice: choice.candidate.n_terms)
+            trained.append((candidate, assemble_candidate(task, results, candidate, state)))
+    return sorted(trained, key=lambda entry: entry[0].n_terms)
 
 
 def train_on_all_rows(
