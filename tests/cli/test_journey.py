@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 from smallearn import cli, load_model
+from smallearn.cli.commands import COMMANDS
 
 
 def messy_rows():
@@ -75,7 +76,7 @@ def test_the_commands_work_one_after_the_other(name, tmp_path, monkeypatch, caps
         said.setdefault(command[0], told)
     _check_fit(said["fit"], model)
     _check_predictions(name, model)
-    assert "the rows that the model was trained on" in said["evaluate"].out
+    assert "These are the training rows" in said["evaluate"].out
     assert "What matters" in said["explain"].out
     assert "Größe (cm)" in Path("report.html").read_text(encoding="utf-8")
     lines = pd.read_csv("frontier.csv")
@@ -86,10 +87,10 @@ def test_the_commands_work_one_after_the_other(name, tmp_path, monkeypatch, caps
 
 def _check_fit(told, path):
     for words in (
-        "2 rows without a class left out.",
-        "Class 'vielleicht' has 3 rows, too few to hold any out: left out.",
-        "Column 'Nr' names the rows: left out; --keep Nr to keep it.",
-        "Column 'immer' has one value only: left out.",
+        "2 rows without a class ignored.",
+        "Class 'vielleicht' has 3 rows, too few for cross-validation: ignored.",
+        "Column 'Nr' looks like an ID: ignored; --keep Nr to use it.",
+        "Column 'immer' has only one value: ignored.",
     ):
         assert words in told.err
     assert "Column 'am' " in told.err
@@ -101,7 +102,7 @@ def _check_fit(told, path):
     after = told.out.partition("Next:")[2].strip().splitlines()
     commands = [shlex.split(line) for line in after]
     assert [command[1] for command in commands] == ["explain", "report", "export"]
-    known = {module.__name__.rpartition(".")[2] for module in cli.COMMANDS}
+    known = {module.__name__.rpartition(".")[2] for module in COMMANDS}
     for command in commands:
         assert command[2] == path
         if command[1] in known:

@@ -1,24 +1,46 @@
-"""Arguments that several commands have, and the types that check them."""
+"""Options that several commands have, and the types that check their values.
+
+An option that sets a parameter of the library has the parameter's name as its ``dest``, so that an error about the
+parameter can name the option: see `option_names`.
+"""
 
 import argparse
+import textwrap
 from pathlib import Path
 
-# What shtab, which writes the shells' completions, calls a file and a folder.
+from smallearn._text import listed
+from smallearn.cli.errors import CommandError
+from smallearn.model import SMaLLModel
+
+# How shtab, which writes the completions of shells, names files and folders.
 FILE = {"bash": "_shtab_compgen_files", "zsh": "_files", "tcsh": "f"}
 FOLDER = {"bash": "_shtab_compgen_dirs", "zsh": "_files -/", "tcsh": "d"}
+WIDTH = 79  # of descriptions in a help text
 CHIPS = "atmega328p, cortex-m0, cortex-m4"
 
 
-def add_command(commands, name: str, summary: str, description: str, examples: str) -> argparse.ArgumentParser:
-    """A command's parser; ``examples`` are lines of shell, each a command that works."""
+def add_command(
+    commands, name: str, *, summary: str, description: str, examples: str, notes: str = ""
+) -> argparse.ArgumentParser:
+    """Add the parser of a command.
+
+    ``description`` is prose, whose paragraphs are wrapped; ``examples`` are lines of shell, each a command that works;
+    ``notes`` come before them, as they are.
+    """
+    paragraphs = (" ".join(paragraph.split()) for paragraph in description.split("\n\n"))
     lines = "".join(f"  {line}\n" for line in examples.strip().splitlines())
     return commands.add_parser(
         name,
         help=summary,
-        description=description,
-        epilog=f"examples:\n{lines}",
+        description="\n\n".join(textwrap.fill(paragraph, WIDTH) for paragraph in paragraphs),
+        epilog=f"{notes}\nexamples:\n{lines}" if notes else f"examples:\n{lines}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+
+
+def option_names(parser: argparse.ArgumentParser) -> dict[str, str]:
+    """The options of a command by the parameter that they set: ``--max-terms`` for ``max_terms``."""
+    return {action.dest: action.option_strings[-1] for action in parser._actions if action.option_strings}
 
 
 def add_model(parser: argparse.ArgumentParser) -> None:
@@ -26,20 +48,29 @@ def add_model(parser: argparse.ArgumentParser) -> None:
     add_path(parser, "model", metavar="MODEL", help="a model file (JSON)")
 
 
-def add_data(
-    parser: argparse.ArgumentParser,
-    help: str = "a table: CSV, TSV (.gz too), Parquet or Arrow",
-    optional: bool = False,
-) -> None:
-    """``DATA`` and ``--encoding``."""
-    add_path(parser, "data", metavar="DATA", help=help, nargs="?" if optional else None)
-    parser.add_argument("--encoding", default="utf-8", metavar="NAME", help="of CSV and TSV (utf-8)")
+def add_data(parser: argparse.ArgumentParser, optional: bool = False) -> None:
+    """``DATA``, ``--encoding`` and ``--missing``."""
+    add_path(
+        parser,
+        "data",
+        metavar="DATA",
+        help="a table: CSV or TSV (also .gz), Parquet or Arrow",
+        nargs="?" if optional else None,
+    )
+    parser.add_argument("--encoding", default="utf-8", metavar="NAME", help="encoding of CSV and TSV (default: utf-8)")
     parser.add_argument(
         "--missing",
         action="append",
         default=[],
         metavar="TEXT",
-        help="a further text that means a missing value, in any column; repeatable (--missing=-9 if it begins with -)",
+        help="also treat TEXT as a missing value, in any column; repeatable (--missing=-9 if it begins with -)",
+    )
+
+
+def add_target(parser: argparse.ArgumentParser) -> None:
+    """``--target`` for a model that is trained already."""
+    parser.add_argument(
+        "--target", metavar="COLUMN", help="the column of classes (default: the one the model was trained on)"
     )
 
 
@@ -47,36 +78,62 @@ def add_training(parser: argparse.ArgumentParser) -> None:
     """``DATA``, ``--target`` and which columns to learn from."""
     add_data(parser)
     parser.add_argument("--target", required=True, metavar="COLUMN", help="the column of classes")
-    parser.add_argument("--drop", action="append", default=[], metavar="COLUMN", help="not to learn from; repeatable")
     parser.add_argument(
-        "--keep", action="append", default=[], metavar="COLUMN", help="to learn from though it looks like an id or date"
+        "--drop", action="append", default=[], metavar="COLUMN", help="do not use this column; repeatable"
+    )
+    parser.add_argument(
+        "--keep",
+        action="append",
+        default=[],
+        metavar="COLUMN",
+        help="use this column although it looks like an ID or a date; repeatable",
     )
 
 
-def add_search(parser: argparse.ArgumentParser, max_terms: int) -> None:
-    """What the selection may choose from, its seed and its processes."""
+def add_selection(parser: argparse.ArgumentParser, max_terms: int) -> None:
+    """What cross-validation may choose from, the seed and the number of processes."""
     parser.add_argument(
-        "--max-terms", type=count, default=max_terms, metavar="N", help=f"terms that a model may have ({max_terms})"
+        "--max-terms",
+        type=positive_integer,
+        default=max_terms,
+        metavar="N",
+        help=f"the most terms that a model may have (default: {max_terms})",
     )
-    parser.add_argument("--prototypes", type=count, metavar="P", help="prototypes (chosen by cross-validation)")
-    parser.add_argument("--positive", metavar="LABEL", help="of two classes, the one that the scores speak for")
-    parser.add_argument("--points", type=count, metavar="N", help="a score card: whole points from -N to N")
+    parser.add_argument(
+        "--prototypes",
+        dest="n_prototypes",
+        type=positive_integer,
+        metavar="P",
+        help="the number of prototypes (default: chosen by cross-validation)",
+    )
+    parser.add_argument(
+        "--positive", dest="positive_class", metavar="LABEL", help="with two classes, the one that high scores mean"
+    )
+    parser.add_argument(
+        "--points",
+        dest="max_points",
+        type=positive_integer,
+        metavar="N",
+        help="train a score card: weights are whole points from -N to N",
+    )
     parser.add_argument(
         "--literals",
         choices=("raw", "thresholds", "both"),
         metavar="KIND",
-        help="what terms are: raw, the numbers themselves; thresholds, conditions such as [age ≤ 40]; or both, mixed "
-        "(default: raw and both are tried, and the better is taken)",
+        help="what terms are made of: raw, the numbers themselves; thresholds, conditions such as [age ≤ 40]; or both "
+        "(default: the better of raw and both)",
     )
-    parser.add_argument("--seed", type=seed, default=0, metavar="N", help="of the folds and starts (0)")
-    parser.add_argument("--jobs", type=count, metavar="N", help="processes to use (1)")
+    parser.add_argument("--seed", type=seed, default=0, metavar="N", help="random seed (default: 0)")
+    parser.add_argument(
+        "--jobs", dest="n_jobs", type=positive_integer, metavar="N", help="the number of processes (default: 1)"
+    )
 
 
-def add_talk(parser: argparse.ArgumentParser, json: bool = True) -> None:
+def add_printing(parser: argparse.ArgumentParser, json: bool = True) -> None:
     """``--quiet`` and ``--json``."""
-    parser.add_argument("--quiet", action="store_true", help="say nothing on stderr but errors")
+    parser.add_argument("--quiet", action="store_true", help="print nothing on stderr but errors")
     if json:
-        parser.add_argument("--json", action="store_true", help="one JSON document on stdout, for machines")
+        parser.add_argument("--json", action="store_true", help="print one JSON document, for scripts")
 
 
 def add_path(parser: argparse.ArgumentParser, *names: str, folder: bool = False, **options) -> None:
@@ -85,30 +142,36 @@ def add_path(parser: argparse.ArgumentParser, *names: str, folder: bool = False,
     argument.complete = FOLDER if folder else FILE  # type: ignore[attr-defined]
 
 
-def count(text: str) -> int:
-    """A whole number from 1."""
-    if not (text.isascii() and text.isdecimal()) or not 1 <= int(text) <= 1_000_000:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1 to 1000000")
+# --- types -----------------------------------------------------------------------------------------------------------
+
+
+def whole_number(text: str, low: int, high: int) -> int:
+    """A whole number from ``low`` to ``high``."""
+    if not (text.isascii() and text.isdecimal()) or not low <= int(text) <= high:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from {low} to {high}")
     return int(text)
 
 
-def row(text: str) -> int:
+def positive_integer(text: str) -> int:
+    """A whole number from 1 to a million."""
+    return whole_number(text, 1, 1_000_000)
+
+
+def seed(text: str) -> int:
+    """A whole number from 0 that is a seed of numpy's."""
+    return whole_number(text, 0, 2**32 - 1)
+
+
+def row_number(text: str) -> int:
     """The number of a row, from 1."""
     if not (text.isascii() and text.isdecimal()):
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1")
-    if int(text) < 1:
+    if int(text) == 0:
         raise argparse.ArgumentTypeError("rows are counted from 1, the first below the header")
     return int(text)
 
 
-def seed(text: str) -> int:
-    """A whole number from 0."""
-    if not (text.isascii() and text.isdecimal()) or int(text) >= 2**32:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 0 to 4294967295")
-    return int(text)
-
-
-def positive(text: str) -> float:
+def positive_number(text: str) -> float:
     """A number above 0."""
     try:
         number = float(text)
@@ -117,3 +180,31 @@ def positive(text: str) -> float:
     if not 0.0 < number < float("inf"):
         raise argparse.ArgumentTypeError(f"{text!r} is not a number above 0")
     return number
+
+
+# --- units -----------------------------------------------------------------------------------------------------------
+
+
+def add_units(parser: argparse.ArgumentParser) -> None:
+    """``--unit COLUMN=UNIT``."""
+    parser.add_argument(
+        "--unit",
+        action="append",
+        default=[],
+        metavar="COLUMN=UNIT",
+        help="the unit of a feature, to be printed with its values; repeatable",
+    )
+
+
+def units_of(arguments: argparse.Namespace, model: SMaLLModel) -> dict[str, str]:
+    """The units that the user named, by feature."""
+    units = {}
+    used = [term.label for term in model.features]
+    for text in arguments.unit:
+        name, sign, unit = text.rpartition("=")
+        if not sign or not unit:
+            raise CommandError(f"--unit {text} is not of the form COLUMN=UNIT, such as age=years")
+        if name not in used:
+            raise CommandError(f"--unit: the model does not use {name!r}; it uses {listed(used)}")
+        units[name] = unit
+    return units

@@ -1,31 +1,31 @@
-"""``smallearn --print-completion``: what makes a shell complete the command's arguments."""
+"""``smallearn --print-completion``: a script that makes a shell complete the arguments."""
 
 import argparse
 from typing import Any
 
-from smallearn.cli.common import PROBLEM
-from smallearn.cli.terminal import complain
+from smallearn.cli.console import Console
+from smallearn.cli.errors import ExitCode, not_installed
 
 SHELLS = ("bash", "zsh", "tcsh")
 
 
 class PrintCompletion(argparse.Action):
-    """Print the completions for a shell and leave."""
+    """Print the completion script for a shell and exit."""
 
     def __call__(self, parser: argparse.ArgumentParser, namespace: Any, values: Any, option_string: Any = None) -> None:
-        """By shtab, from the parser itself."""
+        """Let shtab write it, from the parser itself."""
         try:
             import shtab
         except ImportError:
-            complain("smallearn --print-completion needs shtab, which is not installed: pip install 'smallearn[cli]'.")
-            parser.exit(PROBLEM)
+            Console().error(f"{not_installed('smallearn --print-completion', 'shtab', 'cli')}.")
+            parser.exit(ExitCode.FAILED)
         _list_choices(parser)
         print(shtab.complete(parser, shell=values))
-        parser.exit(0)
+        parser.exit(ExitCode.DONE)
 
 
 def _list_choices(parser: argparse.ArgumentParser) -> None:
-    """Choices as lists, for shtab takes every dict of them for commands."""
+    """Make choices lists: shtab takes every dict of choices for commands."""
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):
             for command in action.choices.values():

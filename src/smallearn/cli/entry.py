@@ -1,4 +1,4 @@
-"""The command ``smallearn``: parse, call, print."""
+"""The command ``smallearn``: parse the arguments, run a command, return its exit code."""
 
 import argparse
 import os
@@ -7,84 +7,73 @@ from collections.abc import Sequence
 
 from smallearn._text import show
 from smallearn._version import __version__
-from smallearn.cli.commands import cost, demo, doctor, evaluate, explain, export, fit, frontier, paper, predict, report
-from smallearn.cli.common import INTERRUPTED, NOBODY_READS, PROBLEM, CommandError, as_text
+from smallearn.cli.arguments import option_names
+from smallearn.cli.commands import COMMANDS
 from smallearn.cli.completion import SHELLS, PrintCompletion
-from smallearn.cli.terminal import complain, set_quiet
+from smallearn.cli.console import Console
+from smallearn.cli.errors import CommandError, ExitCode
+from smallearn.cli.io.files import as_text
 
-# A module has `add`, which adds the command's parser with `run` in its defaults.
-COMMANDS = (demo, fit, evaluate, predict, explain, frontier, export, cost, report, paper, doctor)
 EPILOG = """\
 exit codes:
   0    done
-  1    the data, the model or what was asked for cannot be used; stderr says why
+  1    the data or the model cannot be used, or the request cannot be met; stderr says why
   2    wrong arguments
   130  interrupted
-  141  whoever read the output has left
+  141  output pipe closed
 
-`smallearn COMMAND --help` has examples. Colours are off where NO_COLOR is set.
+`smallearn COMMAND --help` has examples. Set NO_COLOR to turn colours off.
 """
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run a command; the exit code is 0 if it succeeded."""
+    """Run a command.
+
+    Parameters
+    ----------
+    argv : sequence of str, optional
+        The arguments; those of the process if there are none.
+
+    Returns
+    -------
+    int
+        The exit code: 0 if the command succeeded.
+    """
     _prepare_streams()
     try:
-        given = _parsed(argv)
+        arguments = _parsed(argv)
     except BrokenPipeError:
-        _leave_stdout()
-        return NOBODY_READS
-    given.main = main  # for a command that runs others
-    set_quiet(getattr(given, "quiet", False))
+        _discard_stdout()
+        return ExitCode.BROKEN_PIPE
+    console = Console(quiet=getattr(arguments, "quiet", False))
     try:
-        code = given.run(given)
-        sys.stdout.flush()  # so that a reader that has left is noticed here
+        code = arguments.run(arguments, console)
+        sys.stdout.flush()  # a closed pipe is noticed here
         return code
-    except CommandError as problem:
-        words = str(problem)
-        complain(f"smallearn {given.command}: {words if words.endswith('?') else words.rstrip('.') + '.'}")
-        return PROBLEM
+    except CommandError as error:
+        console.error(f"smallearn {arguments.command}: {_sentence(str(error))}")
+        return ExitCode.FAILED
     except KeyboardInterrupt:
-        kept = " What is finished is kept; the same command goes on from there." if given.command == "paper" else ""
-        complain(f"\nInterrupted.{kept}")
-        return INTERRUPTED
+        console.error(f"\nInterrupted.{getattr(arguments, 'after_interruption', '')}")
+        return ExitCode.INTERRUPTED
     except BrokenPipeError:
-        _leave_stdout()
-        return NOBODY_READS
-    except OSError as problem:  # a disk that is full, a file that went away
-        _leave_stdout()
-        where = "" if problem.filename is None else f"{show(str(problem.filename))}: "
-        complain(f"smallearn {given.command}: {where}{problem.strerror or problem}.")
-        return PROBLEM
-    finally:
-        set_quiet(False)
-
-
-def _prepare_streams() -> None:
-    """Signs that a stream's encoding lacks are printed as escapes, where they would be an error; a stream that is
-    closed takes what is printed to nowhere."""
-    for name in ("stdout", "stderr"):
-        if getattr(sys, name) is None:
-            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115  # as long as the process
-        stream = getattr(sys, name)
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="backslashreplace")
-
-
-def _parsed(argv: Sequence[str] | None) -> argparse.Namespace:
-    """The arguments; what ``--help`` and its like print is all out before they leave."""
-    try:
-        given = make_parser().parse_args(argv)
-    finally:
-        sys.stdout.flush()
-    for name, value in vars(given).items():
-        if isinstance(value, str):  # not paths, which may have any bytes
-            setattr(given, name, as_text(value))
-    return given
+        _discard_stdout()
+        return ExitCode.BROKEN_PIPE
+    except OSError as error:  # a full disk, a file that was removed
+        _discard_stdout()
+        where = "" if error.filename is None else f"{show(str(error.filename))}: "
+        console.error(f"smallearn {arguments.command}: {where}{error.strerror or error}.")
+        return ExitCode.FAILED
 
 
 def make_parser() -> argparse.ArgumentParser:
-    """The parser of the command with all its commands."""
+    """Make the parser of ``smallearn`` with all its commands.
+
+    Returns
+    -------
+    argparse.ArgumentParser
+        The parser. What it parses has ``run``, the command's function.
+    """
     parser = argparse.ArgumentParser(
         prog="smallearn",
         description="Classifiers small enough to read and to run on the smallest chips.",
@@ -97,16 +86,43 @@ def make_parser() -> argparse.ArgumentParser:
         action=PrintCompletion,
         choices=SHELLS,
         metavar="SHELL",
-        help=f"print what completes these arguments in {', '.join(SHELLS)}, and leave",
+        help=f"print a script that completes arguments in {', '.join(SHELLS)}, and exit",
     )
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND", dest="command")
     for command in COMMANDS:
-        command.add(commands)
+        added = command.add(commands)
+        added.set_defaults(run=command.run, options=option_names(added))
     return parser
 
 
-def _leave_stdout() -> None:
-    """Nobody reads it any more; without this Python would complain when it flushes at the end."""
+def _parsed(argv: Sequence[str] | None) -> argparse.Namespace:
+    """The arguments. ``--help`` and its like have printed everything before they exit."""
+    try:
+        arguments = make_parser().parse_args(argv)
+    finally:
+        sys.stdout.flush()
+    for name, value in vars(arguments).items():
+        if isinstance(value, str):  # paths stay as they are: they may have any bytes
+            setattr(arguments, name, as_text(value))
+    return arguments
+
+
+def _sentence(message: str) -> str:
+    return message if message.endswith("?") else message.rstrip(".") + "."
+
+
+def _prepare_streams() -> None:
+    """Print characters that a stream's encoding lacks as escapes; discard what is printed to a closed stream."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115  # open as long as the process
+        stream = getattr(sys, name)
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _discard_stdout() -> None:
+    """Discard what is still to be printed; otherwise Python would complain when it flushes at exit."""
     try:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except (OSError, ValueError):

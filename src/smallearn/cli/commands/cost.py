@@ -4,60 +4,64 @@ import argparse
 from dataclasses import asdict
 from typing import Any
 
-from smallearn.cli.arguments import CHIPS, add_command, add_model, add_talk
-from smallearn.cli.common import CommandError, print_json, read_model
-from smallearn.cli.search import message_of
+from smallearn.cli.arguments import CHIPS, add_command, add_model, add_printing
+from smallearn.cli.console import Console
+from smallearn.cli.errors import CommandError, ExitCode, library_errors
+from smallearn.cli.io.files import print_json, read_model
 
+DESCRIPTION = """\
+Bytes of flash and RAM, and cycles or instructions of one prediction: compiled and simulated if the chip's compiler
+and simulator are installed, else estimated.
+"""
 EXAMPLES = """\
 smallearn cost model.json --chip atmega328p
 smallearn cost model.json --chip cortex-m0 --number int16 --json
 """
-NUMBERS = ("float32", "int16", "int8")  # that are told of unless one is asked for
+NUMBERS = ("float32", "int16", "int8")  # printed unless one is asked for
 
 
-def add(commands) -> None:
-    """The command's arguments."""
+def add(commands) -> argparse.ArgumentParser:
+    """Add the command's parser."""
     parser = add_command(
         commands,
         "cost",
-        "bytes and cycles of a model on a chip",
-        "Bytes of flash and RAM, and cycles or instructions of one prediction: compiled and simulated\n"
-        "where the chip's compiler and simulator are installed, else estimated.",
-        EXAMPLES,
+        summary="bytes and cycles of a model on a chip",
+        description=DESCRIPTION,
+        examples=EXAMPLES,
     )
     add_model(parser)
-    parser.add_argument("--chip", default="atmega328p", metavar="CHIP", help=f"{CHIPS} (atmega328p)")
-    parser.add_argument("--number", metavar="TYPE", help="float32, int8, int16 or int32 (all but the last)")
+    parser.add_argument("--chip", default="atmega328p", metavar="CHIP", help=f"{CHIPS} (default: atmega328p)")
     parser.add_argument(
-        "--layout", default="best", metavar="KIND", help="code, table, or the smaller of them, best (best)"
+        "--number", metavar="TYPE", help="float32, int8, int16 or int32 (default: the first three, one after another)"
     )
-    add_talk(parser)
-    parser.set_defaults(run=run)
+    parser.add_argument(
+        "--layout", default="best", metavar="KIND", help="code, table, or best, the smaller of the two (default: best)"
+    )
+    add_printing(parser)
+    return parser
 
 
-def run(given: argparse.Namespace) -> int:
-    """Measure in each format and print."""
-    model = read_model(given)
-    from smallearn.devices import ToolchainError, cost
+def run(arguments: argparse.Namespace, console: Console) -> int:
+    """Measure in each number format and print."""
+    model = read_model(arguments)
+    from smallearn.devices import cost
 
-    if given.number == "float64":
+    if arguments.number == "float64":
         raise CommandError("chips have no float64: --number is float32, int8, int16 or int32")
-    numbers = NUMBERS if given.number is None else (given.number,)
-    try:
-        found = [cost(model, given.chip, number, layout=given.layout) for number in numbers]
-    except (ValueError, ToolchainError) as problem:
-        raise CommandError(message_of(problem)) from None
-    if given.json:
-        print_json([asdict(one) for one in found])
+    numbers = NUMBERS if arguments.number is None else (arguments.number,)
+    with library_errors(arguments):
+        costs = [cost(model, arguments.chip, number, layout=arguments.layout) for number in numbers]
+    if arguments.json:
+        print_json([asdict(one) for one in costs])
     else:
-        print(_as_words(found))
-    return 0
+        print(_as_text(costs))
+    return ExitCode.DONE
 
 
-def _as_words(found: list[Any]) -> str:
-    """Each cost; how it was found only where that differs from the next."""
-    follow = [*found[1:], None]
+def _as_text(costs: list[Any]) -> str:
+    """Each cost; how it was found only after the last of those found in the same way."""
+    following = [*costs[1:], None]
     return "\n".join(
         str(one).removesuffix(f"\n({one.how})" if after is not None and after.how == one.how else "")
-        for one, after in zip(found, follow, strict=True)
+        for one, after in zip(costs, following, strict=True)
     )

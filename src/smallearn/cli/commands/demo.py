@@ -1,4 +1,4 @@
-"""``smallearn demo``: the whole journey on data that come with the installation."""
+"""``smallearn demo``: all steps on data that come with the installation."""
 
 import argparse
 import shlex
@@ -8,10 +8,15 @@ from pathlib import Path
 
 from smallearn._text import show
 from smallearn.cli.arguments import add_command, add_path
-from smallearn.cli.common import CommandError, tell
-from smallearn.cli.io.sources import need_tables
-from smallearn.cli.terminal import heading
+from smallearn.cli.console import Console, heading
+from smallearn.cli.errors import CommandError, ExitCode
+from smallearn.cli.io.tables import need_tables
 
+DESCRIPTION = """\
+Run the other commands one after another: on the breast cancer data, 398 tumours to train on and 171 to test on, or on
+all final positions of tic-tac-toe. Each command is printed before it runs; the files that they write stay in a
+folder.
+"""
 EXAMPLES = """\
 smallearn demo
 smallearn demo tic-tac-toe -o tic-tac-toe
@@ -32,55 +37,61 @@ JOURNEYS = {
 }
 
 
-def add(commands) -> None:
-    """The command's arguments."""
+def add(commands) -> argparse.ArgumentParser:
+    """Add the command's parser."""
     parser = add_command(
         commands,
         "demo",
-        "the whole journey on data that come with it: fit, evaluate, explain, export, report",
-        "Run the other commands one after the other: on the breast cancer data, 398 tumours to learn from and 171\n"
-        "held out, or on all positions in which a game of tic-tac-toe can end. Each command is printed before it\n"
-        "runs; what they write is left in a folder.",
-        EXAMPLES,
+        summary="all steps on data that are included: fit, evaluate, explain, export, report",
+        description=DESCRIPTION,
+        examples=EXAMPLES,
     )
     parser.add_argument(
         "journey",
         nargs="?",
         choices=JOURNEYS,
         default="breast-cancer",
-        metavar="JOURNEY",
-        help="breast-cancer or tic-tac-toe (breast-cancer)",
+        metavar="DATA",
+        help="breast-cancer or tic-tac-toe (default: breast-cancer)",
     )
     add_path(
-        parser, "-o", "--output", folder=True, metavar="FOLDER", help="where files go (smallearn-demo, made if needed)"
+        parser,
+        "-o",
+        "--output",
+        folder=True,
+        metavar="FOLDER",
+        default=Path("smallearn-demo"),
+        help="the folder for all files, created if needed (default: smallearn-demo)",
     )
-    parser.set_defaults(run=run, quiet=False)
+    return parser
 
 
-def run(given: argparse.Namespace) -> int:
+def run(arguments: argparse.Namespace, console: Console) -> int:
     """Write the data, run the commands."""
+    from smallearn.cli.entry import main  # which imports this file
+
     need_tables()
-    folder = given.output or Path("smallearn-demo")
+    folder = arguments.output
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        WRITE[given.journey](folder)
-    except OSError as problem:
-        raise CommandError(f"{show(str(folder))} cannot be written to: {problem.strerror}") from None
-    tell(f"In the folder {folder}:")
+        WRITE_DATA[arguments.journey](folder)
+    except OSError as error:
+        raise CommandError(f"{show(str(folder))} cannot be written to: {error.strerror}") from None
+    console.note(f"In the folder {folder}:")
     with chdir(folder):
-        for line in JOURNEYS[given.journey]:
+        for line in JOURNEYS[arguments.journey]:
             print(heading(f"\n$ smallearn {line}"), flush=True)
-            code = given.main(shlex.split(line))
+            code = main(shlex.split(line))
             if code:
                 return code
     page = folder / "report.html"
     if page.exists():
-        tell(f"\nThe report is {page}: open it in a browser.")
-    return 0
+        console.note(f"\nThe report is {page}: open it in a browser.")
+    return ExitCode.DONE
 
 
-def _tumours(folder: Path) -> None:
-    """scikit-learn's breast cancer data, a stratified third of it held out."""
+def _write_tumours(folder: Path) -> None:
+    """scikit-learn's breast cancer data, a stratified third of it for the test."""
     from sklearn.datasets import load_breast_cancer
     from sklearn.model_selection import train_test_split
 
@@ -91,8 +102,8 @@ def _tumours(folder: Path) -> None:
     test.to_csv(folder / "test.csv", index=False)
 
 
-def _boards(folder: Path) -> None:
-    """Every position in which a game can end."""
+def _write_boards(folder: Path) -> None:
+    """Every final position of tic-tac-toe."""
     import pandas as pd
 
     from smallearn.datasets import tic_tac_toe
@@ -103,4 +114,4 @@ def _boards(folder: Path) -> None:
     table.to_csv(folder / "board.csv", index=False)
 
 
-WRITE: dict[str, Callable[[Path], None]] = {"breast-cancer": _tumours, "tic-tac-toe": _boards}
+WRITE_DATA: dict[str, Callable[[Path], None]] = {"breast-cancer": _write_tumours, "tic-tac-toe": _write_boards}

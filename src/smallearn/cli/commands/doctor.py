@@ -1,4 +1,4 @@
-"""``smallearn doctor``: what is installed, what for, and whether it works."""
+"""``smallearn doctor``: what is installed, what it is for, and whether it works."""
 
 import argparse
 import os
@@ -10,26 +10,31 @@ from pathlib import Path
 from typing import Any
 
 from smallearn._version import __version__
-from smallearn.cli.arguments import add_command, add_talk
-from smallearn.cli.common import PROBLEM, print_json
-from smallearn.cli.terminal import heading
+from smallearn.cli.arguments import add_command, add_printing
+from smallearn.cli.console import Console, heading
+from smallearn.cli.errors import ExitCode
+from smallearn.cli.io.files import print_json
 
+DESCRIPTION = """\
+Print the versions in use, which extras and tools are installed and what each is needed for, and try a small fit. The
+exit code is 0 if the fit works; extras and tools may be missing.
+"""
 EXAMPLES = """\
 smallearn doctor
 smallearn doctor --json
 """
 CORE = ("numpy", "scipy", "scikit-learn", "numba")
-# The modules of each extra, and what it is for.
+# The modules of each extra, and its purpose.
 EXTRAS = {
     "cli": (("pandas", "pyarrow", "shtab"), "tables from files, completion in shells"),
-    "plot": (("matplotlib",), "pictures"),
+    "plot": (("matplotlib",), "plots"),
     "report": (("jinja2", "matplotlib"), "reports"),
     "paper": (("pandas", "scikit_posthocs", "matplotlib"), "smallearn paper"),
     "onnx": (("onnx", "skl2onnx"), "export to ONNX"),
     "devices": (("elftools", "unicorn"), "measuring on chips"),
 }
 TOOLS = {
-    "gcc": "compiling exported C; the simulator of the ATmega",
+    "gcc": "compiling exported C; simulating the ATmega",
     "avr-gcc": "bytes and cycles on the ATmega328P",
     "arm-none-eabi-gcc": "bytes and instructions on Cortex-M",
     "node": "running exported JavaScript",
@@ -39,37 +44,37 @@ TOOLS = {
 HEADERS = {"simavr": ("simavr/sim_avr.h", "cycles on the ATmega328P")}
 
 
-def add(commands) -> None:
-    """The command's arguments."""
+def add(commands) -> argparse.ArgumentParser:
+    """Add the command's parser."""
     parser = add_command(
         commands,
         "doctor",
-        "what is installed, what for, and whether it works",
-        "Tell the versions in use, which extras and tools are there and what each is needed for, and try a small\n"
-        "fit and its predictions. The exit code is 0 if the core works; extras and tools may be missing.",
-        EXAMPLES,
+        summary="what is installed, what it is for, and whether it works",
+        description=DESCRIPTION,
+        examples=EXAMPLES,
     )
-    add_talk(parser)
-    parser.set_defaults(run=run)
+    add_printing(parser)
+    return parser
 
 
-def run(given: argparse.Namespace) -> int:
-    """Look, try, tell."""
-    found: dict[str, Any] = {
+def run(arguments: argparse.Namespace, console: Console) -> int:
+    """Look, try, print."""
+    tools = {name: shutil.which(name) for name in TOOLS}
+    headers = {name: _header(path) for name, (path, _) in HEADERS.items()}
+    facts: dict[str, Any] = {
         "smallearn": __version__,
         "python": platform.python_version(),
         "platform": platform.platform(),
         "packages": {name: _version(name) for name in CORE},
         "extras": {name: [module for module in modules if not _has(module)] for name, (modules, _) in EXTRAS.items()},
-        "tools": {name: shutil.which(name) for name in TOOLS}
-        | {name: _header(path) for name, (path, _) in HEADERS.items()},
-        "test": _try_a_fit(given.quiet),
+        "tools": tools | headers,
+        "test": _try_fit(console),
     }
-    if given.json:
-        print_json(found)
+    if arguments.json:
+        print_json(facts)
     else:
-        print(_in_words(found))
-    return 0 if found["test"]["works"] else PROBLEM
+        print(_as_text(facts))
+    return ExitCode.DONE if facts["test"]["works"] else ExitCode.FAILED
 
 
 def _version(package: str) -> str | None:
@@ -84,13 +89,13 @@ def _has(module: str) -> bool:
 
 
 def _header(name: str) -> str | None:
-    """Where a library's header is, among the usual places."""
+    """Where a library's header file is, among the usual places."""
     places = (Path(folder, name) for folder in ("/usr/include", "/usr/local/include", "/opt/homebrew/include"))
     return next((str(place) for place in places if place.is_file()), None)
 
 
-def _try_a_fit(quiet: bool) -> dict[str, Any]:
-    """Train and predict on twenty rows; kernels are compiled if they were not before."""
+def _try_fit(console: Console) -> dict[str, Any]:
+    """Train and predict on twenty rows, which compiles the kernels if that was not done before."""
     begin = time.perf_counter()
     try:
         import numpy as np
@@ -99,16 +104,16 @@ def _try_a_fit(quiet: bool) -> dict[str, Any]:
 
         X = np.arange(20.0)[:, None]
         y = (X[:, 0] > 9).astype(int)
-        model = SMaLLClassifier(1, 1, verbose=-1 if quiet else 0).fit(X, y).model_
+        model = SMaLLClassifier(1, 1, verbose=console.verbose).fit(X, y).model_
         problem = None if (model.predict(X) == y).all() else "the predictions are wrong"
-    except Exception as failure:  # whatever is broken is what this command is to tell
-        problem = f"{type(failure).__name__}: {failure}"
+    except Exception as error:  # whatever is broken, this command is to report it
+        problem = f"{type(error).__name__}: {error}"
     seconds = time.perf_counter() - begin
     return {"works": problem is None, "problem": problem, "seconds": round(seconds, 2), "cache": _cache()}
 
 
 def _cache() -> dict[str, Any]:
-    """Where numba keeps compiled kernels, and whether it can."""
+    """Where numba stores compiled kernels, and whether it can."""
     import smallearn
 
     chosen = os.environ.get("NUMBA_CACHE_DIR")
@@ -117,23 +122,24 @@ def _cache() -> dict[str, Any]:
     return {"folder": str(folder), "writable": nearest.is_dir() and os.access(nearest, os.W_OK)}
 
 
-def _in_words(found: dict[str, Any]) -> str:
-    lines = [heading(f"smallearn {found['smallearn']}, Python {found['python']}, {found['platform']}")]
-    lines += [
-        f"  {name:<18} {version or 'MISSING: pip install smallearn'}" for name, version in found["packages"].items()
-    ]
+def _as_text(facts: dict[str, Any]) -> str:
+    lines = [heading(f"smallearn {facts['smallearn']}, Python {facts['python']}, {facts['platform']}")]
+    for name, version in facts["packages"].items():
+        lines.append(f"  {name:<18} {version or 'MISSING: pip install smallearn'}")
     lines.append(heading("\nExtras"))
-    for name, lacking in found["extras"].items():
+    for name, lacking in facts["extras"].items():
         state = f"lacks {', '.join(lacking)}: pip install 'smallearn[{name}]'" if lacking else "installed"
         lines.append(f"  {name:<18} {state} ({EXTRAS[name][1]})")
     lines.append(heading("\nTools"))
-    for name, path in found["tools"].items():
+    for name, path in facts["tools"].items():
         purpose = TOOLS[name] if name in TOOLS else HEADERS[name][1]
         lines.append(f"  {name:<18} {path or 'not found'} ({purpose})")
     lines.append(heading("\nTest"))
-    test, cache = found["test"], found["test"]["cache"]
+    test, cache = facts["test"], facts["test"]["cache"]
     state = "works" if test["works"] else f"FAILED: {test['problem']}"
     lines.append(f"  fit and predict    {state}, {test['seconds']:.1f} s")
-    kept = "kept in" if cache["writable"] else "not kept; set NUMBA_CACHE_DIR to a folder that can be written, not"
-    lines.append(f"  compiled kernels   {kept} {cache['folder']}")
+    where = f"stored in {cache['folder']}"
+    if not cache["writable"]:
+        where = f"not stored: {cache['folder']} is not writable; set NUMBA_CACHE_DIR to a folder that is"
+    lines.append(f"  compiled kernels   {where}")
     return "\n".join(lines)

@@ -1,133 +1,125 @@
-"""``smallearn explain``: a model in words, or why a row was decided so."""
+"""``smallearn explain``: a model in plain words, or why it decided as it did for one row."""
 
 import argparse
 from typing import Any
 
-from smallearn._text import listed
-from smallearn.cli.arguments import add_command, add_data, add_model, add_talk, row
-from smallearn.cli.common import CommandError, print_json, read_model
-from smallearn.cli.terminal import heading
+from smallearn.cli.arguments import (
+    add_command,
+    add_data,
+    add_model,
+    add_printing,
+    add_target,
+    add_units,
+    row_number,
+    units_of,
+)
+from smallearn.cli.console import Console, heading
+from smallearn.cli.errors import CommandError, ExitCode, library_errors
+from smallearn.cli.io.files import print_json, read_model
 
+DESCRIPTION = """\
+The model in words: its scores, rounded as far as no prediction on DATA changes; a rule that says the same, and how
+exactly; and which features matter. With --row, one case: the score that decided, what each term contributed, and the
+smallest changes that would change the class.
+"""
 EXAMPLES = """\
 smallearn explain model.json
 smallearn explain model.json data.csv
 smallearn explain model.json data.csv --row 3
 smallearn explain model.json data.csv --row 3 --changeable age --unit age=years
 """
-MOST_CLASSES = 10  # of which each is told by conditions
+MOST_CLASSES = 10  # whose rules are printed
 
 
-def add(commands) -> None:
-    """The command's arguments."""
+def add(commands) -> argparse.ArgumentParser:
+    """Add the command's parser."""
     parser = add_command(
         commands,
         "explain",
-        "a model in words; with --row, why a row was decided so and what would change that",
-        "The model in words: its scores, rounded as far as no decision on DATA changes; the same as conditions, with\n"
-        "how exactly they say it; and which features matter. With --row, one case: which score decided, what each\n"
-        "term added, and the smallest changes that would change the decision.",
-        EXAMPLES,
+        summary="a model in plain words; with --row, why one row got its class and what would change it",
+        description=DESCRIPTION,
+        examples=EXAMPLES,
     )
     add_model(parser)
     add_data(parser, optional=True)
-    parser.add_argument("--row", type=row, metavar="N", help="a row of DATA; the first below the header is 1")
-    parser.add_argument("--target", metavar="COLUMN", help="the column of classes (the one that it was trained on)")
+    parser.add_argument("--row", type=row_number, metavar="N", help="a row of DATA; the first below the header is 1")
+    add_target(parser)
     parser.add_argument(
-        "--changeable", action="append", metavar="COLUMN", help="a feature that can be changed; repeatable (all)"
+        "--changeable",
+        action="append",
+        metavar="COLUMN",
+        help="a feature that can be changed; repeatable (default: all features)",
     )
     add_units(parser)
-    add_talk(parser)
-    parser.set_defaults(run=run)
+    add_printing(parser)
+    return parser
 
 
-def add_units(parser: argparse.ArgumentParser) -> None:
-    """``--unit NAME=UNIT``."""
-    parser.add_argument(
-        "--unit", action="append", default=[], metavar="COLUMN=UNIT", help="what a feature is measured in; repeatable"
-    )
-
-
-def units_of(given: argparse.Namespace, model: Any) -> dict[str, str]:
-    """From features to their units, as given."""
-    units = {}
-    known = [term.label for term in model.features]
-    for text in given.unit:
-        name, sign, unit = text.rpartition("=")
-        if not sign or not unit:
-            raise CommandError(f"--unit {text} is not of the form COLUMN=UNIT, such as age=years")
-        if name not in known:
-            raise CommandError(f"--unit: the model does not use {name!r}; it uses {listed(known)}")
-        units[name] = unit
-    return units
-
-
-def run(given: argparse.Namespace) -> int:
+def run(arguments: argparse.Namespace, console: Console) -> int:
     """Read, explain, print."""
-    model = read_model(given)
-    units = units_of(given, model)
-    if given.row is not None:
-        if given.data is None:
+    model = read_model(arguments)
+    units = units_of(arguments, model)
+    if arguments.row is not None:
+        if arguments.data is None:
             raise CommandError("--row needs a table: smallearn explain MODEL DATA --row N")
-        return _explain_row(given, model, units)
-    if given.changeable:
-        raise CommandError("--changeable speaks of one case: name it with --row")
-    X, y = _rows(given, model)
-    parts = _parts(model, X, y, units, len(model.classes) if given.json else MOST_CLASSES)
-    if given.json:
-        print_json(_model_facts(model, *parts))
-        return 0
-    description, conditions, matters = parts
-    sections = [("The model in words", str(description))]
-    if conditions:
-        same = all(one.exact or (one.fidelity == 1.0 and not one.imitates) for one in conditions)
-        text = "\n".join(map(str, conditions))
-        if len(model.classes) > max(2, MOST_CLASSES):
-            text += f"\nThe other {len(model.classes) - MOST_CLASSES} classes are in what --json prints."
-        sections.insert(0 if same else 1, ("The rule" if same else "Roughly, as conditions", text))
-    if matters is not None:
-        sections.append(("What matters", str(matters)))
-    print("\n\n".join(f"{heading(title)}\n{text}" for title, text in sections))
-    return 0
+        return _explain_row(arguments, model, units, console)
+    if arguments.changeable:
+        raise CommandError("--changeable is for one row: name it with --row")
+    return _explain_model(arguments, model, units, console)
 
 
-def _rows(given: argparse.Namespace, model: Any) -> tuple[Any, Any]:
-    from smallearn.cli.io.tables import read_for
-
-    if given.data is None:
-        return None, None
-    return read_for(model, given.data, target=given.target, labels=None, encoding=given.encoding, missing=given.missing)
+# --- the model -------------------------------------------------------------------------------------------------------
 
 
-def _parts(model: Any, X: Any, y: Any, units: dict[str, str], most: int) -> tuple[Any, list[Any], Any]:
-    """The scores in words, conditions that say the same as far as there are any, and what matters. Only the rows that
-    it was trained on may make conditions shorter than they are on every input."""
+def _explain_model(arguments: argparse.Namespace, model: Any, units: dict[str, str], console: Console) -> int:
     from smallearn import explain
     from smallearn.explain._dnf.rule import conditions_of
+    from smallearn.model._rows import read_rows
 
-    conditions = conditions_of(model, X, most, simplify=y is not None and model.was_trained_on(X, y))
-    matters = None if y is None or not model.terms else explain.importance(model, X, y)
-    return explain.describe(model, X, units=units), conditions, matters
+    X, y = _read_rows(arguments, model, console)
+    rows = None if X is None else read_rows(model, X)
+    most = len(model.classes) if arguments.json else MOST_CLASSES
+    # Only the training rows may make a rule shorter than it is for every possible input.
+    simplify = y is not None and model.was_trained_on(rows, y)
+    description = explain.describe(model, rows, units=units)
+    rules = conditions_of(model, rows, most, simplify=simplify)
+    importance = None if y is None or not model.terms else explain.importance(model, rows, y)
+    if arguments.json:
+        print_json(_model_facts(model, description, rules, importance))
+        return ExitCode.DONE
+    sections = [("The model in words", str(description))]
+    if rules:
+        same = all(rule.exact or (rule.fidelity == 1.0 and not rule.imitates) for rule in rules)
+        text = "\n".join(map(str, rules))
+        if len(model.classes) > max(2, MOST_CLASSES):
+            text += f"\nThe rules of the other {len(model.classes) - MOST_CLASSES} classes: use --json."
+        sections.insert(0 if same else 1, ("The rule" if same else "Approximate rule", text))
+    if importance is not None:
+        sections.append(("What matters", str(importance)))
+    print("\n\n".join(f"{heading(title)}\n{text}" for title, text in sections))
+    return ExitCode.DONE
 
 
-def _explain_row(given: argparse.Namespace, model: Any, units: dict[str, str]) -> int:
-    from smallearn import explain
-    from smallearn.cli.io.tables import read_for
+def _read_rows(arguments: argparse.Namespace, model: Any, console: Console) -> tuple[Any, Any]:
+    """The rows of DATA and their classes, as far as there are any."""
+    if arguments.data is None:
+        return None, None
+    from smallearn.cli.io.model_rows import Labels, read_for_model
+    from smallearn.cli.io.tables import ReadOptions
 
-    X, _ = read_for(model, given.data, encoding=given.encoding, missing=given.missing)
-    if given.row > len(X):
-        raise CommandError(f"{given.data.name} has {len(X)} rows; there is no row {given.row}")
-    try:
-        case = explain.case(model, X.iloc[[given.row - 1]], X=X, changeable=given.changeable, units=units)
-    except ValueError as problem:
-        raise CommandError(str(problem).replace("changeable:", "--changeable:")) from None
-    if given.json:
-        print_json(_case_facts(given, case))
-        return 0
-    print(heading(f"Row {given.row} of {given.data.name}:") + f" {case}")
-    return 0
+    rows = read_for_model(
+        model,
+        arguments.data,
+        target=arguments.target,
+        labels=Labels.OPTIONAL,
+        options=ReadOptions.of(arguments),
+        console=console,
+    )
+    return rows.X, rows.y
 
 
-def _model_facts(model: Any, description: Any, conditions: Any, matters: Any) -> dict[str, Any]:
+def _model_facts(model: Any, description: Any, rules: Any, importance: Any) -> dict[str, Any]:
+    """The result, for scripts."""
     facts: dict[str, Any] = {
         "rule": description.rule,
         "prototypes": [
@@ -142,31 +134,54 @@ def _model_facts(model: Any, description: Any, conditions: Any, matters: Any) ->
         ],
         "conditions": [
             {
-                "class": one.label,
-                "clauses": [[condition.text for condition in clause] for clause in one.clauses],
-                "exact": one.exact,
-                "fidelity": one.fidelity,
+                "class": rule.label,
+                "clauses": [[condition.text for condition in clause] for clause in rule.clauses],
+                "exact": rule.exact,
+                "fidelity": rule.fidelity,
             }
-            for one in conditions
+            for rule in rules
         ],
         "features": None,
     }
-    if matters is not None:
+    if importance is not None:
         facts["features"] = [
-            {"name": one.label, "lost_without": one.loss, "lost_by_shuffling": one.permuted} for one in matters.features
+            {"name": one.label, "lost_without": one.loss, "lost_by_shuffling": one.permuted}
+            for one in importance.features
         ]
     return facts
 
 
-def _case_facts(given: argparse.Namespace, case: Any) -> dict[str, Any]:
-    def flip(found: Any) -> Any:
-        if found is None:
+# --- one row ---------------------------------------------------------------------------------------------------------
+
+
+def _explain_row(arguments: argparse.Namespace, model: Any, units: dict[str, str], console: Console) -> int:
+    from smallearn import explain
+    from smallearn.cli.io.model_rows import read_for_model
+    from smallearn.cli.io.tables import ReadOptions
+
+    X = read_for_model(model, arguments.data, options=ReadOptions.of(arguments), console=console).X
+    if arguments.row > len(X):
+        raise CommandError(f"{arguments.data.name} has {len(X)} rows; there is no row {arguments.row}")
+    with library_errors(arguments):
+        case = explain.case(model, X.iloc[[arguments.row - 1]], X=X, changeable=arguments.changeable, units=units)
+    if arguments.json:
+        print_json(_case_facts(arguments, case))
+        return ExitCode.DONE
+    print(heading(f"Row {arguments.row} of {arguments.data.name}:") + f" {case}")
+    return ExitCode.DONE
+
+
+def _case_facts(arguments: argparse.Namespace, case: Any) -> dict[str, Any]:
+    """The result, for scripts."""
+
+    def flip_facts(flip: Any) -> Any:
+        if flip is None:
             return None
-        changes = [{"feature": one.label, "from": _plain(one.before), "to": _plain(one.after)} for one in found.changes]
-        return {"class": found.label, "size": found.size, "changes": changes}
+        changes = [{"feature": one.label, "from": _plain(one.before), "to": _plain(one.after)} for one in flip.changes]
+        return {"class": flip.label, "size": flip.size, "changes": changes}
 
     return {
-        "row": given.row,
+        "row": arguments.row,
         "prediction": case.prediction,
         "probability": case.probability,
         "prototype": case.prototype + 1,
@@ -176,12 +191,12 @@ def _case_facts(given: argparse.Namespace, case: Any) -> dict[str, Any]:
         "contributions": [
             {"term": part.term.text, "value": _plain(part.value), "points": part.points} for part in case.contributions
         ],
-        "flips": {label: flip(found) for label, found in case.alone.items()},
-        "smallest": flip(case.smallest),
+        "flips": {label: flip_facts(flip) for label, flip in case.alone.items()},
+        "smallest": flip_facts(case.smallest),
     }
 
 
 def _plain(value: Any) -> Any:
-    """For JSON: numpy's numbers as Python's, what is missing as null."""
+    """For JSON: numpy's numbers as Python's, a missing value as null."""
     value = value.item() if hasattr(value, "item") else value
     return None if value is None or value != value else value

@@ -1,4 +1,4 @@
-"""``smallearn fit``: the best small model of a table."""
+"""``smallearn fit``: train the best small model of a table."""
 
 import argparse
 import shlex
@@ -6,114 +6,130 @@ from dataclasses import asdict
 from typing import Any
 
 from smallearn._text import show
-from smallearn.cli.arguments import CHIPS, add_command, add_path, add_search, add_talk, add_training, positive
-from smallearn.cli.common import CommandError, check_output, file_name, looks_like_table, print_json
-from smallearn.cli.io.sources import check_table
-from smallearn.cli.search import failures, search_options
-from smallearn.cli.terminal import heading
+from smallearn.cli.arguments import (
+    CHIPS,
+    add_command,
+    add_path,
+    add_printing,
+    add_selection,
+    add_training,
+    positive_number,
+)
+from smallearn.cli.console import Console, heading
+from smallearn.cli.errors import CommandError, ExitCode, library_errors
+from smallearn.cli.io.files import check_output, file_name, looks_like_table, print_json
+from smallearn.cli.io.tables import check_table
+from smallearn.cli.selection import read_training, selection_parameters
 
+DESCRIPTION = """\
+Train the model that is best by cross-validation within a number of terms, and within the limits of a chip if one is
+named. What cross-validation maximises is the accuracy minus a fifth of the log loss.
+
+Text columns are categories. Empty cells, NA, NaN, null and ? are missing values; in a column of numbers also -, . and
+none. Ignored, with a note: columns that look like an ID, hold dates or have only one value, rows without a class, and
+classes of fewer than five rows.
+
+A prototype is a score: a constant plus a sum of terms. A term is a weight times a feature or times a condition. The
+certificate bounds how much better any model of this size could fit the training data.
+"""
 EXAMPLES = """\
 smallearn fit data.csv --target y --max-terms 6 -o model.json
 smallearn fit data.csv --target y --max-terms 4 --literals thresholds --points 5 --drop age -o card.json
 smallearn fit data.csv --target y --max-terms 3 --device atmega328p --max-flash 200 --max-time-us 100 -o model.json
 """
 LIMITS = {
-    "max_flash": ("BYTES", "bytes of flash on --device"),
-    "max_ram": ("BYTES", "bytes of RAM there, stack included"),
-    "max_cycles": ("N", "cycles there (instructions on Cortex-M)"),
-    "max_time_us": ("µs", "microseconds there"),
+    "max_flash": ("BYTES", "the most bytes of flash on the chip"),
+    "max_ram": ("BYTES", "the most bytes of RAM on the chip, stack included"),
+    "max_cycles": ("N", "the most cycles of a prediction (instructions on Cortex-M)"),
+    "max_time_us": ("µs", "the longest time of a prediction, in microseconds"),
 }
 
 
-def add(commands) -> None:
-    """The command's arguments."""
+def add(commands) -> argparse.ArgumentParser:
+    """Add the command's parser."""
     parser = add_command(
         commands,
         "fit",
-        "train the best small model of a table",
-        "Train the best model of a table within a budget of terms, or that fits a chip: best by\n"
-        "cross-validation, where accuracy less a fifth of the log-loss decides. Text columns are categories;\n"
-        "empty cells, NA, NaN, null and ? are missing values, among numbers also -, . and none. Left out, and told\n"
-        "of: columns of one value, dates, columns that name the rows, rows without a class, and classes of fewer\n"
-        "than five rows.\n\n"
-        "A prototype is one score: a sum of terms. A term is a weighted feature or condition. The certificate\n"
-        "bounds how much better any model of that size could fit the training rows.",
-        EXAMPLES,
+        summary="train the best small model of a table",
+        description=DESCRIPTION,
+        examples=EXAMPLES,
     )
     add_training(parser)
     add_path(parser, "-o", "--output", required=True, metavar="FILE", help="the model file to write (JSON)")
-    add_search(parser, max_terms=10)
-    parser.add_argument("--device", metavar="CHIP", help=f"a chip to fit: {CHIPS}")
-    for name, (unit, words) in LIMITS.items():
-        parser.add_argument(f"--{name.replace('_', '-')}", type=positive, metavar=unit, help=words)
-    add_talk(parser)
-    parser.set_defaults(run=run)
+    add_selection(parser, max_terms=10)
+    parser.add_argument("--device", metavar="CHIP", help=f"a chip that the model has to fit: {CHIPS}")
+    for name, (unit, text) in LIMITS.items():
+        parser.add_argument(f"--{name.replace('_', '-')}", type=positive_number, metavar=unit, help=text)
+    add_printing(parser)
+    return parser
 
 
-def run(given: argparse.Namespace) -> int:
+def run(arguments: argparse.Namespace, console: Console) -> int:
     """Train, save, print."""
-    _check(given)
-    from smallearn.cli.io.training import read_training
-
-    rows = read_training(given.data, given.target, given.drop, given.keep, given.encoding, given.missing)
-    selector = _selector(given, rows)
-    with failures():
+    _check(arguments)
+    rows = read_training(arguments, console)
+    selector = _selector(arguments, rows, console)
+    with library_errors(arguments):
         selector.fit(rows.X, rows.y)
-        model = selector.model_.trained_on(rows.X, rows.y, target=given.target, source=file_name(given.data))
-        model.save(given.output)
-    label, share = rows.most_frequent
-    if given.json:
-        print_json(_facts(given, rows, selector, model))
-        return 0
-    head, _, rest = str(model).partition("\n")
-    print(f"{heading(head)}\n{rest}")
-    print(
-        f"\n{model.selection.score:.1%} ± {model.selection.spread:.1%} of the rows right by cross-validation; "
-        f"{show(label)}, the most frequent class, is {share:.1%} of them."
-    )
-    if given.positive is None and len(model.classes) == 2:
-        print(_speaks(model))
-    if given.device is not None:
+        model = selector.model_.trained_on(rows.X, rows.y, target=arguments.target, source=file_name(arguments.data))
+        model.save(arguments.output)
+    if arguments.json:
+        print_json(_facts(arguments, rows, selector, model))
+        return ExitCode.DONE
+    first, _, rest = str(model).partition("\n")
+    print(f"{heading(first)}\n{rest}\n")
+    print("\n".join(_summary(arguments, rows, model)))
+    if arguments.device is not None:
         print(selector.device_cost_)
-    print(f"\nWrote {given.output}. {heading('Next:')}")
-    print("\n".join(f"  {line}" for line in _next(given, selector)))
-    return 0
+    print(f"\nWrote {arguments.output}. {heading('Next:')}")
+    print("\n".join(f"  {line}" for line in _next_commands(arguments, selector)))
+    return ExitCode.DONE
 
 
-def _check(given: argparse.Namespace) -> None:
-    """What can be known to go wrong before the table is read."""
-    if looks_like_table(given.output) or given.output.suffix.lower() == ".gz":
+def _check(arguments: argparse.Namespace) -> None:
+    """Check what can be checked before the table is read."""
+    if looks_like_table(arguments.output) or arguments.output.suffix.lower() == ".gz":
         raise CommandError(
-            f"{show(str(given.output))} ends like a table, and a model is JSON: name a file such as model.json"
+            f"{show(str(arguments.output))} ends like a table, but a model is JSON: name a file such as model.json"
         )
-    check_table(given.data)
-    check_output(given.output, given.data)
+    check_table(arguments.data)
+    check_output(arguments.output, arguments.data)
 
 
-def _selector(given: argparse.Namespace, rows: Any) -> Any:
+def _selector(arguments: argparse.Namespace, rows: Any, console: Console) -> Any:
     from smallearn import SMaLLClassifierCV
 
-    limits = {name: getattr(given, name) for name in LIMITS}
-    return SMaLLClassifierCV(given.max_terms, min_terms=1, device=given.device, **limits, **search_options(given, rows))
+    limits = {name: getattr(arguments, name) for name in LIMITS}
+    parameters = selection_parameters(arguments, rows, console)
+    return SMaLLClassifierCV(arguments.max_terms, min_terms=1, device=arguments.device, **limits, **parameters)
 
 
-def _speaks(model: Any) -> str:
-    """Of two classes, the one that the scores speak for, and how to have the other."""
-    owner = model.prototypes[0].owner
-    other = str(model.classes[1 - owner])
-    flag = f"--positive {shlex.quote(other)}" if not other.startswith("-") else shlex.quote(f"--positive={other}")
-    return f"The scores speak for {show(model.classes[owner])}; {show(flag, quote=False)} turns them round."
+def _summary(arguments: argparse.Namespace, rows: Any, model: Any) -> list[str]:
+    """What to know of the model beside itself, a line each."""
+    label, share = rows.majority
+    lines = [
+        f"Accuracy by cross-validation: {model.selection.score:.1%} ± {model.selection.spread:.1%}. Always guessing "
+        f"{show(label)}, the most common class: {share:.1%}."
+    ]
+    if len(model.terms) < arguments.max_terms and arguments.device is None:
+        lines.append(f"Used {len(model.terms)} of the {arguments.max_terms} terms allowed; more did not help.")
+    if arguments.positive_class is None and len(model.classes) == 2:
+        owner = model.prototypes[0].owner
+        other = str(model.classes[1 - owner])
+        option = shlex.quote(f"--positive={other}") if other.startswith("-") else f"--positive {shlex.quote(other)}"
+        lines.append(f"High scores mean {show(model.classes[owner])}. Use {show(option, quote=False)} to reverse.")
+    return lines
 
 
-def _next(given: argparse.Namespace, selector: Any) -> list[str]:
+def _next_commands(arguments: argparse.Namespace, selector: Any) -> list[str]:
     """Commands to go on with, as a shell takes them."""
-    model, data = shlex.quote(str(given.output)), shlex.quote(str(given.data))
-    reading = "" if given.encoding == "utf-8" else f" --encoding {shlex.quote(given.encoding)}"
-    reading += "".join(f" {shlex.quote(f'--missing={text}')}" for text in given.missing)
+    model, data = shlex.quote(str(arguments.output)), shlex.quote(str(arguments.data))
+    reading = "" if arguments.encoding == "utf-8" else f" --encoding {shlex.quote(arguments.encoding)}"
+    reading += "".join(f" {shlex.quote(f'--missing={text}')}" for text in arguments.missing)
     to_c = f"smallearn export {model} --to c"
-    if given.device is not None:
+    if arguments.device is not None:
         to_c += f" --number {selector.number_} --layout {selector.device_cost_.layout}"
-    report = shlex.quote(str(given.output.with_suffix(".html")))
+    report = shlex.quote(str(arguments.output.with_suffix(".html")))
     return [
         f"smallearn explain {model} {data}{reading}",
         f"smallearn report {model} {data}{reading} -o {report}",
@@ -121,11 +137,11 @@ def _next(given: argparse.Namespace, selector: Any) -> list[str]:
     ]
 
 
-def _facts(given: argparse.Namespace, rows: Any, selector: Any, model: Any) -> dict[str, Any]:
-    """What was found, for machines."""
+def _facts(arguments: argparse.Namespace, rows: Any, selector: Any, model: Any) -> dict[str, Any]:
+    """The result, for scripts."""
     facts = {
-        "model": str(given.output),
-        "target": given.target,
+        "model": str(arguments.output),
+        "target": arguments.target,
         "rows": len(rows.y),
         "classes": [
             {"label": label, "rows": number}
@@ -134,14 +150,14 @@ def _facts(given: argparse.Namespace, rows: Any, selector: Any, model: Any) -> d
         "metric": model.selection.metric,
         "score": model.selection.score,
         "spread": model.selection.spread,
-        "most_frequent_class": rows.most_frequent[1],
+        "most_frequent_class": rows.majority[1],
         "n_terms": len(model.terms),
         "n_prototypes": len(model.prototypes),
         "features": [term.label for term in model.features],
-        "left_out": rows.left_out,
+        "left_out": rows.ignored,
         "objective": model.training.objective,
         "lower_bound": model.training.lower_bound,
     }
-    if given.device is not None:
+    if arguments.device is not None:
         facts |= {"number": selector.number_, "cost": asdict(selector.device_cost_)}
     return facts

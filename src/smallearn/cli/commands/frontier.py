@@ -1,4 +1,4 @@
-"""``smallearn frontier``: what each further term buys."""
+"""``smallearn frontier``: accuracy against size."""
 
 import argparse
 import csv
@@ -6,127 +6,132 @@ import io
 from pathlib import Path
 from typing import Any
 
-from smallearn._run.progress import Bar
 from smallearn._text import show
-from smallearn.cli.arguments import CHIPS, add_command, add_path, add_search, add_talk, add_training
-from smallearn.cli.common import CommandError, check_output, file_name, print_json, tell, write_file
-from smallearn.cli.io.sources import check_table
-from smallearn.cli.search import failures, search_options
-from smallearn.cli.terminal import heading, is_quiet
+from smallearn.cli.arguments import CHIPS, add_command, add_path, add_printing, add_selection, add_training
+from smallearn.cli.console import Console, heading
+from smallearn.cli.errors import CommandError, ExitCode, library_errors, not_installed
+from smallearn.cli.io.files import check_output, file_name, print_json, write_file
+from smallearn.cli.io.tables import check_table
+from smallearn.cli.selection import read_training, selection_parameters
 
+DESCRIPTION = """\
+Train the best model for each number of terms, and print its cross-validated accuracy with the standard error. With
+--chip, also what each model takes on that chip. One search finds all sizes.
+"""
 EXAMPLES = """\
 smallearn frontier data.csv --target y --max-terms 5
 smallearn frontier data.csv --target y --max-terms 4 --chip atmega328p -o frontier.csv --save models
 smallearn frontier data.csv --target y --max-terms 4 --plot frontier.svg
 """
 NUMBER, LAYOUT = "int8", "best"  # on a chip, unless another number is asked for
-PICTURES = ("svg", "png", "pdf")
+IMAGES = ("svg", "png", "pdf")
 
 
-def add(commands) -> None:
-    """The command's arguments."""
+def add(commands) -> argparse.ArgumentParser:
+    """Add the command's parser."""
     parser = add_command(
         commands,
         "frontier",
-        "the best model of each size: what each further term buys",
-        "The best model for each number of terms, with its accuracy by cross-validation, the standard error of\n"
-        "that, and what it takes on a chip if one is named. One search serves all sizes.",
-        EXAMPLES,
+        summary="the best model of each size: accuracy against size",
+        description=DESCRIPTION,
+        examples=EXAMPLES,
     )
     add_training(parser)
-    add_search(parser, max_terms=10)
-    add_path(parser, "-o", "--output", metavar="FILE", help="the table as CSV")
-    parser.add_argument("--chip", metavar="CHIP", help=f"tell bytes and time on it too: {CHIPS}")
-    parser.add_argument("--number", metavar="TYPE", help="numbers there: float32, int8, int16, int32 (int8)")
+    add_selection(parser, max_terms=10)
+    add_path(parser, "-o", "--output", metavar="FILE", help="write the table as CSV")
+    parser.add_argument("--chip", metavar="CHIP", help=f"add bytes and time on a chip: {CHIPS}")
+    parser.add_argument(
+        "--number", metavar="TYPE", help="the number format on the chip: float32, int8, int16, int32 (default: int8)"
+    )
     add_path(parser, "--save", folder=True, metavar="FOLDER", help="write each model there, as model-<terms>.json")
-    add_path(parser, "--plot", metavar="FILE", help="draw it: SVG, PNG or PDF")
-    add_talk(parser)
-    parser.set_defaults(run=run)
+    add_path(parser, "--plot", metavar="FILE", help="draw accuracy against size: SVG, PNG or PDF")
+    add_printing(parser)
+    return parser
 
 
-def run(given: argparse.Namespace) -> int:
+def run(arguments: argparse.Namespace, console: Console) -> int:
     """Search, print, write."""
-    _check(given)
-    from smallearn.cli.io.training import read_training
-
-    rows = read_training(given.data, given.target, given.drop, given.keep, given.encoding, given.missing)
-    points = _points(given, rows)
+    _check(arguments)
+    rows = read_training(arguments, console)
+    points = _points(arguments, rows, console)
     lines = []
-    with Bar(len(points), "models", not is_quiet()) as bar:
+    with console.progress(len(points), "models") as bar:
         for point in points:
-            lines.append(_line(given, point))
+            lines.append(_line(arguments, point))
             bar.step()
-    if given.output is not None:
-        write_file(_as_csv(lines), given.output)
-        tell(f"Wrote {given.output}.")
-    if given.save is not None:
-        _save(given, points, rows)
-    if given.plot is not None:
-        _plot(given, points)
-    if given.json:
+    if arguments.output is not None:
+        write_file(_as_csv(lines), arguments.output)
+        console.note(f"Wrote {arguments.output}.")
+    if arguments.save is not None:
+        _save(arguments, points, rows)
+        console.note(f"Wrote {len(points)} models to {arguments.save}.")
+    if arguments.plot is not None:
+        _plot(arguments, points)
+        console.note(f"Wrote {arguments.plot}.")
+    if arguments.json:
         print_json(lines)
     else:
-        print(_as_words(lines))
-    return 0
+        print(_as_text(lines))
+    return ExitCode.DONE
 
 
-def _check(given: argparse.Namespace) -> None:
-    """What can be known to go wrong before the search begins."""
-    check_table(given.data)
-    for path in filter(None, (given.output, given.plot)):
-        check_output(path, given.data)
-    if given.plot is not None and _format(given) not in PICTURES:
-        raise CommandError(f"--plot {show(str(given.plot))} must end in .svg, .png or .pdf")
-    if given.save is not None:
-        _check_save(given.save)
-    if given.chip is None and given.number is not None:
-        raise CommandError("--number is that of a chip: name one with --chip")
-    if given.chip is not None:
+def _check(arguments: argparse.Namespace) -> None:
+    """Check what can be checked before the search begins."""
+    check_table(arguments.data)
+    for path in filter(None, (arguments.output, arguments.plot)):
+        check_output(path, arguments.data)
+    if arguments.plot is not None and _image_format(arguments) not in IMAGES:
+        raise CommandError(f"--plot {show(str(arguments.plot))} must end in .svg, .png or .pdf")
+    if arguments.save is not None:
+        _check_save(arguments.save)
+    if arguments.chip is None and arguments.number is not None:
+        raise CommandError("--number is for a chip: name one with --chip")
+    if arguments.chip is not None:
         from smallearn.devices._chips import find_chip
         from smallearn.devices._cost import NUMBERS
 
-        if given.number not in (None, *NUMBERS):
-            raise CommandError(f"--number {show(given.number)} is none of {', '.join(NUMBERS)}")
-        with failures():
-            find_chip(given.chip)
+        if arguments.number not in (None, *NUMBERS):
+            raise CommandError(f"--number {show(arguments.number)} is none of {', '.join(NUMBERS)}")
+        with library_errors(arguments):
+            find_chip(arguments.chip)
 
 
 def _check_save(folder: Path) -> None:
     nearest = next(place for place in (folder, *folder.parents) if place.exists())
     if not nearest.is_dir():
-        raise CommandError(f"--save {show(str(folder))} must be a folder, and {show(str(nearest))} is none")
+        raise CommandError(f"--save {show(str(folder))} must be a folder, but {show(str(nearest))} is a file")
 
 
-def _format(given: argparse.Namespace) -> str:
-    return given.plot.suffix.lower().lstrip(".")
+def _image_format(arguments: argparse.Namespace) -> str:
+    return arguments.plot.suffix.lower().lstrip(".")
 
 
-def _points(given: argparse.Namespace, rows: Any) -> list[Any]:
+def _points(arguments: argparse.Namespace, rows: Any, console: Console) -> list[Any]:
     from smallearn import frontier
 
-    with failures():
-        return frontier(rows.X, rows.y, given.max_terms, **search_options(given, rows))
+    with library_errors(arguments):
+        return frontier(rows.X, rows.y, arguments.max_terms, **selection_parameters(arguments, rows, console))
 
 
-def _line(given: argparse.Namespace, point: Any) -> dict[str, Any]:
+def _line(arguments: argparse.Namespace, point: Any) -> dict[str, Any]:
     line = {
         "terms": point.n_terms,
         "prototypes": len(point.model.prototypes),
         "accuracy": point.score,
         "standard_error": point.spread,
     }
-    if given.chip is not None:
+    if arguments.chip is not None:
         from smallearn.devices import cost
 
-        with failures():
-            spent = cost(point.model, **_on_chip(given))
-        line |= {"flash": spent.flash, "ram": spent.ram, "time_us": spent.time_us, "measured": spent.measured}
+        with library_errors(arguments):
+            found = cost(point.model, **_on_chip(arguments))
+        line |= {"flash": found.flash, "ram": found.ram, "time_us": found.time_us, "measured": found.measured}
     return line
 
 
-def _on_chip(given: argparse.Namespace) -> dict[str, Any]:
-    """What is asked of the chip, for the table and the picture alike."""
-    return {"chip": given.chip, "number": given.number or NUMBER, "layout": LAYOUT}
+def _on_chip(arguments: argparse.Namespace) -> dict[str, Any]:
+    """What the table and the picture both ask of the chip."""
+    return {"chip": arguments.chip, "number": arguments.number or NUMBER, "layout": LAYOUT}
 
 
 def _as_csv(lines: list[dict[str, Any]]) -> str:
@@ -137,52 +142,48 @@ def _as_csv(lines: list[dict[str, Any]]) -> str:
     return text.getvalue()
 
 
-def _as_words(lines: list[dict[str, Any]]) -> str:
-    """A table, and the least that is as good as the best, within its error."""
+def _as_text(lines: list[dict[str, Any]]) -> str:
+    """A table, and the smallest model within one standard error of the best."""
     on_chip = "flash" in lines[0]
-    head = "terms  prototypes        accuracy" + ("  bytes of flash        µs" if on_chip else "")
-    words = [heading(head)]
+    text = [heading("terms  prototypes        accuracy" + ("  bytes of flash        µs" if on_chip else ""))]
     for line in lines:
         score = f"{line['accuracy']:.1%} ± {line['standard_error']:.1%}"
-        words.append(f"{line['terms']:>5}  {line['prototypes']:>10}  {score:>14}")
+        text.append(f"{line['terms']:>5}  {line['prototypes']:>10}  {score:>14}")
         if on_chip:
-            words[-1] += f"  {line['flash']:>14}  {line['time_us']:>8.3g}"
+            text[-1] += f"  {line['flash']:>14}  {line['time_us']:>8.3g}"
     best = max(lines, key=lambda line: line["accuracy"])
     near = best["accuracy"] - best["standard_error"]
-    least = next(line for line in lines if line["accuracy"] >= near)
-    if least["terms"] < best["terms"]:
-        words.append(f"\n{best['terms']} terms do best; {least['terms']} are within a standard error of them.")
+    smallest = next(line for line in lines if line["accuracy"] >= near)
+    if smallest["terms"] < best["terms"]:
+        text.append(f"\nBest: {best['terms']} terms. Within one standard error of it: {smallest['terms']}.")
     if on_chip and not all(line["measured"] for line in lines):
-        words.append("\nBytes and times are estimates: the chip's tools are not at hand; `smallearn cost` says which.")
-    return "\n".join(words)
+        text.append("\nBytes and times are estimates, as the chip's tools are missing; `smallearn cost` says which.")
+    return "\n".join(text)
 
 
-def _save(given: argparse.Namespace, points: list[Any], rows: Any) -> None:
+def _save(arguments: argparse.Namespace, points: list[Any], rows: Any) -> None:
+    source = file_name(arguments.data)
     try:
-        given.save.mkdir(parents=True, exist_ok=True)
+        arguments.save.mkdir(parents=True, exist_ok=True)
         for point in points:
-            model = point.model.trained_on(rows.X, rows.y, target=given.target, source=file_name(given.data))
-            model.save(given.save / f"model-{point.n_terms}.json")
-    except OSError as problem:
-        raise CommandError(f"{show(str(given.save))} cannot be written: {problem.strerror}") from None
-    tell(f"Wrote {len(points)} models to {given.save}.")
+            model = point.model.trained_on(rows.X, rows.y, target=arguments.target, source=source)
+            model.save(arguments.save / f"model-{point.n_terms}.json")
+    except OSError as error:
+        raise CommandError(f"{show(str(arguments.save))} cannot be written: {error.strerror}") from None
 
 
-def _plot(given: argparse.Namespace, points: list[Any]) -> None:
+def _plot(arguments: argparse.Namespace, points: list[Any]) -> None:
     try:
         from matplotlib import rc_context
         from matplotlib.figure import Figure
 
         from smallearn import plot
-    except ImportError as problem:
-        raise CommandError(
-            f"--plot needs {problem.name}, which is not installed: pip install 'smallearn[plot]'"
-        ) from None
+    except ImportError as error:
+        raise not_installed("--plot", error.name, "plot") from None
     figure = Figure(layout="constrained")
     with rc_context({"svg.fonttype": "none"}):
-        by: dict[str, Any] = {} if given.chip is None else {"by": "bytes", **_on_chip(given)}
+        by: dict[str, Any] = {} if arguments.chip is None else {"by": "bytes", **_on_chip(arguments)}
         plot.frontier(points, ax=figure.add_subplot(), **by)
         image = io.BytesIO()
-        figure.savefig(image, format=_format(given))
-    write_file(image.getvalue(), given.plot)
-    tell(f"Wrote {given.plot}.")
+        figure.savefig(image, format=_image_format(arguments))
+    write_file(image.getvalue(), arguments.plot)

@@ -1,12 +1,14 @@
-"""``smallearn paper``: the tables and figures of the paper, measured anew."""
+"""``smallearn paper``: reproduce the tables and figures of the paper."""
 
 import argparse
-import sys
+from functools import partial
 from pathlib import Path
 
-from smallearn.cli.common import PROBLEM
+from smallearn.cli.arguments import add_command, add_path, whole_number
+from smallearn.cli.console import Console
+from smallearn.cli.errors import CommandError, ExitCode, not_installed
 
-PAPER = {
+EXPERIMENTS = {
     "table1": "Table 1: 17 low-dimensional sets, SMaLL against ten classifiers",
     "surfaces": "Figure 1: decision surfaces on a set of two features",
     "breast-cancer": "the violin figure: breast cancer, two prototypes of three terms",
@@ -14,87 +16,93 @@ PAPER = {
     "big-picture": "all methods on fri_c0_1000_50",
     "all": "all of them",
 }
+DESCRIPTION = """\
+Run the experiments of the paper. Each writes scores.csv, table.md and a figure (SVG and PNG) to a folder of its own.
+An interrupted run continues where it stopped.
+"""
 EXAMPLES = """\
-examples:
-  smallearn paper table1 --data folder --splits 20 --jobs 2
-  smallearn paper all
+smallearn paper table1 --data folder --splits 20 --jobs 2
+smallearn paper all
 """
 
 
-def add(commands) -> None:
-    """The command's arguments."""
-    paper = commands.add_parser(
+def add(commands) -> argparse.ArgumentParser:
+    """Add the command's parser."""
+    parser = add_command(
+        commands,
         "paper",
-        help="the tables and figures of the paper, measured anew",
-        description="The tables and figures of the paper, measured anew. Each experiment leaves scores.csv,\n"
-        "table.md and the figure as SVG and PNG in a folder of its own. A run that was\n"
-        "interrupted goes on where it stopped.",
-        epilog="\n".join(["experiments:", *(f"  {name:<14} {words}" for name, words in PAPER.items()), "", EXAMPLES]),
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        summary="reproduce the tables and figures of the paper",
+        description=DESCRIPTION,
+        examples=EXAMPLES,
+        notes="experiments:\n" + "".join(f"  {name:<14} {text}\n" for name, text in EXPERIMENTS.items()),
     )
-    paper.add_argument("experiment", choices=list(PAPER), metavar="EXPERIMENT", help="which one; see below")
-    paper.add_argument(
+    parser.add_argument("experiment", choices=list(EXPERIMENTS), metavar="EXPERIMENT", help="which one; see below")
+    add_path(
+        parser,
         "--data",
-        type=Path,
+        folder=True,
         metavar="FOLDER",
-        help="folder with a CSV file for each set, labels last in the column 'target' (default: the environment "
-        "variable SMALLEARN_DATA, else OpenML)",
+        help="a folder with a CSV file for each set, the classes in the last column, 'target' (default: the "
+        "environment variable SMALLEARN_DATA, else OpenML)",
     )
-    paper.add_argument(
-        "--output", type=Path, metavar="FOLDER", default=Path("paper-results"), help="where results go (paper-results)"
+    add_path(
+        parser,
+        "--output",
+        folder=True,
+        metavar="FOLDER",
+        default=Path("paper-results"),
+        help="the folder for the results (default: paper-results)",
     )
-    paper.add_argument(
+    parser.add_argument(
         "--splits",
-        type=_count,
+        type=partial(whole_number, low=1, high=1000),
         metavar="N",
         default=5,
-        help="train-test splits (5, as in the paper; 20 for a verdict). With 'all', sparse and big-picture, whose sets "
-        "are ten times as large, use a quarter of them, or five if that is more",
+        help="the number of train-test splits (default: 5, as in the paper; use 20 for a reliable comparison). With "
+        "'all', sparse and big-picture, whose sets are ten times as large, use a quarter of them, but at least five",
     )
-    paper.add_argument("--jobs", type=_count, metavar="N", default=1, help="processes, each on one thread (1)")
-    paper.add_argument("--seed", type=_seed, metavar="N", default=0, help="of the splits (0)")
-    paper.set_defaults(run=run)
+    parser.add_argument(
+        "--jobs",
+        type=partial(whole_number, low=1, high=1000),
+        metavar="N",
+        default=1,
+        help="the number of processes, each with one thread (default: 1)",
+    )
+    parser.add_argument(
+        "--seed",
+        type=partial(whole_number, low=0, high=4_000_000),
+        metavar="N",
+        default=0,
+        help="random seed of the splits (default: 0)",
+    )
+    parser.set_defaults(after_interruption=" Finished fits are kept; the same command continues from there.")
+    return parser
 
 
-def _count(text: str) -> int:
-    if not text.isdecimal() or not 1 <= int(text) <= 1000:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1 to 1000")
-    return int(text)
-
-
-def _seed(text: str) -> int:
-    if not text.isdecimal() or int(text) > 4_000_000:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 0 to 4000000")
-    return int(text)
-
-
-def run(given: argparse.Namespace) -> int:
+def run(arguments: argparse.Namespace, console: Console) -> int:
     """Run the experiments that were asked for."""
     try:
         from smallearn.paper import experiments
-    except ImportError as problem:
-        print(
-            f"smallearn paper needs {problem.name}, which is not installed: pip install 'smallearn[paper]'",
-            file=sys.stderr,
-        )
-        return PROBLEM
-    names = [name for name in PAPER if name != "all"] if given.experiment == "all" else [given.experiment]
+    except ImportError as error:
+        raise not_installed("it", error.name, "paper") from None
+    every = arguments.experiment == "all"
+    names = [name for name in EXPERIMENTS if name != "all"] if every else [arguments.experiment]
     outcomes = {}
     try:
-        settings = experiments.settings(given.output, given.data, given.splits, given.jobs, given.seed)
+        settings = experiments.settings(
+            arguments.output, arguments.data, arguments.splits, arguments.jobs, arguments.seed
+        )
         experiments.check(names, settings)
         for name in names:
-            at = settings if given.experiment != "all" else experiments.reduced(name, settings)
             try:
-                outcomes[name] = experiments.run(name, at)
-            except experiments.IncompleteError as problem:
-                print(f"smallearn paper {name}: {problem}\n", file=sys.stderr, flush=True)
+                outcomes[name] = experiments.run(name, experiments.reduced(name, settings) if every else settings)
+            except experiments.IncompleteError as error:
+                console.error(f"smallearn paper {name}: {error}\n")
                 continue
             print(outcomes[name].summary, flush=True)
-            print(f"See {given.output / name / 'table.md'}.\n", flush=True)
-        if given.experiment == "all":
-            print(f"The paper's claims: {experiments.write_claims(outcomes, given.output)}.")
-    except experiments.ERRORS as problem:
-        print(f"smallearn paper: {problem}", file=sys.stderr)
-        return PROBLEM
-    return 0 if len(outcomes) == len(names) else PROBLEM
+            print(f"See {arguments.output / name / 'table.md'}.\n", flush=True)
+        if every:
+            print(f"The paper's claims: {experiments.write_claims(outcomes, arguments.output)}.")
+    except experiments.ERRORS as error:
+        raise CommandError(str(error)) from None
+    return ExitCode.DONE if len(outcomes) == len(names) else ExitCode.FAILED

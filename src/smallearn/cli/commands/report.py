@@ -2,68 +2,85 @@
 
 import argparse
 
-from smallearn.cli.arguments import add_command, add_data, add_model, add_path, add_talk
-from smallearn.cli.commands.evaluate import add_comparison, compare
-from smallearn.cli.commands.explain import add_units, units_of
-from smallearn.cli.common import CommandError, check_output, file_name, read_model, tell, write_file
+from smallearn.cli.arguments import (
+    add_command,
+    add_data,
+    add_model,
+    add_path,
+    add_printing,
+    add_target,
+    add_units,
+    units_of,
+)
+from smallearn.cli.comparison import add_comparison, compare
+from smallearn.cli.console import Console
+from smallearn.cli.errors import ExitCode, library_errors
+from smallearn.cli.io.files import check_output, file_name, read_model, write_file
 
+DESCRIPTION = """\
+One HTML file that needs no network: the model, how good it is beside standard models, its errors, what it costs on a
+chip, and a panel in which the inputs can be changed. Of DATA it shows counts, shares and pictures, and the numbers of
+the rows that are predicted wrongly.
+"""
 EXAMPLES = """\
 smallearn report model.json data.csv -o report.html
 smallearn report model.json data.csv --no-compare --title "Who needs a second look" -o report.html
 """
 
 
-def add(commands) -> None:
-    """The command's arguments."""
+def add(commands) -> argparse.ArgumentParser:
+    """Add the command's parser."""
     parser = add_command(
         commands,
         "report",
-        "one self-contained HTML page about a model, with a panel to play with it",
-        "One HTML file that needs no network: what the model is, how good it is, against familiar models, where it\n"
-        "errs, what it costs on a chip, and a panel in which the inputs can be changed. Of DATA it shows counts,\n"
-        "shares and pictures, and which rows the model gets wrong, by number.",
-        EXAMPLES,
+        summary="one self-contained HTML page about a model, with a panel to try it out",
+        description=DESCRIPTION,
+        examples=EXAMPLES,
     )
     add_model(parser)
     add_data(parser)
     add_path(parser, "-o", "--output", required=True, metavar="FILE", help="the page to write (HTML)")
-    parser.add_argument("--title", metavar="TEXT", help="the page's heading")
-    parser.add_argument("--target", metavar="COLUMN", help="the column of classes (the one that it was trained on)")
+    parser.add_argument("--title", metavar="TEXT", help="the heading of the page")
+    add_target(parser)
     add_comparison(parser, by_default=True)
     add_units(parser)
-    add_talk(parser, json=False)
-    parser.set_defaults(run=run)
+    add_printing(parser, json=False)
+    return parser
 
 
-def run(given: argparse.Namespace) -> int:
-    """Gather, write."""
-    check_output(given.output, given.model, given.data, given.train)
-    model = read_model(given)
-    units = units_of(given, model)
-    from smallearn._run.progress import Bar
-    from smallearn.cli.io.tables import read_for
-    from smallearn.cli.terminal import is_quiet
+def run(arguments: argparse.Namespace, console: Console) -> int:
+    """Evaluate, compare, write."""
+    check_output(arguments.output, arguments.model, arguments.data, arguments.train)
+    model = read_model(arguments)
+    units = units_of(arguments, model)
+    from smallearn.cli.io.model_rows import Labels, read_for_model
+    from smallearn.cli.io.tables import ReadOptions
     from smallearn.report import _page as page
 
-    X, y = read_for(model, given.data, target=given.target, labels=None, encoding=given.encoding, missing=given.missing)
-    if y is None:
-        tell(f"{given.data.name} has no classes: the page has no scores.")
-    compared = compare(given, model, X, y) if given.compare and y is not None else None
-    try:
-        with Bar(page.STEPS, "parts of the page", not is_quiet()) as bar:
-            text = page.report_html(
-                model,
-                X,
-                y,
-                compared=compared,
-                title=given.title,
-                units=units,
-                source=file_name(given.data),
-                rows=X.index.to_numpy() + 1,
-                step=bar.step,
-            )
-    except (ValueError, ImportError) as problem:
-        raise CommandError(str(problem)) from None
-    write_file(text, given.output)
-    tell(f"Wrote {given.output} ({len(text.encode()) // 1000} kB): open it in a browser.")
-    return 0
+    rows = read_for_model(
+        model,
+        arguments.data,
+        target=arguments.target,
+        labels=Labels.OPTIONAL,
+        options=ReadOptions.of(arguments),
+        all_columns=arguments.compare,
+        console=console,
+    )
+    if rows.y is None:
+        console.note(f"{arguments.data.name} has no classes: the page has no scores.")
+    comparison = compare(arguments, model, rows, console) if arguments.compare and rows.y is not None else None
+    with library_errors(arguments, ImportError), console.progress(page.STEPS, "parts of the page") as bar:
+        text = page.report_html(
+            model,
+            rows.X,
+            rows.y,
+            compared=comparison,
+            title=arguments.title,
+            units=units,
+            source=file_name(arguments.data),
+            rows=rows.numbers,
+            step=bar.step,
+        )
+    write_file(text, arguments.output)
+    console.note(f"Wrote {arguments.output} ({len(text.encode()) // 1000} kB): open it in a browser.")
+    return ExitCode.DONE

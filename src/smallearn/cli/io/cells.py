@@ -1,9 +1,9 @@
-"""Cells of a table as numbers, booleans, dates or text: one rule for training and for predictions. Columns are those
-of pyarrow.
+"""What the cells of a table mean: numbers, booleans, dates or text. Training and predictions follow the same rules.
 
-Spaces around a cell do not count. A missing value is an empty cell, ``?``, or what pandas takes for one: NA, N/A, NaN,
-null, None and their like; among numbers also a dash, a point or "none"; and what the user says. Numbers have a decimal
-point, or a comma where commas do not part the columns. Thousands may be set off by the other sign of the two.
+Columns are those of pyarrow. Spaces around a cell do not count. A missing value is an empty cell, ``?``, or what pandas
+takes for one: NA, N/A, NaN, null, None and the like; among numbers also a dash, a point or "none"; and whatever the
+user names. Numbers have a decimal point, or a decimal comma unless commas separate the columns. Thousands may be
+grouped with the other sign of the two.
 """
 
 from typing import Any
@@ -14,29 +14,72 @@ MISSING = (
     *("", "?", "NA", "N/A", "n/a", "NaN", "nan", "-NaN", "-nan", "null", "NULL", "None", "<NA>"),
     *("#N/A", "#N/A N/A", "#NA", "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN"),
 )
-NO_NUMBER = ("-", "--", "---", "–", "—", ".", "none", "NONE")  # missing, where the other cells are numbers
+MISSING_NUMBER = ("-", "--", "---", "–", "—", ".", "none", "NONE")  # missing if the other cells are numbers
 NUMBER = r"^[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?$"
-WITH_COMMA = r"^[+-]?[0-9]*,[0-9]+$"
-# With thousands set off: strictly groups of three. By points, "1.234" alone may be meant otherwise; not beside "1,5" or
-# "1.234.567", and not as 1234 beside "0.123" or "12.34".
-BY_POINTS = r"^[+-]?([0-9]*|[1-9][0-9]{0,2}([.][0-9]{3})+)(,[0-9]+)?$"
+DECIMAL_COMMA = r"^[+-]?[0-9]*,[0-9]+$"
+# Thousands are grouped strictly by three digits. With points, "1.234" alone is ambiguous: it is 1234 beside "1,5" or
+# "1.234.567", and 1.234 beside "0.123" or "12.34".
+GROUPED_BY_POINTS = r"^[+-]?([0-9]*|[1-9][0-9]{0,2}([.][0-9]{3})+)(,[0-9]+)?$"
 SURELY_BY_POINTS = r"^[+-]?(([0-9]*|[1-9][0-9]{0,2}([.][0-9]{3})+),[0-9]+|[1-9][0-9]{0,2}([.][0-9]{3}){2,})$"
 PERHAPS_BY_POINTS = r"^[+-]?[1-9][0-9]{0,2}[.][0-9]{3}$"
-BY_COMMAS = r"^[+-]?[1-9][0-9]{0,2}(,[0-9]{3})+([.][0-9]+)?$"
+GROUPED_BY_COMMAS = r"^[+-]?[1-9][0-9]{0,2}(,[0-9]{3})+([.][0-9]+)?$"
 LIKE_A_NUMBER = r"^[^\pL#]{0,3}[0-9]+([.,'’  ][0-9]+)*[^\pL#]{0,3}$"
 DATE = (
     r"^([0-9]{4}-[0-9]{1,2}-[0-9]{1,2}|[0-9]{1,2}[./-][0-9]{1,2}[./-]([0-9]{4}|[0-9]{2})|[0-9]{4}/[0-9]{1,2}/[0-9]{1,2})"
     r"([T ][0-9]{1,2}:[0-9]{2}(:[0-9]{2}([.,][0-9]+)?)?( ?(Z|UTC|[+-][0-9]{2}:?[0-9]{2}))?)?$"
 )
-TRUTH = {"true": 1.0, "false": 0.0}
+BOOLEANS = {"true": True, "false": False}
+
+
+# --- types -----------------------------------------------------------------------------------------------------------
+
+
+def type_of(column: Any) -> Any:
+    """The type of a column's values, that of its categories if it has some."""
+    import pyarrow as pa
+
+    return column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+
+
+def is_text_type(kind: Any) -> bool:
+    """Whether a type of pyarrow's is text."""
+    return str(kind) in ("string", "large_string", "string_view")
+
+
+def is_number_type(kind: Any) -> bool:
+    """Whether a type of pyarrow's is a number or a boolean."""
+    import pyarrow as pa
+
+    types = pa.types
+    return types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind) or types.is_decimal(kind)
+
+
+def one_array(column: Any) -> Any:
+    """A column as one array instead of chunks; what is too long for that stays in chunks."""
+    import pyarrow as pa
+
+    return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+
+
+def numbers_in(column: Any) -> np.ndarray:
+    """A column of numbers or booleans as float64, NaN where a value is missing."""
+    import pyarrow as pa
+
+    column = one_array(column)
+    column = column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
+    column = column.cast(pa.uint8()) if pa.types.is_boolean(column.type) else column
+    return column.cast(pa.float64(), safe=False).fill_null(np.nan).to_numpy(zero_copy_only=False)
+
+
+# --- text ------------------------------------------------------------------------------------------------------------
 
 
 def as_text(column: Any) -> Any:
-    """Any column as text, an array without nulls in place of missing values yet."""
+    """Any column as one array of text."""
     import pyarrow as pa
 
-    column = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
-    if isinstance(column, pa.ChunkedArray):  # too long for one array of its type
+    column = one_array(column)
+    if isinstance(column, pa.ChunkedArray):
         column = pa.concat_arrays(column.cast(pa.large_string()).chunks)
     if pa.types.is_dictionary(column.type):
         column = column.dictionary_decode()
@@ -44,80 +87,60 @@ def as_text(column: Any) -> Any:
 
 
 def trimmed(column: Any, verbatim: tuple[str, ...] = (), missing: tuple[str, ...] = ()) -> Any:
-    """Text without spaces around it, null where a value is missing; what is one of ``verbatim`` stays as it is, unless
-    the user calls it ``missing``."""
+    """Text without spaces around it, null where a value is missing.
+
+    One of the ``verbatim`` texts stays as it is, unless the user named it among the ``missing`` ones.
+    """
     import pyarrow.compute as pc
 
     text = as_text(column)
     inner = pc.utf8_trim_whitespace(text)
-    found = without(inner, (*MISSING, *missing))
+    present = without(inner, (*MISSING, *missing))
     if not verbatim:
-        return found
-    return pc.if_else(pc.and_(_among(text, verbatim), pc.invert(_among(inner, missing))), text, found)
+        return present
+    return pc.if_else(pc.and_(_is_one_of(text, verbatim), pc.invert(_is_one_of(inner, missing))), text, present)
 
 
-def without(text: Any, words: tuple[str, ...]) -> Any:
-    """Text with null in place of these words."""
+def without(text: Any, texts: tuple[str, ...]) -> Any:
+    """Text with null in place of these texts."""
     import pyarrow.compute as pc
 
-    return pc.if_else(_among(text, words), None, text)
+    return pc.if_else(_is_one_of(text, texts), None, text)
 
 
-def _among(text: Any, words: tuple[str, ...]) -> Any:
+def _is_one_of(text: Any, texts: tuple[str, ...]) -> Any:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    return pc.is_in(text, value_set=pa.array(words, pa.large_string()))
+    return pc.is_in(text, value_set=pa.array(texts, pa.large_string()))
 
 
-def have_groups(text: Any, comma: bool) -> bool:
-    """Whether the sign is there at all that would set off thousands: points where there are decimal commas, else
-    commas."""
-    import pyarrow.compute as pc
-
-    return _any(pc.match_substring(text, "." if comma else ","))
+def objects_of(text: Any) -> np.ndarray:
+    """Text as an array of Python's strings, None where a value is missing."""
+    return _objects(text.to_pylist())
 
 
-def are_grouped(text: Any, comma: bool) -> bool | None:
-    """Whether that sign sets off thousands in a column; None if what there is can be meant either way."""
-    import pyarrow.compute as pc
-
-    if not comma:
-        return True
-    pointed = pc.and_(pc.match_substring(text, "."), pc.match_substring_regex(text, NUMBER))
-    if _any(pc.and_(pointed, pc.invert(pc.match_substring_regex(text, PERHAPS_BY_POINTS)))):
-        return False
-    return True if _any(pc.match_substring_regex(text, SURELY_BY_POINTS)) else None
+# --- numbers ---------------------------------------------------------------------------------------------------------
 
 
-def _ungrouped(text: Any, comma: bool) -> Any:
-    """Numbers in which nothing sets off the thousands, with a decimal point; other text as it is."""
-    import pyarrow.compute as pc
+def numbers_of(text: Any, may_have_commas: bool, grouped: bool = False) -> tuple[np.ndarray, np.ndarray]:
+    """Trimmed text as float64, NaN where it is missing or not a number; and where it is text but not a number.
 
-    plain = pc.replace_substring(text, "." if comma else ",", "")
-    plain = pc.replace_substring(plain, ",", ".") if comma else plain
-    kept = pc.replace_substring(text, ".", " ") if comma else text  # a point that parts no groups makes no number
-    return pc.if_else(pc.match_substring_regex(text, BY_POINTS if comma else BY_COMMAS), plain, kept)
-
-
-def numbers_of(text: Any, comma: bool, grouped: bool = False) -> tuple[np.ndarray, np.ndarray]:
-    """Trimmed text as float64, NaN where it is missing or none; and where it is neither a number nor missing.
-
-    True and false are 1 and 0; what is too large for a float64 is no number. ``grouped``: thousands are set off.
+    True and false are 1 and 0; a number beyond float64 is not a number. ``grouped``: thousands are grouped.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
 
     if grouped:
-        text = _ungrouped(text, comma)
-    elif comma and _any(pc.match_substring(text, ",")):
+        text = _ungrouped(text, may_have_commas)
+    elif may_have_commas and _any(pc.match_substring(text, ",")):
         dotted = pc.replace_substring(text, ",", ".")
-        text = pc.if_else(pc.match_substring_regex(text, WITH_COMMA), dotted, text)
+        text = pc.if_else(pc.match_substring_regex(text, DECIMAL_COMMA), dotted, text)
     good = pc.match_substring_regex(text, NUMBER)
     if not _all(good):
         lower = pc.utf8_lower(text)
-        for word, value in TRUTH.items():
-            text = pc.if_else(pc.equal(lower, word), f"{value:.0f}", text)
+        for word, value in BOOLEANS.items():
+            text = pc.if_else(pc.equal(lower, word), f"{value:d}", text)
         good = pc.match_substring_regex(text, NUMBER)
     plain = pc.utf8_ltrim(pc.if_else(good, text, None), "+")
     values = plain.cast(pa.float64()).fill_null(np.nan).to_numpy(zero_copy_only=False).astype(np.float64)
@@ -125,54 +148,80 @@ def numbers_of(text: Any, comma: bool, grouped: bool = False) -> tuple[np.ndarra
     return np.where(bad, np.nan, values), bad
 
 
-def are_truths(text: Any) -> bool:
-    """Whether there is nothing but true and false."""
-    import pyarrow as pa
+def has_group_signs(text: Any, may_have_commas: bool) -> bool:
+    """Whether the sign occurs that could group thousands: a point beside decimal commas, else a comma."""
     import pyarrow.compute as pc
 
-    words = pa.array(tuple(TRUTH), pa.large_string())
-    return text.null_count < len(text) and _all(pc.is_in(pc.utf8_lower(text.drop_null()), value_set=words))
+    return _any(pc.match_substring(text, "." if may_have_commas else ","))
+
+
+def groups_thousands(text: Any, may_have_commas: bool) -> bool | None:
+    """Whether that sign groups thousands in a column; None if the cells leave it open."""
+    import pyarrow.compute as pc
+
+    if not may_have_commas:
+        return True
+    with_point = pc.and_(pc.match_substring(text, "."), pc.match_substring_regex(text, NUMBER))
+    if _any(pc.and_(with_point, pc.invert(pc.match_substring_regex(text, PERHAPS_BY_POINTS)))):
+        return False
+    return True if _any(pc.match_substring_regex(text, SURELY_BY_POINTS)) else None
+
+
+def _ungrouped(text: Any, may_have_commas: bool) -> Any:
+    """Numbers with grouped thousands as plain ones with a decimal point; other text as it is."""
+    import pyarrow.compute as pc
+
+    plain = pc.replace_substring(text, "." if may_have_commas else ",", "")
+    plain = pc.replace_substring(plain, ",", ".") if may_have_commas else plain
+    # A point that groups nothing makes the cell no number.
+    other = pc.replace_substring(text, ".", " ") if may_have_commas else text
+    pattern = GROUPED_BY_POINTS if may_have_commas else GROUPED_BY_COMMAS
+    return pc.if_else(pc.match_substring_regex(text, pattern), plain, other)
+
+
+def look_like_numbers(text: Any) -> bool:
+    """Whether most cells are digits with signs between them, though they cannot be read as numbers."""
+    import pyarrow.compute as pc
+
+    matches = pc.sum(pc.match_substring_regex(text, LIKE_A_NUMBER)).as_py() or 0
+    return matches > 0.5 * (len(text) - text.null_count)
+
+
+# --- booleans and dates ----------------------------------------------------------------------------------------------
+
+
+def are_booleans(text: Any) -> bool:
+    """Whether every value is true or false."""
+    import pyarrow.compute as pc
+
+    return text.null_count < len(text) and _all(_is_one_of(pc.utf8_lower(text.drop_null()), tuple(BOOLEANS)))
+
+
+def booleans_of(text: Any) -> np.ndarray:
+    """True, False or None for each cell of true and false."""
+    return _objects([None if cell is None else BOOLEANS[cell.lower()] for cell in text.to_pylist()])
+
+
+def booleans_in(values: np.ndarray) -> np.ndarray:
+    """Numbers as booleans: False for 0, None where they are missing."""
+    return _objects([None if value != value else bool(value) for value in values.tolist()])
 
 
 def are_dates(text: Any) -> bool:
-    """Whether there is nothing but dates, with or without a time."""
+    """Whether every value is a date, with or without a time."""
     import pyarrow.compute as pc
 
     return text.null_count < len(text) and _all(pc.match_substring_regex(text, DATE))
 
 
-def look_like_numbers(text: Any) -> bool:
-    """Whether most of it is digits with signs between them, though it cannot be read as numbers."""
-    import pyarrow.compute as pc
-
-    found = pc.sum(pc.match_substring_regex(text, LIKE_A_NUMBER)).as_py() or 0
-    return found > 0.5 * (len(text) - text.null_count)
-
-
-def objects_of(text: Any) -> np.ndarray:
-    """Text as Python's own, None where it is missing."""
-    values = np.empty(len(text), dtype=object)
-    values[:] = text.to_pylist()
-    return values
-
-
-def truths_of(text: Any) -> np.ndarray:
-    """True, False or None for each cell of true and false."""
-    words = {"true": True, "false": False}
-    values = np.empty(len(text), dtype=object)
-    values[:] = [None if cell is None else words[cell.lower()] for cell in text.to_pylist()]
-    return values
-
-
-def truths_in(values: np.ndarray) -> np.ndarray:
-    """Numbers as True, False where they are 0, or None where they are missing."""
-    found = np.empty(len(values), dtype=object)
-    found[:] = [None if value != value else bool(value) for value in values.tolist()]
-    return found
+def _objects(values: list[Any]) -> np.ndarray:
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
+    return array
 
 
 def _all(mask: Any) -> bool:
-    """Whether it holds of every value that there is."""
+    """Whether a mask is true wherever there is a value."""
     import pyarrow.compute as pc
 
     return pc.all(mask, min_count=0).as_py() is not False

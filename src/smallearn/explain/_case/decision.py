@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from smallearn._errors import Parameter, ParameterError
 from smallearn._text import listed
 from smallearn.explain._case.changes import Flip
 from smallearn.explain._case.domains import known_from
@@ -115,7 +116,9 @@ def _changeable(model: SMaLLModel, labels: Sequence[str] | None) -> list[Term]:
     known = [term.label for term in model.features]
     unknown = [label for label in labels if label not in known]
     if unknown:
-        raise ValueError(f"changeable: {listed(unknown)} is not among the features in use: {listed(known)}.")
+        raise ParameterError(
+            Parameter("changeable"), f": {listed(unknown)} is not among the features in use: {listed(known)}."
+        )
     return [term for term in model.features if term.label in labels]
 
 

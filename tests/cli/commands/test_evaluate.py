@@ -1,44 +1,18 @@
-"""``smallearn evaluate``, ``explain`` and ``report``: what they say of a model, of its training rows and of others."""
+"""``smallearn evaluate``: training rows and others, alone and beside standard models."""
 
 import json
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from smallearn import SMaLLClassifierCV, SMaLLModel, cli, load_model
-from smallearn.model import Prototype, Term
-from tests.helpers.models import CARD, THREE
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    """train.csv, test.csv, and a model of the first."""
-    path = tmp_path_factory.mktemp("people")
-    rng = np.random.default_rng(0)
-    age, size = rng.integers(18, 90, 300), rng.normal(5.0, 2.0, 300).round(2)
-    colour = rng.choice(["red", "green", "blue"], 300)
-    table = pd.DataFrame({"age": age, "size": size, "colour": colour})
-    table["y"] = np.where(((age > 50) & (size > 4.0)) ^ (rng.random(300) < 0.05), "yes", "no")
-    table[:200].to_csv(path / "train.csv", index=False)
-    table[200:].to_csv(path / "test.csv", index=False)
-    arguments = ["--target", "y", "--max-terms", "3", "--prototypes", "1", "-o", str(path / "model.json")]
-    assert cli.main(["fit", str(path / "train.csv"), *arguments, "--quiet"]) == 0
-    return path
+from smallearn import SMaLLClassifierCV, load_model
+from tests.helpers.commands import run
 
 
 @pytest.fixture(autouse=True)
-def _in_the_folder(folder, monkeypatch):
-    monkeypatch.chdir(folder)
-
-
-def run(capsys, *arguments, code=0):
-    assert cli.main(list(arguments)) == code
-    return capsys.readouterr()
-
-
-# --- evaluate --------------------------------------------------------------------------------------------------------
+def _in_the_folder(people, monkeypatch):
+    monkeypatch.chdir(people)
 
 
 def test_training_rows_are_known_and_the_cross_validated_score_leads(capsys):
@@ -112,7 +86,7 @@ def test_rows_that_no_familiar_model_can_learn_from_are_told_of_and_judged(capsy
     train = pd.DataFrame({"x": np.arange(40) % 7, "y": np.where(np.arange(40) % 7 > 3, "yes", "no")})
     one = train[train["y"] == "no"]
     told, scores, facts = beside(capsys, tmp_path, train, one, "--compare")
-    assert "No familiar models beside it: column 'y' has one class only" in told
+    assert "No standard models for comparison: column 'y' has only one class" in told
     assert scores == {}
     assert facts["rows"] == len(one)
     assert "Always guessing the most common class would be at least as accurate." in told
@@ -125,23 +99,13 @@ def test_other_rows_than_those_of_training_are_not_called_so(capsys):
     assert "trained on another table than this model" in told
 
 
-def test_the_page_numbers_mistakes_by_rows_of_the_file(capsys, tmp_path):
-    table = pd.read_csv("test.csv")
-    table.loc[:4, "y"] = None
-    table.to_csv(tmp_path / "gaps.csv", index=False)
-    facts = json.loads(run(capsys, "evaluate", "model.json", str(tmp_path / "gaps.csv"), "--json").out)
-    page = tmp_path / "report.html"
-    run(capsys, "report", "model.json", str(tmp_path / "gaps.csv"), "-o", str(page), "--no-compare")
-    assert all(f">{one['row']}</th>" in page.read_text() for one in facts["mistakes"])
-
-
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
         (["evaluate", "none.json", "test.csv"], "there is no file 'none.json'"),
         (["evaluate", "model.json", "none.csv"], "there is no file 'none.csv'"),
         (["evaluate", "model.json", "test.csv", "--target", "z"], "'z'"),
-        (["evaluate", "model.json", "test.csv", "--target", "colour"], "class 'red' is none of the model's"),
+        (["evaluate", "model.json", "test.csv", "--target", "colour"], "class 'red' is not a class of the model"),
         (["explain", "model.json", "test.csv", "--row", "101"], "test.csv has 100 rows; there is no row 101"),
         (["explain", "model.json", "--row", "1"], "--row needs a table"),
         (["explain", "model.json", "test.csv", "--target", "z"], "'z'"),
@@ -158,90 +122,6 @@ def test_what_is_wrong_is_said_in_a_sentence(arguments, words, capsys):
     assert told.err.startswith(f"smallearn {arguments[0]}: ")
     assert told.err.count("\n") <= 2
     assert told.out == ""
-
-
-# --- explain ---------------------------------------------------------------------------------------------------------
-
-
-def test_a_model_is_told_in_words(capsys):
-    told = run(capsys, "explain", "model.json", "train.csv", "--unit", "age=years").out
-    assert "The model in words" in told
-    assert "years" in told
-    assert "on the 200 rows given" in told
-    assert "What matters" in told
-    facts = json.loads(run(capsys, "explain", "model.json", "train.csv", "--json").out)
-    assert facts["rule"].startswith("Predict 'yes' if")
-    assert {one["name"] for one in facts["features"]} == {term.label for term in load_model("model.json").features}
-    assert facts["conditions"][0]["fidelity"] > 0.9
-
-
-def test_only_training_rows_make_conditions_shorter_and_imitations_are_called_rough(capsys, tmp_path):
-    rng = np.random.default_rng(0)
-    table = pd.DataFrame(rng.choice(["n", "s"], (120, 3)), columns=["p", "q", "r"])
-    table["y"] = np.where((table["p"] == "s") & (table["q"] == "s"), "yes", "no")
-    table.to_csv(tmp_path / "all.csv", index=False)
-    table[(table["q"] == "s") & (table["r"] == "n")].to_csv(tmp_path / "part.csv", index=False)
-    model, every, part = (str(tmp_path / name) for name in ("m.json", "all.csv", "part.csv"))
-    run(capsys, "fit", every, "--target", "y", "--max-terms", "2", "-o", model, "--quiet")
-    title, _, clause, worth, *_ = run(capsys, "explain", model, part).out.splitlines()
-    assert title == "The rule"
-    assert ("p " in clause, "q " in clause) == (True, True)  # though q is the same in all these rows
-    assert worth.startswith("Exactly the model")
-    terms = (Term(0, 1.0, "age"), Term(1, 2.0, "size"))
-    SMaLLModel(("no", "yes"), "<U3", 3, (Prototype(1, -60.0, terms),)).save(model)
-    first, rest = run(capsys, "explain", model, "test.csv").out.split("\n\nRoughly, as conditions\n")
-    assert first.startswith("The model in words")
-    assert "rows given" in rest
-
-
-def test_a_model_alone_is_told_too(capsys, tmp_path):
-    assert "four digits" in run(capsys, "explain", "model.json").out
-    for model in (CARD, THREE):
-        model.save(tmp_path / "other.json")
-        assert "Predict" in run(capsys, "explain", str(tmp_path / "other.json")).out
-
-
-def test_a_row_is_told_in_words(capsys):
-    model, table = load_model("model.json"), pd.read_csv("test.csv")
-    told = run(capsys, "explain", "model.json", "test.csv", "--row", "3").out
-    assert told.startswith(f"Row 3 of test.csv: '{model.predict_one(table.iloc[2])}'")
-    assert "What would change the decision" in told
-    facts = json.loads(run(capsys, "explain", "model.json", "test.csv", "--row", "3", "--json").out)
-    assert facts["prediction"] == model.predict_one(table.iloc[2])
-    assert facts["scores"] == pytest.approx(model.scores(table.iloc[[2]])[0])
-    changed = table.iloc[2].to_dict()
-    for change in facts["smallest"]["changes"]:
-        changed[change["feature"]] = change["to"]
-    assert model.predict_one(changed) == facts["smallest"]["class"] != facts["prediction"]
-    only = run(capsys, "explain", "model.json", "test.csv", "--row", "3", "--changeable", "age", "--json").out
-    assert list(json.loads(only)["flips"]) == ["age"]
-
-
-# --- report ----------------------------------------------------------------------------------------------------------
-
-
-def test_a_report_is_one_file_under_a_megabyte(capsys):
-    told = run(capsys, "report", "model.json", "test.csv", "--train", "train.csv", "-o", "report.html")
-    assert "Wrote report.html" in told.err
-    page = Path("report.html").read_text(encoding="utf-8")
-    assert len(page.encode()) < 1_000_000
-    assert "logistic regression" in page
-    assert "so the scores on them are optimistic" not in page
-    run(capsys, "report", "model.json", "train.csv", "--no-compare", "--title", "A < B", "-o", "report.html")
-    page = Path("report.html").read_text(encoding="utf-8")
-    assert "<h1>A &lt; B</h1>" in page
-    assert "logistic regression" not in page
-    assert "so the scores on them are optimistic" in page
-    assert f"{load_model('model.json').selection.score:.1%}" in page
-
-
-def test_a_report_without_classes_has_no_scores(capsys):
-    pd.read_csv("test.csv").drop(columns="y").to_csv("unlabelled.csv", index=False)
-    told = run(capsys, "report", "model.json", "unlabelled.csv", "-o", "plain.html")
-    assert "unlabelled.csv has no classes: the page has no scores." in told.err
-    page = Path("plain.html").read_text(encoding="utf-8")
-    assert "Table of scores" not in page
-    assert "The model" in page
 
 
 def test_a_model_made_in_python_is_known_with_its_column_named(capsys, tmp_path):

@@ -1,6 +1,5 @@
-"""``smallearn predict``: the input as it was, three columns more, bounded memory, and a whole file or none."""
+"""``smallearn predict``: the input as it was, three more columns, bounded memory, and a whole file or none."""
 
-import csv
 import errno
 import io
 import json
@@ -13,14 +12,12 @@ from dataclasses import replace
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from smallearn import cli
-from smallearn.cli.commands.predict import answers
+from smallearn.cli.commands.predict import predictions
 from tests.helpers.models import CARD, NO, THREE, WHOLE, YES, models, small
 
 MESSY = (
@@ -47,7 +44,7 @@ def cells(path, **options):
 def test_answers_are_those_of_the_model(model, data):
     row = st.lists(st.sampled_from([0.0, 1.0, -2.5]), min_size=model.n_features, max_size=model.n_features)
     X = np.array(data.draw(st.lists(row, min_size=1, max_size=5)))
-    code, probability, prototype = answers(model, X)
+    code, probability, prototype = predictions(model, X)
     each = np.arange(len(X))
     assert [model.classes[one] for one in code] == model.predict(X).tolist()
     np.testing.assert_allclose(probability, model.predict_proba(X)[each, code], rtol=1e-9)
@@ -56,9 +53,9 @@ def test_answers_are_those_of_the_model(model, data):
 
 
 def test_at_a_tie_the_first_prototype_of_the_first_class_answers():
-    assert answers(THREE, np.array([[1.0, 1.0], [-1.0, 0.0], [1.0, 0.0]]))[2].tolist() == [0, 2, 0]
+    assert predictions(THREE, np.array([[1.0, 1.0], [-1.0, 0.0], [1.0, 0.0]]))[2].tolist() == [0, 2, 0]
     for model, label in ((YES, "no"), (NO, "no")):
-        code, probability, prototype = answers(model, np.array([[0.5, 9.0, 0.0]]))  # both scores are 0
+        code, probability, prototype = predictions(model, np.array([[0.5, 9.0, 0.0]]))  # both scores are 0
         assert (model.classes[code[0]], probability[0], prototype[0]) == (label, 0.5, 0)
 
 
@@ -73,26 +70,6 @@ def test_cells_are_as_they_were_and_three_columns_are_added(folder):
     assert "," in after["probability"][0]  # as in the file
     assert float(after["probability"][0].replace(",", ".")) == pytest.approx(1 / (1 + np.exp(-0.5 * 4)), rel=1e-15)
     assert (folder / "out.csv").read_bytes().startswith(b"\xef\xbb\xbf")
-
-
-@pytest.mark.parametrize(
-    "name", ["out.csv", "out.tsv", "out.csv.gz", "out.parquet", "out.pq", "out.arrow", "out.feather"]
-)
-@pytest.mark.parametrize("given_as", ["in.csv", "in.parquet", "in.feather"])
-def test_every_format_goes_into_every_other(name, given_as, folder):
-    table = pd.DataFrame({"age": [41, 3], "colour": ["red", "x"], "member": [True, None], "n": [2**60 + 1, 5]})
-    getattr(table, {"in.csv": "to_csv", "in.parquet": "to_parquet"}.get(given_as, "to_feather"))(
-        folder / given_as, **({"index": False} if given_as == "in.csv" else {})
-    )
-    assert predict(folder, folder / given_as, "-o", folder / name) == 0
-    if ".csv" in name or ".tsv" in name:
-        found = pd.read_csv(folder / name, sep="\t" if "tsv" in name else ",")
-    else:
-        found = pd.read_feather(folder / name) if name[-1] in "wr" else pd.read_parquet(folder / name)
-    assert found["prediction"].tolist() == ["yes", "no"]
-    assert [int(n) for n in found["n"]] == [2**60 + 1, 5]
-    assert found["prototype"].tolist() == [1, 1]
-    assert list(folder.glob(".smallearn-*")) == []
 
 
 def test_without_a_file_it_prints_csv(folder, capfdbinary):
@@ -112,12 +89,12 @@ def test_whole_number_classes_stay_whole(folder):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["in.csv", "-o", "out.pdf"], "the ending of 'out.pdf' does not tell a format"),
+        (["in.csv", "-o", "out.pdf"], "the ending of 'out.pdf' is not that of a known format"),
         (["in.csv", "-o", "nowhere/out.csv"], "there is no folder"),
-        (["scored.csv", "-o", "out.csv"], "has 'prediction' already: name the new ones otherwise with --suffix _2"),
-        (["bad.csv", "-o", "out.csv"], "bad.csv, line 40002, column 'age': 'abc' is no number"),
+        (["scored.csv", "-o", "out.csv"], "already has 'prediction': choose other names with --suffix _2"),
+        (["bad.csv", "-o", "out.csv"], "bad.csv, line 40002, column 'age': 'abc' is not a number"),
         (["empty.csv", "-o", "out.csv"], "has no rows"),
-        (["far.csv", "-o", "out.csv"], "line 3, column 'age': '1e400' is no number"),
+        (["far.csv", "-o", "out.csv"], "line 3, column 'age': '1e400' is not a number"),
     ],
 )
 def test_what_cannot_be_done_is_told_and_leaves_nothing(arguments, words, folder, monkeypatch, capsys):
@@ -128,18 +105,10 @@ def test_what_cannot_be_done_is_told_and_leaves_nothing(arguments, words, folder
     (folder / "empty.csv").write_text(head)
     before = set(folder.iterdir())
     monkeypatch.chdir(folder)
-    monkeypatch.setattr("smallearn.cli.io.sources.CELLS", 10_000)
+    monkeypatch.setattr("smallearn.cli.io.tables.CHUNK_CELLS", 10_000)
     assert predict(folder, *arguments) == 1
     assert words in capsys.readouterr().err
     assert set(folder.iterdir()) == before
-
-
-def test_a_class_that_the_encoding_has_not_is_told(folder, capsys):
-    replace(CARD, classes=("no", "Ω")).save(folder / "model.json")
-    (folder / "in.csv").write_bytes("age,colour,member\n50,grün,true\n".encode("cp1252"))
-    assert predict(folder, folder / "in.csv", "--encoding", "cp1252", "-o", folder / "out.csv") == 1
-    assert "has no 'Ω': write Parquet, or save the table as UTF-8" in capsys.readouterr().err
-    assert not (folder / "out.csv").exists()
 
 
 def test_a_full_disk_is_told_and_leaves_nothing(folder, monkeypatch, capsys):
@@ -147,7 +116,7 @@ def test_a_full_disk_is_told_and_leaves_nothing(folder, monkeypatch, capsys):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     before = set(folder.iterdir())
-    monkeypatch.setattr("smallearn.cli.io.results.CsvResults.write", full)
+    monkeypatch.setattr("smallearn.cli.io.output.CsvWriter.write", full)
     assert predict(folder, folder / "in.csv", "-o", folder / "out.csv") == 1
     assert "cannot be written: No space left on device" in capsys.readouterr().err
     assert set(folder.iterdir()) == before
@@ -158,89 +127,6 @@ def test_a_suffix_makes_room_for_a_second_answer(folder):
     assert predict(folder, folder / "one.csv", "--suffix", "_2", "-o", folder / "two.csv") == 0
     two = cells(folder / "two.csv")
     assert two["prediction_2"].tolist() == two["prediction"].tolist()
-
-
-@pytest.mark.parametrize(
-    ("text", "mark"),
-    [
-        ("age;colour;member;w\n41,5;red;1;1.234,5\n", ","),
-        ("age;colour;member;w\n41.5;red;1;2.5\n", "."),
-        ("age;colour;member;w\n41;red;1;2\n", "."),
-        ('age,colour,member,w\n41,red,1,"2,5"\n', "."),
-    ],
-)
-@pytest.mark.parametrize("name", ["out.csv", "out.tsv", None])
-def test_the_decimal_mark_is_that_of_the_file(text, mark, name, folder, capsys):
-    (folder / "in.csv").write_text(text)
-    assert predict(folder, folder / "in.csv", *([] if name is None else ["-o", folder / name])) == 0
-    written = capsys.readouterr().out if name is None else (folder / name).read_text()
-    separator = "\t" if name == "out.tsv" else text[3]
-    probability = next(csv.DictReader(io.StringIO(written), delimiter=separator))["probability"]
-    assert probability.startswith(f"0{mark}88079707797788")
-
-
-KEPT = {"age": [41, 3], "colour": ["red", "x"], "member": [True, None]}
-
-
-def test_carriage_returns_are_quoted_in_categories_and_titles(folder):
-    cells = pa.array(["a\rb", "c"])
-    more = {"note": cells.dictionary_encode(), "view": cells.cast(pa.string_view()), "ti\rtle": [1, 2]}
-    pq.write_table(pa.table(KEPT | more), folder / "in.parquet")
-    assert predict(folder, folder / "in.parquet", "-o", folder / "out.csv") == 0
-    with (folder / "out.csv").open(newline="") as file:
-        found = list(csv.DictReader(file))
-    assert [(row["note"], row["view"], row["ti\rtle"]) for row in found] == [("a\rb", "a\rb", "1"), ("c", "c", "2")]
-    assert len(pd.read_csv(folder / "out.csv")) == 2
-
-
-NOTES = [["b", "a"], ["c", "b"], ["b", "b"], [None, "a"]]
-
-
-def stream(path, columns):
-    """A stream of Arrow, with a piece for each of these columns ``note``."""
-    pieces = [pa.table(KEPT | {"note": column}) for column in columns]
-    with pa.ipc.new_stream(str(path), pieces[0].schema) as file:
-        for piece in pieces:
-            file.write_table(piece)
-    return path
-
-
-@pytest.mark.parametrize("name", ["out.arrow", "out.parquet", "out.csv"])
-def test_categories_may_differ_from_piece_to_piece(name, folder):
-    source = stream(folder / "in.arrow", [pa.array(cells).dictionary_encode() for cells in NOTES])
-    assert predict(folder, source, "-o", folder / name) == 0
-    read = {"out.arrow": pd.read_feather, "out.parquet": pd.read_parquet, "out.csv": pd.read_csv}[name]
-    found = read(folder / name)["note"].astype(object)
-    assert found.where(found.notna(), None).tolist() == [note for cells in NOTES for note in cells]
-
-
-@pytest.mark.parametrize(
-    ("given_as", "name", "kept"),
-    [("in.feather", "out.feather", True), ("in.parquet", "out.parquet", True), ("in.parquet", "out.feather", False)],
-)
-def test_categories_of_a_table_stay_categories_where_they_are_the_same_throughout(given_as, name, kept, folder):
-    table = pd.DataFrame(KEPT | {"note": pd.Categorical(["b", "a"])})
-    getattr(table, "to_parquet" if given_as == "in.parquet" else "to_feather")(folder / given_as)
-    assert predict(folder, folder / given_as, "-o", folder / name) == 0
-    found = (pd.read_parquet if name == "out.parquet" else pd.read_feather)(folder / name)["note"]
-    assert found.tolist() == ["b", "a"]
-    assert (found.dtype == "category") == kept
-
-
-def test_a_table_that_the_format_cannot_hold_is_told(folder, capsys):
-    kind = pa.list_(pa.dictionary(pa.int8(), pa.string()))
-    source = stream(folder / "in.arrow", [pa.array([[cell] for cell in cells], kind) for cells in NOTES])
-    before = set(folder.iterdir())
-    assert predict(folder, source, "-o", folder / "out.arrow") == 1
-    assert "Arrow cannot hold the table: Dictionary replacement detected" in capsys.readouterr().err
-    assert set(folder.iterdir()) == before
-
-
-def test_a_title_that_the_encoding_has_not_is_told(folder, capsys):
-    (folder / "in.csv").write_bytes("age,colour,member\n50,grün,true\n".encode("cp1252"))
-    arguments = ["--encoding", "cp1252", "--suffix", "_Ω", "-o", folder / "out.csv"]
-    assert predict(folder, folder / "in.csv", *arguments) == 1
-    assert "has no 'Ω': write Parquet, or save the table as UTF-8" in capsys.readouterr().err
 
 
 def test_on_stdout_the_table_is_utf_8_whatever_the_terminal_has(folder):
@@ -256,7 +142,8 @@ def test_a_file_does_not_take_the_place_of_its_source(folder):
     assert (folder / "in.csv").read_bytes() == MESSY.encode()
 
 
-# --- large files -----------------------------------------------------------------------------------------------------
+# --- large files ----------------------------------------------------------------------------------------------------
+
 
 RUN = """
 import json, resource, sys

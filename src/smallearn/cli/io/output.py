@@ -1,4 +1,4 @@
-"""Tables to write: the rows of a file with columns added, piece by piece, in the format that the ending asks for."""
+"""Tables that commands write: the rows of a file with columns added, in chunks, in the format of the file's ending."""
 
 import csv
 import gzip
@@ -10,32 +10,36 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from smallearn._text import show
-from smallearn.cli.common import CommandError, draft_of
-from smallearn.cli.io.sources import ARROW, PARQUET, ArrowSource, CsvSource, Source
+from smallearn.cli.errors import CommandError
+from smallearn.cli.io.arrow_tables import ArrowFile
+from smallearn.cli.io.csv_tables import CsvFile
+from smallearn.cli.io.files import draft_of
+from smallearn.cli.io.tables import ARROW, PARQUET, TableFile
 
 TEXT = (".csv", ".tsv", ".txt")
 
 
 @contextmanager
-def open_results(path: Path | None, source: Source, added: Sequence[str]) -> Iterator["CsvResults | ArrowResults"]:
-    """What takes the rows of ``source`` with the columns ``added``; None is stdout, as CSV. The file is there when all
-    is written, and not before."""
-    with ExitStack() as closing:
-        if path is None:
-            sys.stdout.flush()
-            with _taken_stdout() as file:
-                yield CsvResults(file, source, added, _separator(None, source))
-                file.flush()
-            return
-        ending = check_ending(path)
-        draft = closing.enter_context(draft_of(path))
+def open_output(path: Path | None, source: TableFile, added: Sequence[str]) -> Iterator["CsvWriter | ArrowWriter"]:
+    """A writer for the rows of ``source`` with the columns ``added``; without a path, of CSV to stdout.
+
+    The file appears when all is written, and not before.
+    """
+    if path is None:
+        sys.stdout.flush()
+        with _stdout_as_utf8() as file:
+            yield CsvWriter(file, source, added, _separator(None, source))
+            file.flush()
+        return
+    ending = check_ending(path)
+    with draft_of(path) as draft, ExitStack() as closing:
         if ending in TEXT:
             file = closing.enter_context(_text_file(draft, path, source))
-            yield CsvResults(file, source, added, _separator(ending, source))
+            yield CsvWriter(file, source, added, _separator(ending, source))
         else:
-            results = ArrowResults(draft, ending in PARQUET, source, added)
-            closing.callback(results.close)
-            yield results
+            writer = ArrowWriter(draft, ending in PARQUET, source, added)
+            closing.callback(writer.close)
+            yield writer
 
 
 def check_ending(path: Path) -> str:
@@ -45,19 +49,19 @@ def check_ending(path: Path) -> str:
     ending = endings[-2] if packed and len(endings) > 1 else endings[-1] if endings else ""
     if ending not in (*TEXT, *PARQUET, *ARROW) or (packed and ending not in TEXT):
         known = ", ".join((*TEXT, *PARQUET, *ARROW))
-        raise CommandError(f"the ending of {show(path.name)} does not tell a format; known are {known}, .csv.gz")
+        raise CommandError(f"the ending of {show(path.name)} is not that of a known format; known are {known}, .csv.gz")
     return ending
 
 
-def _separator(ending: str | None, source: Source) -> str:
+def _separator(ending: str | None, source: TableFile) -> str:
     if ending == ".tsv":
         return "\t"
-    return source.separator if isinstance(source, CsvSource) else ","
+    return source.separator if isinstance(source, CsvFile) else ","
 
 
 @contextmanager
-def _taken_stdout() -> Iterator[TextIO]:
-    """Standard output for text that has its own line ends; a stand-in that has no bytes below is taken as it is."""
+def _stdout_as_utf8() -> Iterator[TextIO]:
+    """Standard output in UTF-8 with line ends as they are; a stand-in without bytes below is used as it is."""
     if not hasattr(sys.stdout, "buffer"):
         yield sys.stdout
         return
@@ -69,11 +73,11 @@ def _taken_stdout() -> Iterator[TextIO]:
 
 
 @contextmanager
-def _text_file(draft: Path, path: Path, source: Source) -> Iterator[TextIO]:
-    """Text of the same encoding as the source, with a mark at its beginning if that has one."""
+def _text_file(draft: Path, path: Path, source: TableFile) -> Iterator[TextIO]:
+    """Text in the encoding of the source, with a byte-order mark if that has one."""
     encoding = "utf-8"
-    if isinstance(source, CsvSource):
-        encoding = source.encoding if source.encoding != "utf-8-sig" or source.is_marked() else "utf-8"
+    if isinstance(source, CsvFile) and (source.encoding != "utf-8-sig" or source.has_byte_order_mark()):
+        encoding = source.encoding
     with ExitStack() as closing:
         raw: Any = closing.enter_context(draft.open("wb"))
         if path.suffix.lower() == ".gz":
@@ -81,33 +85,33 @@ def _text_file(draft: Path, path: Path, source: Source) -> Iterator[TextIO]:
         yield closing.enter_context(io.TextIOWrapper(raw, encoding=encoding, newline=""))
 
 
-class CsvResults:
-    """Rows as text: cells of text as they were, what is added with decimal commas if the source has them."""
+class CsvWriter:
+    """Writes rows as text: cells of text as they were, added numbers with decimal commas if the source has them."""
 
-    def __init__(self, file: TextIO, source: Source, added: Sequence[str], separator: str):
+    def __init__(self, file: TextIO, source: TableFile, added: Sequence[str], separator: str):
         self.file, self.separator = file, separator
-        self.commas = isinstance(source, CsvSource) and source.has_commas
+        self.has_commas = source.has_commas
         titles = [*source.titles, *added]
         self._write_rows([titles], any("\r" in title for title in titles))
 
-    def write(self, piece: Any, added: Sequence[Any]) -> None:
-        """A piece of the source, and the columns added to it."""
-        columns = [*piece.columns, *(map(_with_comma, added) if self.commas else added)]
+    def write(self, chunk: Any, added: Sequence[Any]) -> None:
+        """Write a chunk of the source with the columns added to it."""
+        columns = [*chunk.columns, *(map(_with_comma, added) if self.has_commas else added)]
         rows = zip(*(column.to_pylist() for column in columns), strict=True)
         self._write_rows(rows, any(map(_has_returns, columns)))
 
-    def _write_rows(self, rows: Iterable[Sequence[Any]], in_quotes: bool) -> None:
-        style: Any = {"quoting": csv.QUOTE_ALL if in_quotes else csv.QUOTE_MINIMAL}
+    def _write_rows(self, rows: Iterable[Sequence[Any]], quote_all: bool) -> None:
+        style: Any = {"quoting": csv.QUOTE_ALL if quote_all else csv.QUOTE_MINIMAL}
         writer = csv.writer(self.file, delimiter=self.separator, lineterminator="\n", **style)
         try:
             writer.writerows(rows)
-        except UnicodeEncodeError as problem:
-            sign = show(problem.object[problem.start : problem.end])
-            raise CommandError(f"{problem.encoding} has no {sign}: write Parquet, or save the table as UTF-8") from None
+        except UnicodeEncodeError as error:
+            sign = show(error.object[error.start : error.end])
+            raise CommandError(f"{error.encoding} has no {sign}: write Parquet, or save the table as UTF-8") from None
 
 
 def _with_comma(column: Any) -> Any:
-    """Fractions as text with a decimal comma, to the last digit; other columns as they are."""
+    """Fractions as text with a decimal comma and all digits; other columns as they are."""
     import pyarrow as pa
 
     if not pa.types.is_floating(column.type):
@@ -115,21 +119,21 @@ def _with_comma(column: Any) -> Any:
     return pa.array([repr(value).replace(".", ",") for value in column.to_pylist()], pa.large_string())
 
 
-class ArrowResults:
-    """Rows in Parquet or Arrow, with the types that they had; but see `_keeps_categories`."""
+class ArrowWriter:
+    """Writes rows in Parquet or Arrow with the types that they had; but see `_keeps_categories`."""
 
-    def __init__(self, path: Path, parquet: bool, source: Source, added: Sequence[str]):
+    def __init__(self, path: Path, parquet: bool, source: TableFile, added: Sequence[str]):
         self.path, self.parquet = path, parquet
         self.names = [title or name for title, name in zip(source.titles, source.names, strict=True)]
         self.added = list(added)
         self.writer: Any = None
         self.decodes = not (parquet or _keeps_categories(source))
 
-    def write(self, piece: Any, added: Sequence[Any]) -> None:
-        """A piece of the source, and the columns added to it."""
+    def write(self, chunk: Any, added: Sequence[Any]) -> None:
+        """Write a chunk of the source with the columns added to it."""
         import pyarrow as pa
 
-        table = piece.rename_columns(self.names)
+        table = chunk.rename_columns(self.names)
         for name, values in zip(self.added, added, strict=True):
             table = table.append_column(name, values)
         table = _decoded(table) if self.decodes else table
@@ -142,23 +146,22 @@ class ArrowResults:
                 self.writer = pa.ipc.new_file(str(self.path), table.schema)
         try:
             self.writer.write_table(table)
-        except pa.ArrowInvalid as problem:
-            words = show(str(problem), quote=False, most=200)
-            raise CommandError(f"{'Parquet' if self.parquet else 'Arrow'} cannot hold the table: {words}") from None
+        except pa.ArrowInvalid as error:
+            reason = show(str(error), quote=False, most=200)
+            raise CommandError(f"{'Parquet' if self.parquet else 'Arrow'} cannot hold the table: {reason}") from None
 
     def close(self) -> None:
-        """No more rows."""
+        """Finish the file."""
         if self.writer is not None:
             self.writer.close()
 
 
-def _keeps_categories(source: Source) -> bool:
-    """Whether a column has one dictionary of its categories, as Arrow's file must have: in its stream, and in Parquet,
-    every piece may have another."""
-    if not isinstance(source, ArrowSource):
-        return False
-    with source.path.open("rb") as file:
-        return file.read(6) == b"ARROW1"
+def _keeps_categories(source: TableFile) -> bool:
+    """Whether each column has one set of categories, which Arrow's file format demands.
+
+    In Arrow's streams and in Parquet, every chunk may have another.
+    """
+    return isinstance(source, ArrowFile) and not source.is_stream
 
 
 def _decoded(table: Any) -> Any:
@@ -172,7 +175,7 @@ def _decoded(table: Any) -> Any:
 
 
 def _has_returns(column: Any) -> bool:
-    """Whether text has a carriage return, which Python's CSV writer does not know to quote."""
+    """Whether text has a carriage return, which Python's CSV writer does not quote by itself."""
     import pyarrow as pa
     import pyarrow.compute as pc
 

@@ -1,0 +1,70 @@
+"""Standard models for comparison, in ``evaluate`` and ``report``."""
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+from smallearn.cli.arguments import add_path
+from smallearn.cli.console import SILENT, Console
+from smallearn.cli.errors import CommandError
+from smallearn.model import SMaLLModel
+
+if TYPE_CHECKING:
+    from smallearn.cli.io.model_rows import ModelRows
+    from smallearn.cli.io.tables import Table
+
+
+def add_comparison(parser: argparse.ArgumentParser, by_default: bool = False) -> None:
+    """``--compare`` or ``--no-compare``, and ``--train``."""
+    models = "standard models, for comparison: logistic regression, tree, forest, boosting"
+    if by_default:
+        parser.add_argument("--no-compare", dest="compare", action="store_false", help=f"do not train {models}")
+    else:
+        parser.add_argument("--compare", action="store_true", help=f"train {models} (takes some seconds)")
+    add_path(
+        parser,
+        "--train",
+        metavar="DATA",
+        help="the training table of the model: train the standard models on it instead of by cross-validation on DATA"
+        + ("" if by_default else "; implies --compare"),
+    )
+
+
+def compare(arguments: argparse.Namespace, model: SMaLLModel, rows: "ModelRows", console: Console) -> Any:
+    """Standard models on the ``rows`` that the model is evaluated on, with all columns of their table.
+
+    They train on ``--train``, or on the rows themselves by cross-validation. If these are too few to train on, a note
+    says so and the result is None.
+    """
+    from smallearn.cli.io.model_rows import required_target
+    from smallearn.cli.io.tables import ReadOptions, open_table
+    from smallearn.cli.io.training import convert_for_training, convert_like
+    from smallearn.evaluation import N_FAMILIAR, familiar
+
+    target = required_target(model, arguments.target)
+    separate = arguments.train is not None
+    table = open_table(arguments.train, ReadOptions.of(arguments)).load(console) if separate else rows.table
+    try:
+        training = convert_for_training(table, target, console=SILENT)  # `fit` noted what is ignored
+    except CommandError as error:
+        if separate:
+            raise
+        console.note(f"No standard models for comparison: {error}.")
+        return None
+    test, same = None, None
+    if separate:
+        assert rows.y is not None  # evaluate and report compare labelled rows alone
+        X = convert_like(training, rows.table, rows.X.index.to_numpy(), SILENT)
+        test = X, rows.y.astype(str)
+        same = None if model.data is None else _is_training_table(model, table, target)
+    with console.progress(N_FAMILIAR, "standard models") as bar:
+        return familiar(training.X, training.y.astype(str), test, same, step=bar.step)
+
+
+def _is_training_table(model: SMaLLModel, table: "Table", target: str) -> bool:
+    from smallearn.cli.io.model_rows import Labels, convert_for_model
+
+    try:
+        rows = convert_for_model(model, table, target=target, labels=Labels.REQUIRED, console=SILENT)
+        return bool(model.was_trained_on(rows.X, rows.y))
+    except (CommandError, ValueError):  # the model cannot read it
+        return False

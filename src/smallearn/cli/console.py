@@ -1,0 +1,56 @@
+"""What a command tells the user beside its result: notes, errors and progress, all on stderr."""
+
+import os
+import sys
+from dataclasses import dataclass
+from typing import TextIO
+
+from smallearn._run.progress import Bar
+
+BOLD, RED = "1", "31"
+
+
+@dataclass(frozen=True)
+class Console:
+    """Where a command writes notes and progress; `entry.main` makes one for each command.
+
+    Parameters
+    ----------
+    quiet : bool, default=False
+        Whether only errors are written.
+    """
+
+    quiet: bool = False
+
+    @property
+    def verbose(self) -> int:
+        """The parameter ``verbose`` of the estimators that goes with it."""
+        return -1 if self.quiet else 0
+
+    def note(self, text: str) -> None:
+        """Write an informational message."""
+        if not self.quiet:
+            sys.stdout.flush()  # where both streams end in one place, lines stay in order
+            print(text, file=sys.stderr, flush=True)
+
+    def error(self, text: str) -> None:
+        """Write an error message, in red on a terminal."""
+        print(coloured(text, RED, sys.stderr), file=sys.stderr, flush=True)
+
+    def progress(self, total: int, unit: str) -> Bar:
+        """A progress bar, which only a terminal shows."""
+        return Bar(total, unit, not self.quiet)
+
+
+SILENT = Console(quiet=True)
+
+
+def heading(text: str) -> str:
+    """A heading for stdout: bold on a terminal."""
+    return coloured(text, BOLD, sys.stdout)
+
+
+def coloured(text: str, code: str, stream: TextIO) -> str:
+    """The text in a colour if the stream is a terminal and NO_COLOR is not set (see no-color.org)."""
+    plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb" or not stream.isatty()
+    return text if plain else f"\x1b[{code}m{text}\x1b[0m"

@@ -1,0 +1,55 @@
+"""Errors that end a command with one sentence, and the exit codes."""
+
+import argparse
+import shlex
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from enum import IntEnum
+
+from smallearn._errors import Parameter, ParameterError
+
+LIBRARY_ERRORS = (ValueError, OSError, RuntimeError)
+
+
+class ExitCode(IntEnum):
+    """What the process returns; argparse itself returns 2 for wrong arguments."""
+
+    DONE = 0
+    FAILED = 1
+    INTERRUPTED = 130
+    BROKEN_PIPE = 141
+
+
+class CommandError(Exception):
+    """What the user asked for cannot be done, or a file cannot be used. The message is one sentence."""
+
+
+@contextmanager
+def library_errors(arguments: argparse.Namespace, *kinds: type[Exception]) -> Iterator[None]:
+    """Turn errors of the library into a `CommandError` that names options where the library names parameters."""
+    caught: tuple[type[Exception], ...] = (*LIBRARY_ERRORS, *kinds)
+    try:
+        yield
+    except caught as error:
+        raise CommandError(message_of(error, arguments.options)) from None
+
+
+def message_of(error: Exception, options: Mapping[str, str]) -> str:
+    """The message of an error; ``options`` are the options of the command, by parameter."""
+    if not isinstance(error, ParameterError):
+        return str(error)
+    return error.message(lambda parameter: _as_option(parameter, options))
+
+
+def _as_option(parameter: Parameter, options: Mapping[str, str]) -> str:
+    """``--max-flash 2`` for ``max_flash=2``, as a shell takes it; a parameter without an option as Python writes it."""
+    option = options.get(parameter.name)
+    if option is None or not parameter.has_value:
+        return option or str(parameter)
+    value = parameter.value
+    return f"{option} {value:g}" if isinstance(value, float) else f"{option} {shlex.quote(str(value))}"
+
+
+def not_installed(user: str, module: str | None, extra: str) -> CommandError:
+    """The error that ``user``, a command or an option, needs a module that is not installed."""
+    return CommandError(f"{user} needs {module}, which is not installed: pip install 'smallearn[{extra}]'")

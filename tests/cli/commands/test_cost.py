@@ -1,0 +1,39 @@
+"""``smallearn cost``: bytes and cycles on a chip."""
+
+from dataclasses import replace
+
+import pytest
+
+from smallearn import cli
+from smallearn.cli.commands.cost import _as_text as text_of_costs
+from smallearn.devices import cost
+from tests.helpers.models import CARD
+from tests.helpers.tools import need
+
+
+def test_a_file_that_is_no_model_is_told(tmp_path, capsys):
+    (tmp_path / "model.json").write_text("{}")
+    assert cli.main(["cost", str(tmp_path / "model.json")]) == 1
+    assert "Not a smallearn model" in capsys.readouterr().err
+    assert cli.main(["cost", str(tmp_path / "none.json")]) == 1
+    assert "there is no file" in capsys.readouterr().err
+
+
+@pytest.mark.tools
+def test_cost_prints_every_format_or_the_one_asked_for(saved, capsys):
+    need("avr-gcc")
+    assert cli.main(["cost", str(saved), "--chip", "atmega328p"]) == 0
+    assert capsys.readouterr().out.count("bytes of flash") == 3
+    assert cli.main(["cost", str(saved), "--chip", "atmega328p", "--number", "int8"]) == 0
+    assert capsys.readouterr().out.count("int8: ") == 1
+    assert cli.main(["cost", str(saved), "--number", "float64"]) == 1
+    assert "--number is float32, int8, int16 or int32" in capsys.readouterr().err
+    assert cli.main(["cost", str(saved), "--chip", "8051"]) == 1
+    assert "--chip 8051 is not one of" in capsys.readouterr().err
+
+
+def test_cost_says_once_how_it_was_found():
+    one = replace(cost(CARD, "atmega328p", "int8", method="estimate"), how="so")
+    lines = text_of_costs([one, one, replace(one, how="otherwise")]).splitlines()
+    assert [lines[2], lines[4]] == ["(so)", "(otherwise)"]
+    assert len(lines) == 5

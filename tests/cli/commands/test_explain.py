@@ -1,0 +1,71 @@
+"""``smallearn explain``: a model and a row in words."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from smallearn import SMaLLModel, load_model
+from smallearn.model import Prototype, Term
+from tests.helpers.commands import run
+from tests.helpers.models import CARD, THREE
+
+
+@pytest.fixture(autouse=True)
+def _in_the_folder(people, monkeypatch):
+    monkeypatch.chdir(people)
+
+
+def test_a_model_is_told_in_words(capsys):
+    told = run(capsys, "explain", "model.json", "train.csv", "--unit", "age=years").out
+    assert "The model in words" in told
+    assert "years" in told
+    assert "on the 200 rows given" in told
+    assert "What matters" in told
+    facts = json.loads(run(capsys, "explain", "model.json", "train.csv", "--json").out)
+    assert facts["rule"].startswith("Predict 'yes' if")
+    assert {one["name"] for one in facts["features"]} == {term.label for term in load_model("model.json").features}
+    assert facts["conditions"][0]["fidelity"] > 0.9
+
+
+def test_only_training_rows_make_conditions_shorter_and_imitations_are_called_rough(capsys, tmp_path):
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(rng.choice(["n", "s"], (120, 3)), columns=["p", "q", "r"])
+    table["y"] = np.where((table["p"] == "s") & (table["q"] == "s"), "yes", "no")
+    table.to_csv(tmp_path / "all.csv", index=False)
+    table[(table["q"] == "s") & (table["r"] == "n")].to_csv(tmp_path / "part.csv", index=False)
+    model, every, part = (str(tmp_path / name) for name in ("m.json", "all.csv", "part.csv"))
+    run(capsys, "fit", every, "--target", "y", "--max-terms", "2", "-o", model, "--quiet")
+    title, _, clause, worth, *_ = run(capsys, "explain", model, part).out.splitlines()
+    assert title == "The rule"
+    assert ("p " in clause, "q " in clause) == (True, True)  # though q is the same in all these rows
+    assert worth.startswith("Exactly the model")
+    terms = (Term(0, 1.0, "age"), Term(1, 2.0, "size"))
+    SMaLLModel(("no", "yes"), "<U3", 3, (Prototype(1, -60.0, terms),)).save(model)
+    first, rest = run(capsys, "explain", model, "test.csv").out.split("\n\nApproximate rule\n")
+    assert first.startswith("The model in words")
+    assert "rows given" in rest
+
+
+def test_a_model_alone_is_told_too(capsys, tmp_path):
+    assert "four digits" in run(capsys, "explain", "model.json").out
+    for model in (CARD, THREE):
+        model.save(tmp_path / "other.json")
+        assert "Predict" in run(capsys, "explain", str(tmp_path / "other.json")).out
+
+
+def test_a_row_is_told_in_words(capsys):
+    model, table = load_model("model.json"), pd.read_csv("test.csv")
+    told = run(capsys, "explain", "model.json", "test.csv", "--row", "3").out
+    assert told.startswith(f"Row 3 of test.csv: '{model.predict_one(table.iloc[2])}'")
+    assert "What would change the decision" in told
+    facts = json.loads(run(capsys, "explain", "model.json", "test.csv", "--row", "3", "--json").out)
+    assert facts["prediction"] == model.predict_one(table.iloc[2])
+    assert facts["scores"] == pytest.approx(model.scores(table.iloc[[2]])[0])
+    changed = table.iloc[2].to_dict()
+    for change in facts["smallest"]["changes"]:
+        changed[change["feature"]] = change["to"]
+    assert model.predict_one(changed) == facts["smallest"]["class"] != facts["prediction"]
+    only = run(capsys, "explain", "model.json", "test.csv", "--row", "3", "--changeable", "age", "--json").out
+    assert list(json.loads(only)["flips"]) == ["age"]

@@ -1,0 +1,208 @@
+"""``smallearn fit``: from a file to a model."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from smallearn import cli, load_model
+from tests.helpers.commands import quick_fit
+from tests.helpers.tools import need
+
+
+@pytest.mark.parametrize("ending", ["comma.csv", "semicolon.csv", "tab.tsv", "table.parquet"])
+def test_fit_learns_from_a_messy_file(table, ending, tmp_path, capsys):
+    path = tmp_path / ending
+    separator = {"semicolon.csv": ";", "tab.tsv": "\t"}.get(ending, ",")
+    if ending.endswith("parquet"):
+        table.to_parquet(path)
+    else:
+        table.to_csv(path, index=False, sep=separator, encoding="utf-8-sig")
+    output = tmp_path / "model.json"
+    code = cli.main(
+        ["fit", str(path), "--target", "result", "--max-terms", "3", "--prototypes", "1", "-o", str(output)]
+    )
+    told = capsys.readouterr()
+    assert code == 0
+    assert "Column 'always' has only one value: ignored." in told.err
+    assert "Column 'id' looks like an ID: ignored; --keep id to use it." in told.err
+    assert "Accuracy by cross-validation: " in told.out
+    model = load_model(output)
+    assert {term.label for term in model.features} <= {"Größe, cm", "colour"}
+    assert len(model.terms) <= 3
+    assert np.mean(model.predict(table) == table["result"]) > 0.9
+
+
+def test_decimal_commas_and_question_marks_are_numbers_and_gaps(table, tmp_path, capsys):
+    path, output = tmp_path / "data.csv", tmp_path / "model.json"
+    table[["Größe, cm", "result"]].to_csv(path, index=False, sep=";", decimal=",", na_rep="?")
+    arguments = ["--target", "result", "--max-terms", "1", "--prototypes", "1", "-o", str(output)]
+    assert cli.main(["fit", str(path), *arguments]) == 0
+    assert load_model(output).terms[0].kind in ("raw", "at_most")
+    path.write_text(path.read_text().replace("?", "unknown"))
+    capsys.readouterr()
+    cli.main(["fit", str(path), *arguments])
+    assert "Column 'Größe, cm' is read as text: " in capsys.readouterr().err
+
+
+@pytest.mark.tools
+def test_fit_for_a_chip_names_the_command_that_exports_what_fits(table, tmp_path, capsys):
+    need("avr-gcc")
+    path, output = tmp_path / "data.csv", tmp_path / "model.json"
+    table.drop(columns="colour").to_csv(path, index=False)
+    limits = ["--device", "atmega328p", "--max-flash", "100", "--max-time-us", "10"]
+    assert cli.main(["fit", str(path), "--target", "result", "--max-terms", "2", *limits, "-o", str(output)]) == 0
+    printed = capsys.readouterr().out
+    assert "bytes of flash" in printed
+    command = printed.splitlines()[-1].split()[1:]
+    assert cli.main([*command, "-o", str(tmp_path / "model.h")]) == 0
+    assert "model_predict" in (tmp_path / "model.h").read_text()
+    assert cli.main(["cost", str(output), "--number", command[5], "--layout", command[7], "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)[0]["flash"] <= 100
+
+
+@pytest.mark.tools
+def test_fit_tells_what_a_chip_cannot_hold_and_writes_nothing(table, tmp_path, capsys):
+    need("avr-gcc")
+    path, output = tmp_path / "data.csv", tmp_path / "model.json"
+    table[["Größe, cm", "result"]].to_csv(path, index=False)
+    limits = ["--device", "atmega328p", "--max-flash", "2"]
+    assert cli.main(["fit", str(path), "--target", "result", "--max-terms", "1", *limits, "-o", str(output)]) == 1
+    assert "smallearn fit: No model keeps --max-flash 2 on atmega328p" in capsys.readouterr().err
+    assert not output.exists()
+
+
+@pytest.mark.parametrize(
+    ("content", "arguments", "words"),
+    [
+        ("a,b\n1,2\n3,4\n", ["--target", "c"], "has no column 'c'; it has 'a', 'b'"),
+        ("a,b\n", ["--target", "b"], "has no rows"),
+        ("a,b\n1,2\n4\n5,6,7,8\n", ["--target", "b"], "data.csv, line 4 has 4 cells, the header 2"),
+        ("a,b\n1,x\n2,x\n", ["--target", "b"], "column 'b' has only one class, 'x'"),
+        ("a,b\n1,x\n2,x\n3,y\n", ["--target", "b"], "at least two classes need 5 rows, for cross-validation"),
+        ("a,b\n" + "1,x\n1,y\n" * 5, ["--target", "b"], "no column is left to learn from"),
+        ("a,b\n\udcff,x\n2,y\n", ["--target", "b"], "is not UTF-8 text: save it as UTF-8, or try --encoding cp1252"),
+        (None, ["--target", "b"], "there is no file"),
+    ],
+)
+def test_fit_says_in_a_sentence_what_is_wrong(content, arguments, words, tmp_path, capsys):
+    path = tmp_path / "data.csv"
+    if content is not None:
+        path.write_bytes(content.encode(errors="surrogateescape"))
+    assert cli.main(["fit", str(path), *arguments, "-o", str(tmp_path / "model.json")]) == 1
+    told = capsys.readouterr()
+    assert words in told.err
+    assert "Traceback" not in told.err
+    assert not (tmp_path / "model.json").exists()
+
+
+def test_fit_tells_the_score_with_its_error_beside_the_most_frequent_class(simple, table, capsys):
+    code, output = quick_fit(simple)
+    assert code == 0
+    printed = capsys.readouterr().out
+    chosen, share = load_model(output).selection, table["result"].value_counts(normalize=True)
+    assert f"Accuracy by cross-validation: {chosen.score:.1%} ± {chosen.spread:.1%}." in printed
+    assert f"Always guessing '{share.index[0]}', the most common class: {share.iloc[0]:.1%}." in printed
+    assert "better is possible on the training data" in printed
+    assert f"smallearn export {output} --to c" in printed
+
+
+def test_fit_has_everything_for_machines(simple, capsys):
+    simple.write_text(
+        "\n".join(f"{'n' if i == 0 else i * i},{line}" for i, line in enumerate(simple.read_text().split("\n")))
+    )
+    code, output = quick_fit(simple, "--json", "--drop", "colour")
+    assert code == 0
+    facts = json.loads(capsys.readouterr().out)
+    model = load_model(output)
+    assert facts["model"] == str(output)
+    assert facts["score"] == model.selection.score
+    assert facts["n_terms"] == len(model.terms)
+    assert facts["rows"] == sum(entry["rows"] for entry in facts["classes"]) == 200
+    assert facts["left_out"] == {"colour": "as asked"}
+    assert model.data.target == "result"
+    assert model.data.source == "data.csv"
+
+
+def test_fit_keeps_quiet_if_asked_to(table, tmp_path, capsys):
+    table.to_csv(tmp_path / "data.csv", index=False)
+    assert quick_fit(tmp_path / "data.csv", "--quiet")[0] == 0
+    assert capsys.readouterr().err == ""
+    assert quick_fit(tmp_path / "data.csv", "--quiet", "--drop", "none")[0] == 1
+    assert "has no column 'none'" in capsys.readouterr().err
+
+
+def test_fit_makes_a_score_card_of_conditions_for_the_class_asked_for(simple):
+    code, output = quick_fit(simple, "--points", "3", "--literals", "thresholds", "--positive", "no")
+    assert code == 0
+    model = load_model(output)
+    assert model.is_score_card
+    assert all(abs(term.points) <= 3 for term in model.terms)
+    assert {term.kind for term in model.terms} <= {"at_most", "above", "equals", "missing"}
+    assert model.classes[model.prototypes[0].owner] == "no"
+
+
+@pytest.mark.parametrize("labels", [[True, False], [1, 0], [2.0, 1.0], ["b", "a"]])
+def test_fit_takes_classes_of_every_kind(labels, simple, table, capsys):
+    table["result"] = np.where(table["result"] == "yes", *map(np.array, labels))
+    table[["Größe, cm", "colour", "result"]].to_csv(simple, index=False)
+    code, output = quick_fit(simple, "--positive", str(labels[0]).removesuffix(".0"))
+    assert code == 0, capsys.readouterr().err
+    model = load_model(output)
+    assert set(model.classes) == set(labels)
+    assert model.classes[model.prototypes[0].owner] == labels[0]
+
+
+def test_fit_with_booleans_reads_them_in_any_writing(table, tmp_path):
+    table["big"] = np.where(table["Größe, cm"].isna(), "", np.where(table["Größe, cm"] > 5.5, "TRUE", "false"))
+    path = tmp_path / "data.csv"
+    table[["big", "colour", "result"]].to_csv(path, index=False)
+    code, output = quick_fit(path)
+    assert code == 0
+    term = next(term for term in load_model(output).terms if term.name == "big")
+    assert (term.kind, type(term.value)) == ("equals", bool)
+    scored = tmp_path / "scored.csv"
+    assert cli.main(["predict", str(output), str(path), "-o", str(scored)]) == 0
+    found = pd.read_csv(scored)
+    assert np.mean(found["prediction"] == found["result"]) > 0.85
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--positive", "maybe"], "--positive 'maybe' is none of the classes, 'no', 'yes'"),
+        (["--literals", "raw"], "--literals raw has no term for these. Set --literals both"),
+        (["--max-flash", "9"], "--max-flash 9 is a limit on a chip; name the chip with --device."),
+        (["--device", "8051"], "--device 8051 is not one of"),
+        (["--keep", "none"], "has no column 'none'"),
+        (["-o", "nowhere/model.json"], "there is no folder 'nowhere' to write 'model.json' in"),
+    ],
+)
+def test_fit_speaks_of_its_own_arguments(arguments, words, simple, capsys):
+    assert quick_fit(simple, *arguments)[0] == 1
+    assert words in capsys.readouterr().err
+
+
+def test_the_owner_is_for_two_classes(simple, table, capsys):
+    table["result"] = np.where(table["Größe, cm"] < 4, "low", table["result"])
+    table.to_csv(simple, index=False)
+    assert quick_fit(simple, "--positive", "low")[0] == 1
+    assert "--positive is for two classes" in capsys.readouterr().err
+
+
+def test_fit_says_which_class_the_scores_speak_for(table, tmp_path, capsys):
+    path, line = tmp_path / "data.csv", "High scores mean "
+    table.to_csv(path, index=False)
+    arguments = ["--target", "result", "--max-terms", "1", "--prototypes", "1", "--missing", "n. b.", "--quiet"]
+    fit = ["fit", str(path), *arguments, "-o", str(tmp_path / "model.json")]
+    assert cli.main(fit) == 0
+    told = capsys.readouterr().out
+    words = next(text for text in told.splitlines() if text.startswith(line)).split()
+    label, flag, other = words[3], words[5], words[6]
+    assert {label, f"'{other}'."} == {"'yes'.", "'no'."}
+    assert "data.csv '--missing=n. b.'" in told
+    assert cli.main([*fit, flag, other]) == 0
+    assert line not in capsys.readouterr().out
+    model = load_model(tmp_path / "model.json")
+    assert model.classes[model.prototypes[0].owner] == other

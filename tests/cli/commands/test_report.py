@@ -1,0 +1,49 @@
+"""``smallearn report``: one page about a model."""
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from smallearn import load_model
+from tests.helpers.commands import run
+
+
+@pytest.fixture(autouse=True)
+def _in_the_folder(people, monkeypatch):
+    monkeypatch.chdir(people)
+
+
+def test_a_report_is_one_file_under_a_megabyte(capsys):
+    told = run(capsys, "report", "model.json", "test.csv", "--train", "train.csv", "-o", "report.html")
+    assert "Wrote report.html" in told.err
+    page = Path("report.html").read_text(encoding="utf-8")
+    assert len(page.encode()) < 1_000_000
+    assert "logistic regression" in page
+    assert "so the scores on them are optimistic" not in page
+    run(capsys, "report", "model.json", "train.csv", "--no-compare", "--title", "A < B", "-o", "report.html")
+    page = Path("report.html").read_text(encoding="utf-8")
+    assert "<h1>A &lt; B</h1>" in page
+    assert "logistic regression" not in page
+    assert "so the scores on them are optimistic" in page
+    assert f"{load_model('model.json').selection.score:.1%}" in page
+
+
+def test_a_report_without_classes_has_no_scores(capsys):
+    pd.read_csv("test.csv").drop(columns="y").to_csv("unlabelled.csv", index=False)
+    told = run(capsys, "report", "model.json", "unlabelled.csv", "-o", "plain.html")
+    assert "unlabelled.csv has no classes: the page has no scores." in told.err
+    page = Path("plain.html").read_text(encoding="utf-8")
+    assert "Table of scores" not in page
+    assert "The model" in page
+
+
+def test_the_page_numbers_mistakes_by_rows_of_the_file(capsys, tmp_path):
+    table = pd.read_csv("test.csv")
+    table.loc[:4, "y"] = None
+    table.to_csv(tmp_path / "gaps.csv", index=False)
+    facts = json.loads(run(capsys, "evaluate", "model.json", str(tmp_path / "gaps.csv"), "--json").out)
+    page = tmp_path / "report.html"
+    run(capsys, "report", "model.json", str(tmp_path / "gaps.csv"), "-o", str(page), "--no-compare")
+    assert all(f">{one['row']}</th>" in page.read_text() for one in facts["mistakes"])

@@ -1,0 +1,58 @@
+"""Standard models for comparison: each table is read once."""
+
+from collections import Counter
+from pathlib import Path
+
+import pandas as pd
+import pyarrow.parquet as pq
+import pytest
+from pyarrow import csv
+
+from smallearn import cli
+
+
+@pytest.fixture
+def parsed(monkeypatch):
+    """How often each file was parsed, by name."""
+    counts = Counter()
+    read_csv, iter_batches = pd.read_csv, pq.ParquetFile.iter_batches
+
+    def counting_csv(file, **options):
+        counts[Path(file.buffer.name).name] += 1
+        return read_csv(file, **options)
+
+    def counting_parquet(file, *arguments, **options):
+        counts["parquet"] += 1
+        return iter_batches(file, *arguments, **options)
+
+    monkeypatch.setattr(pd, "read_csv", counting_csv)
+    monkeypatch.setattr(pq.ParquetFile, "iter_batches", counting_parquet)
+    return counts
+
+
+@pytest.mark.parametrize(
+    ("line", "files"),
+    [
+        ("evaluate model.json test.csv", {"test.csv"}),
+        ("evaluate model.json train.csv --compare", {"train.csv"}),
+        ("evaluate model.json test.csv --train train.csv", {"test.csv", "train.csv"}),
+        ("report model.json train.csv -o {out}", {"train.csv"}),
+        ("report model.json test.csv --train train.csv -o {out}", {"test.csv", "train.csv"}),
+        ("explain model.json test.csv", {"test.csv"}),
+        ("explain model.json test.csv --row 3", {"test.csv"}),
+        ("fit train.csv --target y --max-terms 1 --prototypes 1 -o {out}", {"train.csv"}),
+        ("predict model.json test.csv -o {out}.csv", {"test.csv"}),
+    ],
+)
+def test_every_command_parses_each_file_once(line, files, people, parsed, tmp_path, monkeypatch):
+    monkeypatch.chdir(people)
+    monkeypatch.setattr("smallearn.evaluation._comparison._classifiers", lambda _: [])
+    assert cli.main([*line.format(out=tmp_path / "out").split(), "--quiet"]) == 0
+    assert parsed == dict.fromkeys(files, 1)
+
+
+def test_parquet_is_read_once_too(people, parsed, tmp_path):
+    path = tmp_path / "train.parquet"
+    pq.write_table(csv.read_csv(people / "train.csv"), path)
+    assert cli.main(["evaluate", str(people / "model.json"), str(path), "--compare", "--quiet"]) == 0
+    assert parsed == {"parquet": 1}
