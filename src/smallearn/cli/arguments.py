@@ -32,7 +32,7 @@ def add_command(
     return commands.add_parser(
         name,
         help=summary,
-        description="\n\n".join(textwrap.fill(paragraph, WIDTH) for paragraph in paragraphs),
+        description="\n\n".join(textwrap.fill(paragraph, WIDTH, break_on_hyphens=False) for paragraph in paragraphs),
         epilog=f"{notes}\nexamples:\n{lines}" if notes else f"examples:\n{lines}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 def add_comparison(parser: argparse.ArgumentParser, by_default: bool = False) -> None:
     """``--compare`` or ``--no-compare``, and ``--train``."""
-    models = "standard models, for comparison: logistic regression, tree, forest, boosting"
+    models = "standard models for comparison: logistic regression, tree, forest, boosting"
     if by_default:
-        parser.add_argument("--no-compare", dest="compare", action="store_false", help=f"do not train {models}")
+        parser.add_argument("--no-compare", dest="compare", action="store_false", help=f"leave out {models}")
     else:
         parser.add_argument("--compare", action="store_true", help=f"train {models} (takes some seconds)")
     add_path(
