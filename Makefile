@@ -15,7 +15,7 @@ help:
 	@echo "make demo    the whole journey on the breast cancer data: fit, evaluate, explain, export, report"
 	@echo "make test    run the tests that need nothing but Python (a few minutes)"
 	@echo "make test-all   those, then the tests that need compilers, databases and a browser (.ci/packages), with coverage"
-	@echo "make lint    ruff, mypy, import-linter"
+	@echo "make lint    ruff, mypy, import-linter, numpydoc"
 	@echo "make bench   time it against its rivals"
 	@echo "make bench-quality DATA=folder   compare accuracy at 3 to 16 terms with its rivals"
 	@echo "make bench-concepts   are true concepts (tic-tac-toe, hidden DNFs) learned exactly?"
@@ -44,6 +44,7 @@ lint: $(VENV)/.lint
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python docs/docstrings.py
 
 format: $(VENV)/.lint
 	$(BIN)/ruff check --fix .
