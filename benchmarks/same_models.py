@@ -1,12 +1,13 @@
-"""Does a change leave every model as it was? ``python -m benchmarks.same_models REVISION`` (``make same-models``).
+"""``make same-models BASE=revision``: does a change leave every model and every export as it was?
 
-Twelve fits (dense, sparse, literals, categories, several classes, weights, costs, score card, the paper's preset, a
-choice by cross-validation, a choice for a chip, the frontier) are run with this tree and with that revision, each in a
-process of its own. Their JSON must be the same but for the version, their fitted attributes must be the same, and so
-must what they are exported to, once comments, the version and the hash of the model are removed.
+The fits below (dense, sparse, literals, categories, several classes, weights, costs, a score card, the paper's preset,
+choices by cross-validation and for a chip, the frontier) are run with this tree and with another Git revision, each in
+its own process. Their JSON and fitted attributes must be equal, and so must their exports. The version, the hash of the
+model and comments may differ.
 """
 
 import argparse
+import hashlib
 import io
 import json
 import os
@@ -22,8 +23,8 @@ from typing import Any
 import numpy as np
 
 ROOT = Path(__file__).parent.parent
-VERSIONED = re.compile(r'"smallearn": *"[^"]*"')
-BY_LINE = re.compile(r"smallearn \d[\w.+-]*|\b[0-9a-f]{8,64}\b")
+JSON_VERSION = re.compile(r'"smallearn": *"[^"]*"')
+VERSION = re.compile(r"smallearn \d[\w.+-]*")
 C_COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 SQL_COMMENT = re.compile(r"/\*.*?\*/|--[^\n]*", re.DOTALL)
 ATTRIBUTES = (
@@ -32,11 +33,11 @@ ATTRIBUTES = (
 )
 
 
-# --- twelve fits -----------------------------------------------------------------------------------------------------
+# --- the fits --------------------------------------------------------------------------------------------------------
 
 
 def fits() -> Iterator[tuple[str, Any]]:
-    """Name and fitted estimator, or model."""
+    """The name of each fit, and the fitted estimator or the model."""
     import pandas as pd
     from scipy import sparse
     from sklearn.datasets import load_breast_cancer, load_iris
@@ -91,11 +92,14 @@ def fits() -> Iterator[tuple[str, Any]]:
 
 
 def record(folder: Path) -> None:
-    """A file for each fit: its JSON, fitted attributes and exports."""
+    """Write a file for each fit: its JSON, fitted attributes and exports."""
+    import smallearn
+
+    print(f"  smallearn from {Path(smallearn.__file__).parent}", flush=True)
     for name, fitted in fits():
         model = getattr(fitted, "model_", fitted)
         values = {key: _plain(getattr(fitted, key)) for key in ATTRIBUTES if hasattr(fitted, key)}
-        parts = {"json": VERSIONED.sub("", model.to_json()), "attributes": values, "exports": dict(_exports(model))}
+        parts = {"json": JSON_VERSION.sub("", model.to_json()), "attributes": values, "exports": dict(_exports(model))}
         (folder / f"{name}.json").write_text(json.dumps(parts, indent=1, default=str), encoding="utf-8")
         print(f"  {name}", flush=True)
 
@@ -107,9 +111,12 @@ def _plain(value: Any) -> Any:
 def _exports(model: Any) -> Iterator[tuple[str, str]]:
     from smallearn.export import to_arduino, to_c, to_javascript, to_onnx, to_python, to_rust, to_sql
 
+    digest = hashlib.sha256(model.to_json().encode("utf-8", "surrogatepass")).hexdigest()[:12]
+
     def attempt(write: Callable[[], str], strip: Callable[[str], str]) -> str:
+        """The export without what may differ, or the kind of the error where there is none."""
         try:
-            return BY_LINE.sub("", strip(write()))
+            return VERSION.sub("", strip(write())).replace(digest, "")
         except (TypeError, ValueError) as error:
             return type(error).__name__
 
@@ -138,7 +145,7 @@ def _no_c_comments(text: str) -> str:
 
 
 def _no_python_comments(text: str) -> str:
-    """The tokens, without comments and docstrings."""
+    """The tokens of a Python file, without comments and docstrings."""
     tokens = tokenize.generate_tokens(io.StringIO(text).readline)
     kept = (
         t.string for t in tokens if t.type not in (tokenize.COMMENT, tokenize.NL) and not t.string.startswith('"""')
@@ -154,29 +161,38 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("revision", help="a Git revision; with --record, a folder to write to")
     parser.add_argument("--record", action="store_true", help="only write the models of the smallearn that is imported")
-    given = parser.parse_args()
-    if given.record:
-        record(Path(given.revision))
+    arguments = parser.parse_args()
+    if arguments.record:
+        record(Path(arguments.revision))
         return 0
     with tempfile.TemporaryDirectory() as scratch:
         tree = Path(scratch) / "tree"
-        subprocess.run(["git", "-C", ROOT, "worktree", "add", "--detach", "--quiet", tree, given.revision], check=True)
+        if _git("worktree", "add", "--detach", "--quiet", str(tree), f"{arguments.revision}^{{commit}}"):
+            print(f"There is no revision {arguments.revision!r} in this clone.", file=sys.stderr)  # git has said more
+            return 2
         try:
             before, after = (_recorded(Path(scratch) / name, src) for name, src in (("a", tree), ("b", ROOT)))
         finally:
-            subprocess.run(["git", "-C", ROOT, "worktree", "remove", "--force", tree], check=True)
+            _git("worktree", "remove", "--force", str(tree))
         return _differences(before, after)
 
 
+def _git(*command: str) -> int:
+    """Run a Git command in this clone; returns its exit code."""
+    return subprocess.run(["git", "-C", str(ROOT), *command], check=False).returncode
+
+
 def _recorded(folder: Path, tree: Path) -> dict[str, dict]:
+    """What `record` writes, run with the package of a tree."""
     folder.mkdir()
     print(f"Fits of {tree}", flush=True)
     environment = {**os.environ, "PYTHONPATH": str(tree / "src")}
-    subprocess.run([sys.executable, __file__, str(folder), "--record"], check=True, env=environment)
+    subprocess.run([sys.executable, "-P", __file__, str(folder), "--record"], check=True, env=environment)
     return {path.stem: json.loads(path.read_text()) for path in sorted(folder.iterdir())}
 
 
 def _differences(before: dict[str, dict], after: dict[str, dict]) -> int:
+    """Print what differs; returns the exit code."""
     different = [] if list(before) == list(after) else ["the list of models"]
     compared = 0
     for name in before:
@@ -187,7 +203,8 @@ def _differences(before: dict[str, dict], after: dict[str, dict]) -> int:
         for target, text in one["exports"].items():
             compared += 1
             different += [f"{name}: {target}"] * (text != other.get("exports", {}).get(target))
-    print("\n".join(different))
+    for line in different:
+        print(f"Different: {line}")
     print(f"{len(before)} models, {compared} comparisons, {len(different)} differences")
     return 1 if different else 0
 
