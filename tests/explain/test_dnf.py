@@ -504,3 +504,11 @@ def test_a_model_that_says_one_thing_of_all_rows_is_imitated_by_saying_it(interc
     found = dnf(model, np.random.default_rng(0).normal(size=(50, 2)))
     assert str(found).startswith(words)
     assert found.fidelity == 1.0
+
+
+def test_conditions_that_imitate_say_so_even_where_they_agree_on_every_row():
+    model = SMaLLModel(("no", "yes"), "<U3", 1, (Prototype(1, -40.5, (Term(0, 1.0, "age"),)),))
+    found = dnf(model, [[30.0], [50.0]])
+    assert found.imitates
+    assert "on all 2 rows given; on others it may differ." in str(found)
+    assert not dnf(CARD).imitates

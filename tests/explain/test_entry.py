@@ -5,7 +5,8 @@ import pytest
 from sklearn.datasets import load_iris
 
 from smallearn import SMaLLClassifier, explain
-from smallearn.model import read_rows
+from smallearn.model import Term, read_rows
+from tests.helpers.models import model_of
 
 QUESTIONS = {
     "describe": lambda model, X, _: explain.describe(model, X),
@@ -47,3 +48,14 @@ def test_a_case_may_be_a_row_that_was_read_before(fitted):
     assert one.scores == explain.case(model, X[0]).scores
     with pytest.raises(ValueError, match="A case is one row; there are 2 here"):
         explain.case(model, read_rows(model, X[:2]))
+
+
+def test_scores_that_overflow_are_refused_in_the_words_of_the_model():
+    model = model_of(Term(0, 10.0, "a"), Term(1, -10.0, "b"))
+    X = np.array([[1e308, 1e308], [0.0, 1.0]])
+    with pytest.raises(ValueError, match="The scores overflow") as refused:
+        model.predict(X)
+    for ask in (explain.describe, explain.rounded, lambda model, X: explain.importance(model, X, ["no", "yes"])):
+        with pytest.raises(ValueError, match="The scores overflow") as also:
+            ask(model, X)
+        assert str(also.value) == str(refused.value)

@@ -56,6 +56,13 @@ CARD = SMaLLModel(
 RANGED = replace(YES, ranges=(Range(0, -1.0, 3.0), Range(2, 0.5, 0.5)))
 WHOLE = replace(YES, classes=(0, 1), class_dtype="<i8", training=TRAINING)
 
+
+def model_of(*terms, intercept=-1.0, ranges=()):
+    """A model for "yes" with one prototype of these terms."""
+    n_features = 1 + max(term.feature for term in terms)
+    return SMaLLModel(("no", "yes"), "<U3", n_features, (Prototype(1, intercept, terms),), ranges=tuple(ranges))
+
+
 names = st.text(max_size=8) | st.sampled_from(["", "'", '"', "\\", "\n", "\r\n", "\x00", "\x85\u2028", "π"])
 finite = st.floats(allow_nan=False, allow_infinity=False)
 small = st.integers(-3, 3).map(float) | st.floats(-100.0, 100.0)

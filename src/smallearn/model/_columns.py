@@ -1,7 +1,7 @@
-"""What a model reads: the columns in use of an array, a sparse matrix or a table, and the value of a term on them.
+"""The columns that a model uses, from an array, a sparse matrix or a table, and the value of a term on them.
 
-A chunk of rows at a time, so that the columns of one chunk stay in the cache. `Column.factor` and `factor_of_one` are
-the same rule for many rows and for one. Needs numpy alone: tables are known by their methods.
+Rows are read in chunks, so that the columns of one chunk stay in the cache. `Column.factor` and `factor_of_one` are the
+same rule, for many rows and for one. Needs numpy alone: tables are recognised by their methods.
 """
 
 import math
@@ -22,7 +22,7 @@ TEXT = (str, bytes, bytearray)
 
 
 def is_missing(value: Any) -> bool:
-    """None, NaN, pandas' NA and NaT; polars hands its nulls over as None or NaN."""
+    """Whether a value is None, NaN, or pandas' NA or NaT; polars converts its nulls to None or NaN."""
     if value is None:
         return True
     if isinstance(value, TEXT):
@@ -37,26 +37,26 @@ def is_missing(value: Any) -> bool:
 
 
 class Column:
-    """The values of one feature in one chunk of rows, of any type."""
+    """The values of one feature in some rows, of any type."""
 
     def __init__(self, values: np.ndarray, label: str):
         self.label = label
         self.values = values.astype(object) if values.dtype.kind in "UST" else values
 
     def factor(self, term: Term) -> np.ndarray:
-        """What the term's weight is multiplied by, row by row."""
+        """What the term's weight is multiplied by, for each row."""
         if term.kind == "raw":
             return self._raw(term.mean)
         if term.kind == "missing":
             return self.missing
         if term.kind == "equals":
             return self._equals(term.value)
-        with np.errstate(invalid="ignore"):  # a comparison with NaN is false, as wanted
+        with np.errstate(invalid="ignore"):  # a comparison with NaN is false, as it should be
             return self.numbers <= term.value if term.kind == "at_most" else self.numbers > term.value
 
     @cached_property
     def numbers(self) -> np.ndarray:
-        """As float64 with NaN for missing, from numbers only: dates, complex numbers and text are refused."""
+        """The values as float64, NaN for missing; dates, complex numbers and text are refused."""
         text = []
         if self.values.dtype.kind == "O":
             text = [value for value in self.values if isinstance(value, TEXT)]
@@ -65,13 +65,13 @@ class Column:
         values = self.values
         if values.dtype.kind == "O":
             values = values.copy()
-            values[self._absent] = np.nan
+            values[self._is_missing] = np.nan
         try:
             with np.errstate(over="ignore"):
                 numbers = values.astype(np.float64, copy=False)
-        except (TypeError, ValueError, OverflowError) as problem:
+        except (TypeError, ValueError, OverflowError) as error:
             raise ValueError(
-                f"The features that the model uses are not all numbers ({show(self.label)}): {problem}."
+                f"The features that the model uses are not all numbers ({show(self.label)}): {error}."
             ) from None
         if np.isinf(numbers).any():
             self._refuse("NaN or infinity", "finite numbers")
@@ -79,36 +79,37 @@ class Column:
 
     @cached_property
     def missing(self) -> np.ndarray:
-        """Where there is no value. Objects are checked: a date is not merely unequal to every category."""
+        """Which values are missing. Objects that are neither numbers nor text, such as dates, are refused."""
         if self.values.dtype.kind != "O":
-            return self._gaps
-        for value, absent in zip(self.values, self._absent, strict=True):
-            if absent or isinstance(value, str):
+            return self._is_nan
+        for value, is_absent in zip(self.values, self._is_missing, strict=True):
+            if is_absent or isinstance(value, str):
                 continue
             if not isinstance(value, Number | np.bool_):
                 self._refuse(f"a value of type {type(value).__name__}", "numbers or text")
             if value in (math.inf, -math.inf):
                 self._refuse("NaN or infinity", "finite numbers")
-        return self._absent
+        return self._is_missing
 
     @cached_property
-    def _gaps(self) -> np.ndarray:
+    def _is_nan(self) -> np.ndarray:
         return np.isnan(self.numbers)
 
     @cached_property
-    def _absent(self) -> np.ndarray:
-        """Where an object column has no value."""
+    def _is_missing(self) -> np.ndarray:
+        """Which values of a column of objects are missing."""
         return np.fromiter((is_missing(value) for value in self.values), dtype=bool, count=len(self.values))
 
     def _raw(self, mean: float | None) -> np.ndarray:
-        if not self._gaps.any():
+        """The numbers, with the mean for missing values; these are refused if there is no mean."""
+        if not self._is_nan.any():
             return self.numbers
         if mean is None:
             self._refuse("NaN or infinity", "finite numbers")
-        return np.where(self._gaps, mean, self.numbers)
+        return np.where(self._is_nan, mean, self.numbers)
 
     def _equals(self, category: Category | None) -> np.ndarray:
-        """By value and exactly: whole numbers beyond 2⁵³ are not the nearest float, float32 is not rounded to."""
+        """Where a value equals the category exactly: no whole number beyond 2⁵³ is rounded, nor the category."""
         none = np.zeros_like(self.missing)
         if self.values.dtype.kind == "O":
             return np.array([_same(value, category) for value in self.values], dtype=bool)
@@ -128,7 +129,7 @@ class Column:
 
 
 def factor_of_one(term: Term, value: Any) -> float:
-    """`Column.factor` for one value. An infinity gives NaN: a score that is refused, whatever the term."""
+    """`Column.factor` for one value. An infinity gives NaN, and so a score that is refused."""
     missing = is_missing(value)
     if missing and term.kind != "raw":
         return float(term.kind == "missing")
@@ -151,17 +152,17 @@ def factor_of_one(term: Term, value: Any) -> float:
 
 
 def factor_in(columns: Mapping[int, Column], term: Term) -> np.ndarray:
-    """What the term's weight is multiplied by, row by row, given the column of each feature."""
+    """What the term's weight is multiplied by, for each row, from the column of each feature."""
     return columns[term.feature].factor(term)
 
 
 def factor_in_row(values: Mapping[int, Any], term: Term) -> float:
-    """What the term's weight is multiplied by in one row, given the value of each feature."""
+    """What the term's weight is multiplied by in one row, from the value of each feature."""
     return factor_of_one(term, values[term.feature])
 
 
 def _same(value: Any, category: Category | None) -> bool:
-    """Text equals text and a number a number: ``"1"`` is not 1, but 1, 1.0 and True are one category."""
+    """Text equals text and a number equals a number: ``"1"`` is not 1, but 1, 1.0 and True are the same category."""
     if isinstance(value, str) or isinstance(category, str):
         return isinstance(value, str) and isinstance(category, str) and value == category
     value = value.item() if isinstance(value, np.generic) else value  # else numpy would round the category
@@ -172,9 +173,9 @@ def _same(value: Any, category: Category | None) -> bool:
 
 
 def gather(X: Any, features: Sequence[Term], n_features: int) -> Iterator[tuple[int, dict[int, Column]]]:
-    """Chunk after chunk: its number of rows, and the column of each of ``features``, one term for each in use.
+    """For each chunk of rows, the number of rows and the columns of ``features``, which has a term for each of them.
 
-    ``X`` is an array, a sparse matrix or a table, or the `Rows` that were read from one before: these are one chunk.
+    ``X`` is an array, a sparse matrix or a table, or `Rows`, which are a single chunk.
     """
     if isinstance(X, Rows):
         if X.shape[1] != n_features:
@@ -188,7 +189,9 @@ def gather(X: Any, features: Sequence[Term], n_features: int) -> Iterator[tuple[
     if not hasattr(X, "shape"):
         X = np.asarray(X)
     if len(X.shape) != 2:
-        raise ValueError(f"X has shape {X.shape}; the model was trained on {n_features} features, rows × features.")
+        raise ValueError(
+            f"X has shape {X.shape}; the model was trained on {n_features} features. X must be rows × features."
+        )
     by_name = hasattr(X, "columns") and all(term.name is not None for term in features)
     read = _named_reader(X, features) if by_name else _position_reader(X, features, n_features)
     for begin in range(0, X.shape[0], CHUNK_ROWS):
@@ -204,7 +207,9 @@ def _named_reader(X: Any, features: Sequence[Term]) -> Reader:
     names = list(X.columns)
     missing = [term.name for term in features if term.name not in names]
     if missing:
-        raise ValueError(f"The table lacks the columns {listed(missing)} that the model uses.")
+        raise ValueError(
+            f"The table lacks the columns {listed(missing)} that the model uses; its first are {listed(names[:5])}."
+        )
     twice = [term.name for term in features if names.count(term.name) > 1]
     if twice:
         raise ValueError(f"The table has more than one column called {listed(twice)}, which the model uses.")
@@ -264,7 +269,7 @@ class Rows:
     >>> from smallearn.model import Prototype, SMaLLModel, Term, read_rows
     >>> prototype = Prototype(owner=1, intercept=-3.0, terms=(Term(feature=1, weight=2.0),))
     >>> model = SMaLLModel(("no", "yes"), "<U3", n_features=3, prototypes=(prototype,))
-    >>> rows = read_rows(model, [[5.0, 1.0, 0.0], [5.0, 2.0, 0.0]])
+    >>> rows = read_rows(model, [[0.0, 1.0, 7.0], [0.0, 2.0, 7.0]])
     >>> rows.n_rows, list(rows.columns)
     (2, [1])
     >>> model.predict(rows)
@@ -312,7 +317,7 @@ class Rows:
         Parameters
         ----------
         term : Term
-            A term of the model that the rows were read for.
+            A term of a feature that was read.
 
         Returns
         -------
@@ -349,7 +354,7 @@ class Rows:
         Parameters
         ----------
         term : Term
-            A term of the model that the rows were read for.
+            A raw term or a literal.
 
         Returns
         -------

@@ -1,5 +1,8 @@
-"""A fingerprint of labelled rows as far as a model reads them: the same for the same rows in any order, from any kind
-of file. Of a whole table only: it does not tell of a single row whether it was there. Needs numpy alone."""
+"""A fingerprint of the training rows: a hash of the features that a model uses and of the classes.
+
+It does not depend on the order of the rows or the kind of file. It identifies a whole table, not single rows. Needs
+numpy alone.
+"""
 
 from collections.abc import Sequence
 from typing import Any
@@ -10,14 +13,14 @@ from smallearn._run.hashing import digest, hex_digest
 from smallearn.model._columns import Column, gather
 from smallearn.model._parts import Term
 
-TOGETHER = 64  # columns that are read at a time, so that sparse ones never become one dense matrix
-EXACT = 2.0**53  # whole numbers beyond it may lie between two floats
+TOGETHER = 64  # columns read at a time, so that a sparse matrix never becomes dense as a whole
+EXACT = 2.0**53  # larger whole numbers may lie between two floats
 _MISSING = np.uint64(0x9E3779B97F4A7C15)
 _STEP = np.uint64(0xD6E8FEB86659FD93)
 
 
 def fingerprint(features: Sequence[Term], n_features: int, X: Any, code: np.ndarray) -> str:
-    """Of the columns in use, one term for each, and the number of each row's class."""
+    """The fingerprint of the rows; ``features`` has one term for each in use, ``code`` the position of each class."""
     rows = _mix(np.asarray(code, dtype=np.int64).view(np.uint64))
     for first in range(0, len(features), TOGETHER):
         some, begin = features[first : first + TOGETHER], 0
@@ -30,7 +33,7 @@ def fingerprint(features: Sequence[Term], n_features: int, X: Any, code: np.ndar
 
 
 def _bits(column: Column) -> np.ndarray:
-    """64 bits for each value: those of the float64 of a number, whatever its type, and those of a hash of text."""
+    """64 bits for each value: those of a number as float64, whatever its type, or of the hash of text."""
     missing = column.missing
     large = column.values.dtype.kind in "iu" and bool((np.abs(column.numbers) >= EXACT).any())
     if column.values.dtype.kind != "O" and not large:
@@ -38,11 +41,11 @@ def _bits(column: Column) -> np.ndarray:
     else:
         known: dict[Any, np.uint64] = {}
         values = column.values.tolist()
-        for value, absent in zip(values, missing, strict=True):
-            if not absent and value not in known:
+        for value, is_absent in zip(values, missing, strict=True):
+            if not is_absent and value not in known:
                 known[value] = _of_one(value)
         pairs = zip(values, missing, strict=True)
-        each = (_MISSING if absent else known[value] for value, absent in pairs)
+        each = (_MISSING if is_absent else known[value] for value, is_absent in pairs)
         bits = np.fromiter(each, dtype=np.uint64, count=len(missing))
     return np.where(missing, _MISSING, bits)
 
@@ -58,7 +61,7 @@ def _of_one(value: Any) -> np.uint64:
 
 
 def _is_float(value: Any) -> bool:
-    """Whether a large number is a float64 exactly."""
+    """Whether float64 holds a large number exactly."""
     try:
         return bool(float(value) == value)
     except OverflowError:
@@ -66,7 +69,7 @@ def _is_float(value: Any) -> bool:
 
 
 def _mix(bits: np.ndarray) -> np.ndarray:
-    """The finishing step of splitmix64: every bit of the answer depends on every bit given."""
+    """The finishing step of splitmix64: every bit of the result depends on every bit of the input."""
     bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return bits ^ (bits >> np.uint64(31))

@@ -23,7 +23,7 @@ from smallearn.model._rule import class_scores, decide, finite, scores
 from smallearn.model._sentences import rule_sentence
 from smallearn.model._totals import attainable_totals
 
-FEW_CLASSES = 32  # up to so many classes, labels are compared with one class after the other
+FEW_CLASSES = 32  # for which comparing all labels with each class is faster than looking up each label
 MOST_TOTALS = 25  # of a score card: a longer list is not read
 
 
@@ -225,7 +225,7 @@ class SMaLLModel:
         Parameters
         ----------
         X : array, sparse matrix, table or Rows
-            Rows × features.
+            The rows to score.
 
         Returns
         -------
@@ -245,7 +245,7 @@ class SMaLLModel:
         Parameters
         ----------
         X : array, sparse matrix, table or Rows
-            Rows × features.
+            The rows to compute log-odds for.
 
         Returns
         -------
@@ -261,7 +261,7 @@ class SMaLLModel:
         Parameters
         ----------
         X : array, sparse matrix, table or Rows
-            Rows × features.
+            The rows to classify.
 
         Returns
         -------
@@ -277,7 +277,7 @@ class SMaLLModel:
         Parameters
         ----------
         X : array, sparse matrix, table or Rows
-            Rows × features.
+            The rows to give probabilities for.
 
         Returns
         -------

@@ -1,4 +1,4 @@
-"""What users hand over beside a model, as the model reads it: one row, many rows, units, labels."""
+"""What users pass beside a model, checked and as the model reads it: one row, many rows, units, labels."""
 
 import os
 from collections.abc import Mapping
@@ -12,8 +12,10 @@ from smallearn.model._model import SMaLLModel
 
 
 def values_of(model: SMaLLModel, row: Any) -> dict[int, Any]:
-    """From the position of each feature in use to its value, from a mapping, a sequence of all features, a row of a
-    table (a pandas Series) or a table or array of one row."""
+    """The value of each feature in use, by its position.
+
+    ``row`` is a mapping by name, a sequence of all features, a pandas Series, or a table, array or `Rows` of one row.
+    """
     if isinstance(row, Rows):
         if row.n_rows != 1:
             raise ValueError(f"A case is one row; there are {row.n_rows} here.")
@@ -34,9 +36,9 @@ def values_of(model: SMaLLModel, row: Any) -> dict[int, Any]:
         row = row[0]
     features = model.features
     if hasattr(row, "keys"):
-        lacking = [term.label for term in features if term.label not in set(row.keys())]
-        if lacking:
-            raise ValueError(f"The case lacks {listed(lacking)}; the model uses {listed([t.label for t in features])}.")
+        missing = [term.label for term in features if term.label not in set(row.keys())]
+        if missing:
+            raise ValueError(f"The case lacks {listed(missing)}; the model uses {listed([t.label for t in features])}.")
         return {term.feature: row[term.label] for term in features}
     if len(row) != model.n_features:
         raise ValueError(f"The case has {len(row)} values; the model was trained on {model.n_features} features.")
@@ -97,25 +99,25 @@ def _is_from_smallearn(kind: type) -> bool:
 
 
 def as_row(model: SMaLLModel, values: dict[int, Any]) -> dict[str, Any]:
-    """What `SMaLLModel.predict_one` reads."""
+    """Values by position as a mapping by name, for `SMaLLModel.predict_one`."""
     return {term.label: values[term.feature] for term in model.features}
 
 
 def checked_units(model: SMaLLModel, units: Mapping[str, str] | None) -> Mapping[str, str]:
-    """Units of features in use; none is meant for another."""
+    """The units of features, if all of these are in use."""
     units = {} if units is None else units
     known = {term.label for term in model.features}
-    strange = [name for name in units if name not in known]
-    if strange:
-        raise ValueError(f"There are units for {listed(strange)}; the model uses {listed(sorted(known))}.")
+    unknown = [name for name in units if name not in known]
+    if unknown:
+        raise ValueError(f"There are units for {listed(unknown)}; the model uses {listed(sorted(known))}.")
     return units
 
 
 def codes(model: SMaLLModel, y: Any, n_rows: int) -> np.ndarray:
-    """The number of each row's class."""
+    """The position of each row's class; a label that the model does not know is refused."""
     labels = np.asarray(y)
     if labels.shape != (n_rows,):
-        raise ValueError(f"y has shape {labels.shape}; it takes one label for each of the {n_rows} rows of X.")
+        raise ValueError(f"y has shape {labels.shape}; it must have one label for each of the {n_rows} rows of X.")
     code = model.codes(labels)
     unknown = list(dict.fromkeys(labels[code < 0].tolist()))
     if unknown:
@@ -144,8 +146,8 @@ def read_rows(model: SMaLLModel, X: Any) -> Rows:
     Examples
     --------
     >>> from smallearn.model import Prototype, SMaLLModel, Term, read_rows
-    >>> prototype = Prototype(owner=1, intercept=-3.0, terms=(Term(feature=1, weight=2.0),))
-    >>> model = SMaLLModel(("no", "yes"), "<U3", n_features=3, prototypes=(prototype,))
+    >>> dose = Term(feature=1, weight=2.0, name="dose")
+    >>> model = SMaLLModel(("no", "yes"), "<U3", n_features=3, prototypes=(Prototype(1, -3.0, (dose,)),))
     >>> rows = read_rows(model, [[5.0, 1.0, 0.0], [5.0, 2.0, 0.0]])
     >>> model.scores(rows).tolist()
     [[-1.0], [1.0]]

@@ -1,7 +1,7 @@
 """The rule of every model, written once.
 
 A prototype's score is its constant plus the sum of its terms, ``z = intercept + Σ weight · b``, in the order of the
-terms. A class's score is the greatest of its prototypes' scores, and the class with the greatest score is predicted.
+terms. A class's score is the highest of its prototypes' scores, and the class with the highest score is predicted.
 With two classes, one of them owns all prototypes and the other scores 0. Ties go to the first class.
 """
 
@@ -38,12 +38,12 @@ def scores(prototypes: Sequence[Prototype], factor: Factor, n_rows: int) -> np.n
 
 
 def class_scores(z: np.ndarray, owners: Sequence[int] | np.ndarray, n_classes: int) -> np.ndarray:
-    """The score of each class, rows × classes: the greatest of its prototypes' scores, 0 for a class without any."""
+    """The score of each class, rows × classes: the highest of its prototypes' scores, 0 for a class without any."""
     owner = np.asarray(owners)
-    found = np.zeros((len(z), n_classes))
+    best = np.zeros((len(z), n_classes))
     for label in np.unique(owner):
-        found[:, label] = z[:, owner == label].max(axis=1)
-    return found
+        best[:, label] = z[:, owner == label].max(axis=1)
+    return best
 
 
 def leads(best: np.ndarray) -> np.ndarray:
@@ -57,13 +57,13 @@ def decide(z: np.ndarray, owners: Sequence[int], n_classes: int) -> np.ndarray:
 
 
 def winners(z: np.ndarray, owners: Sequence[int]) -> np.ndarray:
-    """The position of the prototype with the greatest score; of equal ones, one of the first class."""
+    """The position of the prototype with the highest score, for each row; at a tie one of the first class."""
     order = np.argsort(owners, kind="stable")
     return order[z[:, order].argmax(axis=1)]
 
 
 def finite(z: np.ndarray) -> np.ndarray:
-    """The scores, unless one of them overflowed."""
+    """The scores; ValueError if one of them overflowed."""
     if not np.isfinite(z).all():
         raise ValueError("The scores overflow: X has values far beyond those that the model was trained on.")
     return z

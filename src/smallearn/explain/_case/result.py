@@ -24,7 +24,7 @@ class Contribution:
     points : float
         What it added.
     unit : str or None
-        What the feature is measured in.
+        The unit of the value.
 
     Examples
     --------
@@ -76,13 +76,9 @@ class ChangeSummary:
 
     Examples
     --------
-    >>> from smallearn.explain import case
-    >>> from smallearn.model import Prototype, Range, SMaLLModel, Term
-    >>> prototype = Prototype(owner=1, intercept=-40.5, terms=(Term(feature=0, weight=1.0, name="age"),))
-    >>> ages = Range(feature=0, low=18.0, high=90.0)
-    >>> model = SMaLLModel(("no", "yes"), "<U3", n_features=1, prototypes=(prototype,), ranges=(ages,))
-    >>> case(model, {"age": 35}).change_summary.lines
-    ("age from 35 to 40.6 makes it 'yes'",)
+    >>> from smallearn.explain import ChangeSummary
+    >>> ChangeSummary(heading="None of the features in use may change.").lines
+    ()
     """
 
     heading: str
@@ -122,13 +118,12 @@ class Case:
     Examples
     --------
     >>> from smallearn.explain import case
-    >>> from smallearn.model import Prototype, Range, SMaLLModel, Term
-    >>> prototype = Prototype(owner=1, intercept=-40.5, terms=(Term(feature=0, weight=1.0, name="age"),))
-    >>> ages = Range(feature=0, low=18.0, high=90.0)
-    >>> model = SMaLLModel(("no", "yes"), "<U3", n_features=1, prototypes=(prototype,), ranges=(ages,))
-    >>> explained = case(model, {"age": 35})
+    >>> from smallearn.model import Prototype, SMaLLModel, Term
+    >>> term = Term(feature=0, weight=2.0, name="colour", kind="equals", value="red")
+    >>> model = SMaLLModel(("no", "yes"), "<U3", n_features=1, prototypes=(Prototype(1, -1.0, (term,)),))
+    >>> explained = case(model, {"colour": "blue"})
     >>> explained.prediction, explained.margin, explained.smallest.text
-    ('no', -5.5, "age from 35 to 40.6 makes it 'yes'")
+    ('no', -1.0, "colour from 'blue' to 'red' makes it 'yes'")
     """
 
     model: SMaLLModel

@@ -56,12 +56,12 @@ class Condition:
 
     @property
     def label(self) -> str:
-        """The name of the feature, or ``x0``, ``x1``, … by its position.
+        """The name of the feature, as `Term.label` has it.
 
         Returns
         -------
         str
-            As it is in the data.
+            ``x0``, ``x1``, … if the data had no names.
         """
         return f"x{self.feature}" if self.name is None else self.name
 
@@ -97,7 +97,7 @@ class Condition:
         Returns
         -------
         str
-            On one line.
+            A short sentence.
         """
         label = show(self.label, quote=False)
         if self.flag and self.categories:

@@ -43,13 +43,13 @@ class DNF:
 
     Examples
     --------
-    >>> from smallearn.explain import dnf
-    >>> from smallearn.model import Prototype, SMaLLModel, Term
-    >>> terms = (Term(0, 2.0, "age", "above", 40.0), Term(1, 1.0, "colour", "equals", "red"))
-    >>> model = SMaLLModel(("no", "yes"), "<U3", 2, (Prototype(1, -2.5, terms),))
-    >>> rule = dnf(model)
-    >>> rule.heading, rule.clause_texts, rule.exact
-    ("Predict 'yes' if this holds, otherwise 'no':", ("age > 40 and colour = 'red'",), True)
+    >>> from smallearn.explain import DNF, Condition
+    >>> red = Condition(feature=0, name="colour", categories=("red",))
+    >>> rule = DNF(clauses=((red,),), label="yes", other="no", n_features=1)
+    >>> rule.heading, rule.clause_texts
+    ("Predict 'yes' if this holds, otherwise 'no':", ("colour = 'red'",))
+    >>> rule.predict([["red"], ["blue"]]).tolist()
+    [True, False]
     """
 
     clauses: tuple[tuple[Condition, ...], ...]
@@ -69,7 +69,7 @@ class DNF:
         Parameters
         ----------
         X : array, sparse matrix, table or Rows
-            Rows × features.
+            The rows to decide about.
 
         Returns
         -------
@@ -84,7 +84,7 @@ class DNF:
         Parameters
         ----------
         X : array, sparse matrix, table or Rows
-            Rows × features.
+            The rows to check.
 
         Returns
         -------

@@ -1,21 +1,21 @@
-"""A model in words, a case in words, and what matters: each held against a slow and obvious way to find the same."""
+"""One decision explained, and the smallest change, compared with trying every row."""
 
 import itertools
 import math
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.datasets import load_breast_cancer, load_iris
-from sklearn.inspection import permutation_importance
+from sklearn.datasets import load_iris
 
 from smallearn import SMaLLClassifier, SMaLLClassifierCV, explain
 from smallearn.explain._case import search
 from smallearn.model import Prototype, Range, SMaLLModel, Term
-from tests.helpers.models import CARD, THREE
+from tests.helpers.models import model_of
 
 SQUARE = 6  # values 0 to 5 of each feature in models that are tried on every row
+
+
 EVERY = pd.DataFrame(list(itertools.product(range(SQUARE), repeat=3)), columns=["f0", "f1", "f2"])
 
 
@@ -79,17 +79,6 @@ def test_the_smallest_change_is_that_of_trying_every_row(n_classes, most_combina
             found += 1
     assert found > 50
     assert none > 10
-
-
-@pytest.fixture(scope="module")
-def tumours():
-    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
-    return X, y.map({0: "malignant", 1: "benign"})
-
-
-@pytest.fixture(scope="module", params=["raw", "thresholds"])
-def tumour_model(request, tumours):
-    return SMaLLClassifier(2, 3, literals=request.param, random_state=3, positive_class="benign").fit(*tumours).model_
 
 
 def test_a_change_of_a_number_flips_the_decision_and_half_of_it_does_not(tumour_model, tumours):
@@ -187,150 +176,6 @@ def test_gaps_and_categories_are_told_and_changed():
     assert both.smallest.changes[0].label == "size"  # a tenth of its range is nearer than another colour
 
 
-# --- the model in words ----------------------------------------------------------------------------------------------
-
-
-def numbers_of(model):
-    """Where numbers stand in a model that `rounded` rounds."""
-    for j, prototype in enumerate(model.prototypes):
-        if not model.is_score_card:
-            yield j, None, "intercept"
-        for t, term in enumerate(prototype.terms):
-            if not model.is_score_card:
-                yield j, t, "weight"
-            if term.kind in ("at_most", "above"):
-                yield j, t, "value"
-
-
-def with_fewer_digits(model, place):
-    """The model with one of its numbers rounded to fewer digits than it has, in every way."""
-    j, t, field = place
-    prototype = model.prototypes[j]
-    owner = prototype if t is None else prototype.terms[t]
-    value = getattr(owner, field)
-    digits = next(d for d in range(1, 18) if float(f"{value:.{d - 1}e}") == value)
-    for fewer in range(1, digits):
-        other = replace(owner, **{field: float(f"{value:.{fewer - 1}e}")})
-        if t is not None:
-            other = replace(prototype, terms=(*prototype.terms[:t], other, *prototype.terms[t + 1 :]))
-        yield replace(model, prototypes=(*model.prototypes[:j], other, *model.prototypes[j + 1 :]))
-
-
-def check_rounding(model, X):
-    before = model.predict(X)
-    short = explain.rounded(model, X)
-    assert np.array_equal(short.predict(X), before)
-    shorter = [other for place in numbers_of(short) for other in with_fewer_digits(short, place)]
-    assert shorter
-    assert all(not np.array_equal(other.predict(X), before) for other in shorter)
-
-
-def test_numbers_are_rounded_as_far_as_no_decision_changes_and_not_further(tumour_model, tumours):
-    check_rounding(tumour_model, tumours[0])
-
-
-@pytest.mark.parametrize("seed", [10, 65, 75, 139])
-def test_no_number_that_is_shown_could_have_fewer_digits(seed):
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(60, 3)).round(2)
-    intercept = float(rng.normal() * 0.1)
-    terms = tuple(Term(i, float(rng.normal()), f"f{i}") for i in range(3))
-    check_rounding(SMaLLModel((0, 1), "<i8", 3, (Prototype(1, intercept, terms),)), X)
-
-
-def test_a_model_of_literals_gets_whole_points_with_probabilities_near_those_before(tumours):
-    X, y = tumours
-    model = SMaLLClassifier(1, 3, literals="thresholds", random_state=0).fit(X, y).model_
-    card = explain.rounded(model, X)
-    assert card.is_score_card
-    assert not model.is_score_card
-    assert np.abs(card.predict_proba(X) - model.predict_proba(X)).mean() < 0.1
-    assert "Whole points; every decision on the 569 rows" in str(explain.describe(model, X))
-
-
-def test_a_cut_point_is_rounded_to_where_it_parts_the_rows_as_before():
-    model = SMaLLModel((0, 1), "<i8", 1, (Prototype(1, -1.0, (Term(0, 2.0, "age", "at_most", 45.5),)),))
-    short = explain.rounded(model, np.array([[18.0], [45.0], [46.0], [90.0]]))
-    assert short.terms[0].value == 45.0
-    said = explain.describe(model, np.array([[18.0], [45.0], [46.0], [90.0]]))
-    assert said.sentences == ("Start from −1 point; add 2 if age is at most 45.",)
-
-
-def test_a_description_has_names_units_and_the_rule():
-    text = str(explain.describe(CARD))
-    for term in CARD.features:
-        assert term.label in text
-    with pytest.raises(ValueError, match="There are units for 'nothing'; the model uses"):
-        explain.describe(CARD, units={"nothing": "cm"})
-    terms = (Term(0, -0.25, "size"), Term(1, 1.0, "age", "at_most", 40.0), Term(2, 1.0, "colour", "equals", "red"))
-    model = SMaLLModel(("no", "yes"), "<U3", 3, (Prototype(1, 1.5, terms),))
-    said = explain.describe(model, units={"size": "mm", "age": "years"})
-    assert said.rule == "Predict 'yes' if this score is above 0, otherwise 'no'."
-    assert said.sentences == (
-        "Start from 1.5; subtract 0.25 times size (in mm), add 1 if age is at most 40 years and add 1 if "
-        "colour is 'red'.",
-    )
-    assert [line.number for line in said.cards[0]] == ["-0.25", "+1", "+1", "+1.5"]
-    more = str(explain.describe(THREE))
-    assert "Predict the class with the highest score" in more
-    assert all(f"for class {label!r}" in more for label in THREE.classes)
-
-
-# --- what matters ----------------------------------------------------------------------------------------------------
-
-
-def test_importance_counts_wins_and_losses(tumours):
-    X, y = tumours
-    model = SMaLLClassifier(2, 3, random_state=3, positive_class="benign").fit(X, y).model_
-    found = explain.importance(model, X, y)
-    assert found.accuracy == pytest.approx(np.mean(model.predict(X) == y))
-    winner = model.scores(X).argmax(axis=1)
-    assert [one.wins for one in found.prototypes] == [int((winner == j).sum()) for j in range(2)]
-    for one in found.terms:
-        prototype = model.prototypes[one.prototype - 1]
-        kept = tuple(term for term in prototype.terms if term != one.term)
-        shifted = prototype.intercept + one.term.weight * X[one.term.label].mean()
-        without = replace(
-            model,
-            prototypes=tuple(Prototype(p.owner, shifted, kept) if p is prototype else p for p in model.prototypes),
-            ranges=(),
-        )
-        assert one.loss == pytest.approx(found.accuracy - np.mean(without.predict(X) == y), abs=1e-12)
-    assert found.agreement > 0.7
-    assert "Rank correlation" in str(found)
-
-
-def test_permutation_importance_is_that_of_scikit_learn():
-    X, y = load_iris(return_X_y=True, as_frame=True)
-    clf = SMaLLClassifier(1, 2, random_state=3).fit(X, y)
-    mine = explain.importance(clf.model_, X, y, n_repeats=60)
-    theirs = permutation_importance(clf, X, y, n_repeats=60, random_state=1)
-    for one in mine.features:
-        position = list(X.columns).index(one.label)
-        assert one.permuted == pytest.approx(theirs.importances_mean[position], abs=0.02)
-
-
-def test_importance_needs_a_known_label_for_each_row():
-    model = SMaLLModel((0, 1), "<i8", 1, (Prototype(1, -0.5, (Term(0, 1.0, "a"),)),))
-    X, y = np.array([[0.0], [1.0], [1.0], [1.0]]), np.array([0, 1, 1, 0])
-    assert explain.importance(model, X, y).accuracy == 0.75
-    for wrong in (y[:3], y.reshape(-1, 1)):
-        with pytest.raises(ValueError, match="one label for each of the 4 rows of X"):
-            explain.importance(model, X, wrong)
-    with pytest.raises(ValueError, match="labels that the model does not know: 7; its classes are 0, 1"):
-        explain.importance(model, X, [0, 1, 7, 7])
-    with pytest.raises(ValueError, match="no rows"):
-        explain.importance(model, X[:0], y[:0])
-
-
-# --- cases that once went wrong --------------------------------------------------------------------------------------
-
-
-def model_of(*terms, intercept=-1.0, ranges=()):
-    n_features = 1 + max(term.feature for term in terms)
-    return SMaLLModel(("no", "yes"), "<U3", n_features, (Prototype(1, intercept, terms),), ranges=tuple(ranges))
-
-
 @pytest.mark.parametrize("cut", [2.5, 3.5, 3.7])
 def test_a_whole_number_that_is_missing_can_be_given(cut):
     model = model_of(Term(0, 2.0, "k", "at_most", cut), ranges=[Range(0, 0.0, 10.0)])
@@ -373,13 +218,6 @@ def test_a_table_of_one_row_is_read_by_position_where_the_model_has_no_names():
     assert case.prediction == "yes"
 
 
-def test_no_rows_say_nothing_of_digits():
-    model = model_of(Term(0, 2.13, "a", "at_most", 1.234))
-    assert explain.describe(model, np.zeros((0, 1))).n_rows is None
-    with pytest.raises(ValueError, match="no rows"):
-        explain.rounded(model, np.zeros((0, 1)))
-
-
 def test_a_score_of_exactly_0_is_not_said_to_miss_0():
     prototypes = (Prototype(1, -1.0, (Term(0, 1.0, "x", "at_most", 3.0),)), Prototype(1, -5.0, ()))
     model = SMaLLModel(("no", "yes"), "<U3", 1, prototypes)
@@ -420,59 +258,6 @@ def test_light_literals_are_not_lost_beside_a_heavy_one(heavy):
     assert case.smallest.label == "yes"
 
 
-def test_a_description_has_every_digit_that_a_decision_needs():
-    model = model_of(Term(0, 1.0 / 3.0, "x"))
-    said = explain.describe(model, np.array([[3.0], [3.0 + 1e-15]]))
-    assert said.model.terms[0].weight == 1.0 / 3.0
-    assert [line.number for line in said.cards[0]] == ["+0.3333333333333333", "-1"]
-    assert "add 0.3333333333333333 times x" in said.sentences[0]
-    cut = explain.describe(model_of(Term(0, 2.0, "x", "at_most", 0.1 + 0.2)))
-    assert cut.cards[0][0].text == "if x is at most 0.30000000000000004"
-
-
-def test_literals_too_unlike_for_whole_points_are_rounded_like_others():
-    model = model_of(Term(0, 1.0, "a", "above", 0.0), Term(1, 0.00123, "b", "above", 0.0), intercept=-1.0)
-    short = explain.rounded(model, np.array([[1.0, 1.0], [1.0, 0.0], [0.0, 1.0]]))
-    assert [term.weight for term in short.terms] == [1.0, 0.001]
-
-
-def test_scores_that_overflow_are_refused_in_the_words_of_the_model():
-    model = model_of(Term(0, 10.0, "a"), Term(1, -10.0, "b"))
-    X = np.array([[1e308, 1e308], [0.0, 1.0]])
-    with pytest.raises(ValueError, match="The scores overflow") as refused:
-        model.predict(X)
-    for ask in (explain.describe, explain.rounded, lambda model, X: explain.importance(model, X, ["no", "yes"])):
-        with pytest.raises(ValueError, match="The scores overflow") as also:
-            ask(model, X)
-        assert str(also.value) == str(refused.value)
-
-
-def test_a_number_is_not_rounded_up_to_infinity():
-    model = model_of(Term(0, 1.74e308, "a"))
-    short = explain.rounded(model, np.array([[0.0], [1.0]]))
-    assert short.terms[0].weight == 1.7e308
-
-
-def test_a_card_tells_what_stands_in_for_a_missing_number_in_as_few_digits_as_will_do():
-    term = Term(0, 1.0, "age", mean=41.23456)
-    model = SMaLLModel(("no", "yes"), "<U3", 1, (Prototype(1, -40.0, (term,)),))
-    described = explain.describe(model, [[np.nan], [39.0], [41.0]], units={"age": "years"})
-    assert described.cards[0][0].text.startswith("× age (in years; ")
-    shown = float(described.cards[0][0].text.split("; ")[1].removesuffix(" if missing)"))
-    assert (described.model.terms[0].mean, described.model.predict([[np.nan]])[0]) == (shown, "yes")
-    complete = explain.describe(model, [[39.0], [41.0]])
-    assert "missing" not in str(complete)
-    assert complete.model.terms[0].mean == 41.23456
-
-
 def test_a_term_that_does_not_hold_adds_0_and_not_minus_0():
     model = SMaLLModel(("no", "yes"), "<U3", 1, (Prototype(1, 1.0, (Term(0, -2.0, "age", "above", 40.0),)),))
     assert "+0  [age > 40] is false" in str(explain.case(model, [30.0]))
-
-
-def test_conditions_that_imitate_say_so_even_where_they_agree_on_every_row():
-    model = SMaLLModel(("no", "yes"), "<U3", 1, (Prototype(1, -40.5, (Term(0, 1.0, "age"),)),))
-    found = explain.dnf(model, [[30.0], [50.0]])
-    assert found.imitates
-    assert "on all 2 rows given; on others it may differ." in str(found)
-    assert not explain.dnf(CARD).imitates
