@@ -1,6 +1,5 @@
 """Values as text for people: on one line, without control characters, in as few digits as will do."""
 
-import decimal
 import math
 import re
 from collections.abc import Sequence
@@ -56,12 +55,6 @@ def signed(value: float, *, whole: bool = False, digits: int | None = 4) -> str:
     if whole:
         return f"{round(value):+d}"
     return exact(value, "+") if digits is None else f"{value:+z.{digits}g}"
-
-
-def rounded_down(value: float) -> str:
-    """Four digits, rounded down: a lower bound may not be rounded up."""
-    down = decimal.Context(prec=4, rounding=decimal.ROUND_FLOOR)
-    return f"{float(down.create_decimal_from_float(value)):.4g}"
 
 
 def percent_up(share: float) -> str:

@@ -261,3 +261,19 @@ def test_light_literals_are_not_lost_beside_a_heavy_one(heavy):
 def test_a_term_that_does_not_hold_adds_0_and_not_minus_0():
     model = SMaLLModel(("no", "yes"), "<U3", 1, (Prototype(1, 1.0, (Term(0, -2.0, "age", "above", 40.0),)),))
     assert "+0  [age > 40] is false" in str(explain.case(model, [30.0]))
+
+
+def test_what_would_change_a_decision_comes_as_fields_and_as_lines():
+    terms = (Term(0, 1.0, "a", "above", 1.0), Term(1, 1.0, "b", "above", 1.0), Term(2, 0.5, "c", "above", 1.0))
+    model = model_of(*terms, intercept=-1.5, ranges=[Range(i, 0.0, 10.0) for i in range(3)])
+    case = explain.case(model, {"a": 0.0, "b": 3.0, "c": 0.0})
+    summary = case.change_summary
+    assert summary.heading.startswith("What would change the decision")
+    assert summary.lines == ("a from 0 to 1.01 makes it 'yes'", "b, c: no value changes it alone")
+    assert summary.conclusion is None
+    assert list(case.changes()) == [summary.heading, *(f"    {line}" for line in summary.lines)]
+    stuck = explain.case(model, {"a": 0.0, "b": 0.0, "c": 0.0})
+    assert stuck.change_summary.conclusion.startswith("Several features together: a from 0 to 1.")
+    assert explain.case(model, {"a": 0.0, "b": 0.0, "c": 0.0}, changeable=["b", "c"]).change_summary.conclusion == (
+        "No combination of changes does either."
+    )

@@ -512,3 +512,15 @@ def test_conditions_that_imitate_say_so_even_where_they_agree_on_every_row():
     assert found.imitates
     assert "on all 2 rows given; on others it may differ." in str(found)
     assert not dnf(CARD).imitates
+
+
+def test_a_rule_comes_as_fields_and_as_text():
+    rule = dnf(CARD)
+    numbered = [f"  {number}. {text}" for number, text in enumerate(rule.clause_texts, start=1)]
+    assert str(rule).splitlines() == [rule.heading, *numbered, rule.note]
+    assert len(rule.clause_texts) == len(rule.clauses)
+    assert rule.same_as_model
+    always = dnf(SMaLLModel((0, 1), "<i8", 1, (Prototype(1, 1.0, ()),)))
+    assert (always.heading, always.clause_texts) == ("Always predict 1.", ())
+    weighed = SMaLLModel((0, 1), "<i8", 1, (Prototype(1, -1.5, (Term(0, 1.0),)),))
+    assert not dnf(weighed, [[1.0], [2.0]]).same_as_model
