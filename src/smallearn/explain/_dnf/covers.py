@@ -103,15 +103,15 @@ def plainer(space: Space, cubes: Sequence[int], cost: Cost) -> list[int]:
 
     A cube loses values of a variable that the other cubes cover, if that makes its text simpler.
     """
-    found = list(cubes)
-    for i in sorted(range(len(found)), key=lambda i: (-cost(found[i]), found[i])):
-        others = found[:i] + found[i + 1 :]
+    simpler = list(cubes)
+    for i in sorted(range(len(simpler)), key=lambda i: (-cost(simpler[i]), simpler[i])):
+        others = simpler[:i] + simpler[i + 1 :]
         for field in space.fields:
-            found[i] = _narrowed(space, found[i], field, others, cost)
+            simpler[i] = _narrowed(space, simpler[i], field, others, cost)
         for field in space.fields:
-            if found[i] != cubes[i] and covers(space, [*others, found[i]], found[i] | field):
-                found[i] |= field
-    return found if found == list(cubes) else _needed(space, absorb(found), cost)
+            if simpler[i] != cubes[i] and covers(space, [*others, simpler[i]], simpler[i] | field):
+                simpler[i] |= field
+    return simpler if simpler == list(cubes) else _needed(space, absorb(simpler), cost)
 
 
 def _narrowed(space: Space, cube: int, field: int, others: Sequence[int], cost: Cost) -> int:
@@ -129,21 +129,21 @@ def _narrowed(space: Space, cube: int, field: int, others: Sequence[int], cost: 
 
 def joined(space: Space, cubes: Sequence[int]) -> list[int]:
     """Merge cubes that differ in one variable only."""
-    found = absorb(cubes)
-    for one, other in combinations(found, 2):
+    kept = absorb(cubes)
+    for one, other in combinations(kept, 2):
         differing = [field for field in space.fields if (one ^ other) & field]
         if len(differing) == 1:
-            return joined(space, [one | other, *(cube for cube in found if cube not in (one, other))])
-    return found
+            return joined(space, [one | other, *(cube for cube in kept if cube not in (one, other))])
+    return kept
 
 
 def fewest_primes(space: Space, truth: np.ndarray, cost: Cost) -> list[int]:
     """The fewest primes whose union is the function, of the lowest cost; ``truth`` is its value on all combinations."""
-    found = primes(space, as_table(truth))
-    if not found:
+    listed = primes(space, as_table(truth))
+    if not listed:
         return []
-    held = np.array([space.points(cube) for cube in found])[:, truth]
-    return [found[i] for i in minimum_cover(held, [cost(cube) for cube in found])]
+    held = np.array([space.points(cube) for cube in listed])[:, truth]
+    return [listed[i] for i in minimum_cover(held, [cost(cube) for cube in listed])]
 
 
 def minimum_cover(held: np.ndarray, costs: Sequence[int]) -> list[int]:

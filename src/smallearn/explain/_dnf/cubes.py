@@ -104,13 +104,13 @@ def primes(space: Space, table: int, most: int = MOST_CUBES) -> list[int]:
         below = (1 << volumes[i + 1]) - 1
         cofactors = [g >> value * volumes[i + 1] & below for value in range(space.sizes[i])]
         meets = _intersections(cofactors)
-        found: set[int] = set()
+        cubes: set[int] = set()
         for h in meets:
             values = sum(1 << value for value, cofactor in enumerate(cofactors) if h & cofactor == h)
             smaller = [visit(other, i + 1) for other in meets if other != h and other & h == other]
             new = visit(h, i + 1).difference(*smaller)
-            found.update(cube | values << space.shifts[i] for cube in new)
-        return frozenset(found)
+            cubes.update(cube | values << space.shifts[i] for cube in new)
+        return frozenset(cubes)
 
     return sorted(visit(table, 0))
 
