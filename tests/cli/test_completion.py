@@ -27,8 +27,8 @@ def test_bash_completes_commands_options_and_files(tmp_path, capsys):
     (tmp_path / "model.json").write_text("{}")
     bash = need("bash")
     subprocess.run([bash, "-n", "completion.bash"], cwd=tmp_path, check=True, timeout=60)
-    told = subprocess.run([bash, "-c", COMPLETE], cwd=tmp_path, capture_output=True, text=True, timeout=60)
-    first, *answers = told.stdout.splitlines()
+    output = subprocess.run([bash, "-c", COMPLETE], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    first, *answers = output.stdout.splitlines()
     assert first.endswith("-F _shtab_smallearn smallearn")
     assert answers == ["predict", "model.json", "--max-terms --max-time-us", "--to"]
 

@@ -9,16 +9,16 @@ from smallearn import __version__, cli
 from smallearn.cli.commands import COMMANDS, paper
 
 
-def test_the_version_and_the_help_of_every_command_are_told(capsys):
+def test_the_version_and_the_help_of_every_command_are_printed(capsys):
     names = [module.__name__.rpartition(".")[2] for module in COMMANDS]
     for arguments in (["--version"], ["--help"], *([name, "--help"] for name in names)):
         with pytest.raises(SystemExit) as left:
             cli.main(arguments)
         assert left.value.code == 0
-    told = capsys.readouterr().out
-    assert f"smallearn {__version__}" in told
-    assert all(name in told for name in (*paper.EXPERIMENTS, *names))
-    assert "130  interrupted" in told
+    output = capsys.readouterr().out
+    assert f"smallearn {__version__}" in output
+    assert all(name in output for name in (*paper.EXPERIMENTS, *names))
+    assert "130  interrupted" in output
 
 
 @pytest.mark.parametrize(
@@ -39,7 +39,7 @@ def test_the_version_and_the_help_of_every_command_are_told(capsys):
         (["--print-completion", "fish"], "invalid choice: 'fish'"),
     ],
 )
-def test_bad_arguments_are_told(arguments, words, capsys):
+def test_wrong_arguments_are_named(arguments, words, capsys):
     with pytest.raises(SystemExit) as left:
         cli.main(arguments)
     assert left.value.code == 2
@@ -58,44 +58,46 @@ for arguments in (["--version"], ["--help"], ["fit", "--help"]):
 heavy = ("sklearn", "pandas", "numba", "scipy", "pyarrow", "matplotlib", "shtab")
 print([name for name in heavy if name in sys.modules])
 """
-    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
-    assert told.stdout.splitlines()[-1] == "[]"
+    output = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+    assert output.stdout.splitlines()[-1] == "[]"
 
 
 @pytest.mark.parametrize(
     ("module", "arguments"),
     [("pandas", ["fit", "d.csv", "--target", "y", "-o", "m.json"]), ("shtab", ["--print-completion", "bash"])],
 )
-def test_a_missing_part_of_the_extra_of_the_command_line_is_named(module, arguments, tmp_path):
+def test_a_module_of_the_extra_that_is_missing_is_named(module, arguments, tmp_path):
     (tmp_path / "d.csv").write_text("a,y\n1,2\n")
     code = f"import sys; sys.modules[{module!r}] = None; from smallearn.cli import main; sys.exit(main({arguments!r}))"
-    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path, timeout=120)
-    assert told.returncode == 1
-    assert f"{module}, which is not installed: pip install 'smallearn[cli]'" in told.stderr
-    assert "Traceback" not in told.stderr
+    output = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path, timeout=120)
+    assert output.returncode == 1
+    assert f"{module}, which is not installed: pip install 'smallearn[cli]'" in output.stderr
+    assert "Traceback" not in output.stderr
 
 
 @pytest.mark.parametrize("arguments", ["--print-completion bash", "--help", "fit --help", "doctor --json"])
-def test_a_reader_that_leaves_early_is_no_trouble(arguments, tmp_path):
+def test_a_closed_pipe_is_no_error(arguments, tmp_path):
     command = f"{sys.executable} -m smallearn {arguments} | true; exit ${{PIPESTATUS[0]}}"
-    told = subprocess.run(["bash", "-c", command], capture_output=True, text=True, cwd=tmp_path, timeout=120)
-    assert told.stderr == ""
-    assert told.returncode in (0, 141)  # all was written before, or not
+    output = subprocess.run(["bash", "-c", command], capture_output=True, text=True, cwd=tmp_path, timeout=120)
+    assert output.stderr == ""
+    assert output.returncode in (0, 141)  # all was written before, or not
 
 
-def test_output_that_cannot_be_written_is_a_sentence_and_closed_output_no_trouble(tmp_path):
+def test_a_full_output_is_an_error_in_one_sentence_and_a_closed_one_is_none(tmp_path):
     for redirect, code, words in (("> /dev/full", 1, "smallearn doctor: No space left on device.\n"), (">&-", 0, "")):
         command = f"{sys.executable} -m smallearn doctor --quiet {redirect}"
-        told = subprocess.run(["bash", "-c", command], capture_output=True, text=True, cwd=tmp_path, timeout=120)
-        assert (told.returncode, told.stderr) == (code, words)
+        output = subprocess.run(["bash", "-c", command], capture_output=True, text=True, cwd=tmp_path, timeout=120)
+        assert (output.returncode, output.stderr) == (code, words)
 
 
-def test_it_is_a_module_too():
-    told = subprocess.run([sys.executable, "-m", "smallearn", "--version"], capture_output=True, text=True, timeout=120)
-    assert told.stdout == f"smallearn {__version__}\n"
+def test_the_package_can_be_run_as_a_module():
+    output = subprocess.run(
+        [sys.executable, "-m", "smallearn", "--version"], capture_output=True, text=True, timeout=120
+    )
+    assert output.stdout == f"smallearn {__version__}\n"
 
 
-def test_a_question_has_one_mark(tmp_path, capsys):
+def test_a_question_ends_with_one_mark(tmp_path, capsys):
     (tmp_path / "ragged.csv").write_text("a,y\n1,2\n1,2,3\n")
     assert cli.main(["fit", str(tmp_path / "ragged.csv"), "--target", "y", "-o", str(tmp_path / "m.json")]) == 1
     assert capsys.readouterr().err.endswith("is a quotation mark missing?\n")

@@ -71,9 +71,9 @@ def test_the_commands_work_one_after_the_other(name, tmp_path, monkeypatch, caps
     for line in JOURNEY:
         command = shlex.split(line.format(data=shlex.quote(data), model=shlex.quote(model)))
         assert cli.main(command) == 0, capsys.readouterr().err
-        told = capsys.readouterr()
-        assert "Traceback" not in told.err
-        said.setdefault(command[0], told)
+        output = capsys.readouterr()
+        assert "Traceback" not in output.err
+        said.setdefault(command[0], output)
     _check_fit(said["fit"], model)
     _check_predictions(name, model)
     assert "These are the training rows" in said["evaluate"].out
@@ -85,21 +85,21 @@ def test_the_commands_work_one_after_the_other(name, tmp_path, monkeypatch, caps
     assert json.loads(said["cost"].out)[0]["number"] == "int8"
 
 
-def _check_fit(told, path):
+def _check_fit(output, path):
     for words in (
         "2 rows without a class ignored.",
         "Class 'vielleicht' has 3 rows, too few for cross-validation: ignored.",
         "Column 'Nr' looks like an ID: ignored; --keep Nr to use it.",
         "Column 'immer' has only one value: ignored.",
     ):
-        assert words in told.err
-    assert "Column 'am' " in told.err
+        assert words in output.err
+    assert "Column 'am' " in output.err
     model = load_model(path)
     assert {term.label for term in model.features} <= {"Größe (cm)", "Farbe", "Notiz; lang", "Anzahl"}
     assert model.classes == ("ja", "nein")
     assert sum(model.data.class_counts) == 245
     assert [step.n_terms for step in model.selection.frontier] == [1, 2, 3]
-    after = told.out.partition("Next:")[2].strip().splitlines()
+    after = output.out.partition("Next:")[2].strip().splitlines()
     commands = [shlex.split(line) for line in after]
     assert [command[1] for command in commands] == ["explain", "report", "export"]
     known = {module.__name__.rpartition(".")[2] for module in COMMANDS}

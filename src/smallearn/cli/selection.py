@@ -6,24 +6,9 @@ from typing import TYPE_CHECKING, Any
 from smallearn._text import listed, show
 from smallearn.cli.console import Console
 from smallearn.cli.errors import CommandError
-from smallearn.cli.io.tables import ReadOptions
 
 if TYPE_CHECKING:
     from smallearn.cli.io.training import TrainingRows
-
-
-def read_training(arguments: argparse.Namespace, console: Console) -> "TrainingRows":
-    """The rows that `arguments.add_training` asks for."""
-    from smallearn.cli.io.training import read_for_training
-
-    return read_for_training(
-        arguments.data,
-        arguments.target,
-        drop=arguments.drop,
-        keep=arguments.keep,
-        options=ReadOptions.of(arguments),
-        console=console,
-    )
 
 
 def selection_parameters(arguments: argparse.Namespace, rows: "TrainingRows", console: Console) -> dict[str, Any]:

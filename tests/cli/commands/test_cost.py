@@ -11,7 +11,7 @@ from tests.helpers.models import CARD
 from tests.helpers.tools import need
 
 
-def test_a_file_that_is_no_model_is_told(tmp_path, capsys):
+def test_a_file_that_is_not_a_model_is_refused(tmp_path, capsys):
     (tmp_path / "model.json").write_text("{}")
     assert cli.main(["cost", str(tmp_path / "model.json")]) == 1
     assert "Not a smallearn model" in capsys.readouterr().err
@@ -32,7 +32,7 @@ def test_cost_prints_every_format_or_the_one_asked_for(saved, capsys):
     assert "--chip 8051 is not one of" in capsys.readouterr().err
 
 
-def test_cost_says_once_how_it_was_found():
+def test_costs_found_in_the_same_way_say_so_once():
     one = replace(cost(CARD, "atmega328p", "int8", method="estimate"), how="so")
     lines = text_of_costs([one, one, replace(one, how="otherwise")]).splitlines()
     assert [lines[2], lines[4]] == ["(so)", "(otherwise)"]

@@ -9,11 +9,11 @@ from smallearn import __version__, cli, estimator
 from smallearn.cli.commands import doctor
 
 
-def test_the_doctor_tells_what_is_there_and_that_it_works(capsys):
+def test_doctor_prints_what_is_installed_and_that_it_works(capsys):
     assert cli.main(["doctor"]) == 0
-    told = capsys.readouterr().out
-    assert f"smallearn {__version__}, Python " in told
-    assert "fit and predict    works" in told
+    output = capsys.readouterr().out
+    assert f"smallearn {__version__}, Python " in output
+    assert "fit and predict    works" in output
     assert cli.main(["doctor", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert set(found["packages"]) == {"numpy", "scipy", "scikit-learn", "numba"}
@@ -21,7 +21,7 @@ def test_the_doctor_tells_what_is_there_and_that_it_works(capsys):
     assert found["test"]["works"]
 
 
-def test_the_doctor_names_what_is_missing_and_fails_if_the_core_does(monkeypatch, capsys):
+def test_doctor_names_what_is_missing_and_fails_if_the_fit_does(monkeypatch, capsys):
     def broken(*_):
         raise RuntimeError("no such luck")
 
@@ -29,10 +29,10 @@ def test_the_doctor_names_what_is_missing_and_fails_if_the_core_does(monkeypatch
     monkeypatch.setattr(doctor.shutil, "which", lambda _: None)
     monkeypatch.setattr("smallearn.estimator.SMaLLClassifier.fit", broken)
     assert cli.main(["doctor"]) == 1
-    told = capsys.readouterr().out
-    assert "lacks unicorn: pip install 'smallearn[devices]'" in told
-    assert "avr-gcc            not found (bytes and cycles on the ATmega328P)" in told
-    assert "FAILED: RuntimeError: no such luck" in told
+    output = capsys.readouterr().out
+    assert "lacks unicorn: pip install 'smallearn[devices]'" in output
+    assert "avr-gcc            not found (bytes and cycles on the ATmega328P)" in output
+    assert "FAILED: RuntimeError: no such luck" in output
 
 
 @pytest.mark.parametrize("flags", [["--quiet"], []])

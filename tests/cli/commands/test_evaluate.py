@@ -15,7 +15,7 @@ def _in_the_folder(people, monkeypatch):
     monkeypatch.chdir(people)
 
 
-def test_training_rows_are_known_and_the_cross_validated_score_leads(capsys):
+def test_training_rows_are_recognised_and_the_cross_validated_score_comes_first(capsys):
     lines = run(capsys, "evaluate", "model.json", "train.csv").out.splitlines()
     kept = load_model("model.json").selection
     assert lines[1].startswith(f"{kept.score:.1%} ± {kept.spread:.1%} by cross-validation")
@@ -25,14 +25,14 @@ def test_training_rows_are_known_and_the_cross_validated_score_leads(capsys):
     assert "These are the training rows" in run(capsys, "evaluate", "model.json", "shuffled.parquet").out
 
 
-def test_other_rows_are_judged_by_themselves(capsys):
+def test_other_rows_are_scored_by_themselves(capsys):
     table = pd.read_csv("test.csv")
     model = load_model("model.json")
     accuracy = np.mean(model.predict(table) == table["y"])
-    told = run(capsys, "evaluate", "model.json", "test.csv").out
-    assert f"{accuracy:.1%} (" in told
-    assert "This is not the training table." in told
-    assert "by cross-validation" not in told
+    output = run(capsys, "evaluate", "model.json", "test.csv").out
+    assert f"{accuracy:.1%} (" in output
+    assert "This is not the training table." in output
+    assert "by cross-validation" not in output
     facts = json.loads(run(capsys, "evaluate", "model.json", "test.csv", "--json").out)
     assert facts["accuracy"]["value"] == pytest.approx(accuracy)
     assert facts["is_training_data"] is False
@@ -41,11 +41,11 @@ def test_other_rows_are_judged_by_themselves(capsys):
         assert table["y"][one["row"] - 1] == one["is"] != one["says"]
 
 
-def test_familiar_models_stand_beside_it(capsys):
-    told = run(capsys, "evaluate", "model.json", "test.csv", "--compare", "--train", "train.csv").out
-    assert "Each was trained on the same table as this model" in told
+def test_standard_models_are_scored_for_comparison(capsys):
+    output = run(capsys, "evaluate", "model.json", "test.csv", "--compare", "--train", "train.csv").out
+    assert "Each was trained on the same table as this model" in output
     for name in ("this model", "logistic regression", "decision tree", "random forest", "gradient boosting"):
-        assert name in told
+        assert name in output
     facts = json.loads(run(capsys, "evaluate", "model.json", "train.csv", "--compare", "--json").out)
     scores = {one["name"]: one["accuracy"] for one in facts["familiar"]}
     assert scores["gradient boosting"] > scores["majority class"]
@@ -58,17 +58,17 @@ def beside(capsys, folder, train, test, *options):
     a, b, model = (str(folder / name) for name in ("a.csv", "b.csv", "m.json"))
     run(capsys, "fit", a, "--target", "y", "--max-terms", "1", "-o", model, "--quiet")
     command = ["evaluate", model, b, *(option.format(a=a, b=b) for option in options)]
-    told = run(capsys, *command)
+    output = run(capsys, *command)
     facts = json.loads(run(capsys, *command, "--json").out)
-    return told.out + told.err, {one["name"]: one["accuracy"] for one in facts.get("familiar", [])}, facts
+    return output.out + output.err, {one["name"]: one["accuracy"] for one in facts.get("familiar", [])}, facts
 
 
-def test_familiar_models_see_the_same_rows_in_the_types_of_training(capsys, tmp_path):
+def test_standard_models_see_the_same_rows_with_the_types_of_training(capsys, tmp_path):
     rng = np.random.default_rng(1)
     x = rng.integers(0, 3, 120)
     train = pd.DataFrame({"x": x, "y": np.array(["1", "2", "x"])[x]})
-    told, scores, _ = beside(capsys, tmp_path, train, train[train["y"] != "x"], "--train", "{a}")
-    assert "Each was trained on the same table as this model" in told  # --train means --compare
+    output, scores, _ = beside(capsys, tmp_path, train, train[train["y"] != "x"], "--train", "{a}")
+    assert "Each was trained on the same table as this model" in output  # --train means --compare
     assert scores["decision tree"] == scores["random forest"] == 1.0  # though the classes look like numbers here
     k = rng.random(200) < 0.7
     train = pd.DataFrame({"k": k.astype(int), "z": rng.normal(size=200), "y": np.where(k, "yes", "no")})
@@ -82,21 +82,21 @@ def test_familiar_models_see_the_same_rows_in_the_types_of_training(capsys, tmp_
     assert scores["majority class"] == pytest.approx(10 / 34)  # all 34 rows, the rare class's too
 
 
-def test_rows_that_no_familiar_model_can_learn_from_are_told_of_and_judged(capsys, tmp_path):
+def test_rows_that_no_standard_model_can_be_trained_on_are_evaluated_all_the_same(capsys, tmp_path):
     train = pd.DataFrame({"x": np.arange(40) % 7, "y": np.where(np.arange(40) % 7 > 3, "yes", "no")})
     one = train[train["y"] == "no"]
-    told, scores, facts = beside(capsys, tmp_path, train, one, "--compare")
-    assert "No standard models for comparison: column 'y' has only one class" in told
+    output, scores, facts = beside(capsys, tmp_path, train, one, "--compare")
+    assert "No standard models for comparison: column 'y' has only one class" in output
     assert scores == {}
     assert facts["rows"] == len(one)
-    assert "Always guessing the most common class would be at least as accurate." in told
+    assert "Always guessing the most common class would be at least as accurate." in output
     run(capsys, "report", str(tmp_path / "m.json"), str(tmp_path / "b.csv"), "-o", str(tmp_path / "r.html"))
     assert (tmp_path / "r.html").stat().st_size > 10_000
 
 
-def test_other_rows_than_those_of_training_are_not_called_so(capsys):
-    told = run(capsys, "evaluate", "model.json", "test.csv", "--train", "test.csv").out
-    assert "trained on another table than this model" in told
+def test_another_table_is_not_taken_for_the_training_table(capsys):
+    output = run(capsys, "evaluate", "model.json", "test.csv", "--train", "test.csv").out
+    assert "trained on another table than this model" in output
 
 
 @pytest.mark.parametrize(
@@ -116,19 +116,19 @@ def test_other_rows_than_those_of_training_are_not_called_so(capsys):
         (["report", "model.json", "test.csv", "-o", "nowhere/report.html"], "there is no folder 'nowhere'"),
     ],
 )
-def test_what_is_wrong_is_said_in_a_sentence(arguments, words, capsys):
-    told = run(capsys, *arguments, code=1)
-    assert words in told.err
-    assert told.err.startswith(f"smallearn {arguments[0]}: ")
-    assert told.err.count("\n") <= 2
-    assert told.out == ""
+def test_errors_are_one_sentence_after_the_command(arguments, words, capsys):
+    output = run(capsys, *arguments, code=1)
+    assert words in output.err
+    assert output.err.startswith(f"smallearn {arguments[0]}: ")
+    assert output.err.count("\n") <= 2
+    assert output.out == ""
 
 
-def test_a_model_made_in_python_is_known_with_its_column_named(capsys, tmp_path):
+def test_a_model_saved_from_python_needs_the_target_to_be_named(capsys, tmp_path):
     table = pd.read_csv("train.csv")
     clf = SMaLLClassifierCV(2, n_prototypes=1, literals="raw", random_state=0).fit(table[["age", "size"]], table["y"])
     clf.model_.save(tmp_path / "own.json")
-    told = run(capsys, "evaluate", str(tmp_path / "own.json"), "train.csv", code=1)
-    assert "name it with --target" in told.err
-    told = run(capsys, "evaluate", str(tmp_path / "own.json"), "train.csv", "--target", "y")
-    assert "These are the training rows" in told.out
+    output = run(capsys, "evaluate", str(tmp_path / "own.json"), "train.csv", code=1)
+    assert "name it with --target" in output.err
+    output = run(capsys, "evaluate", str(tmp_path / "own.json"), "train.csv", "--target", "y")
+    assert "These are the training rows" in output.out

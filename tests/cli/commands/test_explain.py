@@ -17,19 +17,19 @@ def _in_the_folder(people, monkeypatch):
     monkeypatch.chdir(people)
 
 
-def test_a_model_is_told_in_words(capsys):
-    told = run(capsys, "explain", "model.json", "train.csv", "--unit", "age=years").out
-    assert "The model in words" in told
-    assert "years" in told
-    assert "on the 200 rows given" in told
-    assert "What matters" in told
+def test_a_model_is_explained_in_words(capsys):
+    output = run(capsys, "explain", "model.json", "train.csv", "--unit", "age=years").out
+    assert "The model in words" in output
+    assert "years" in output
+    assert "on the 200 rows given" in output
+    assert "What matters" in output
     facts = json.loads(run(capsys, "explain", "model.json", "train.csv", "--json").out)
     assert facts["rule"].startswith("Predict 'yes' if")
     assert {one["name"] for one in facts["features"]} == {term.label for term in load_model("model.json").features}
     assert facts["conditions"][0]["fidelity"] > 0.9
 
 
-def test_only_training_rows_make_conditions_shorter_and_imitations_are_called_rough(capsys, tmp_path):
+def test_only_training_rows_shorten_a_rule_and_imitations_are_called_approximate(capsys, tmp_path):
     rng = np.random.default_rng(0)
     table = pd.DataFrame(rng.choice(["n", "s"], (120, 3)), columns=["p", "q", "r"])
     table["y"] = np.where((table["p"] == "s") & (table["q"] == "s"), "yes", "no")
@@ -48,18 +48,18 @@ def test_only_training_rows_make_conditions_shorter_and_imitations_are_called_ro
     assert "rows given" in rest
 
 
-def test_a_model_alone_is_told_too(capsys, tmp_path):
+def test_a_model_is_explained_without_data(capsys, tmp_path):
     assert "four digits" in run(capsys, "explain", "model.json").out
     for model in (CARD, THREE):
         model.save(tmp_path / "other.json")
         assert "Predict" in run(capsys, "explain", str(tmp_path / "other.json")).out
 
 
-def test_a_row_is_told_in_words(capsys):
+def test_a_row_is_explained_in_words(capsys):
     model, table = load_model("model.json"), pd.read_csv("test.csv")
-    told = run(capsys, "explain", "model.json", "test.csv", "--row", "3").out
-    assert told.startswith(f"Row 3 of test.csv: '{model.predict_one(table.iloc[2])}'")
-    assert "What would change the decision" in told
+    output = run(capsys, "explain", "model.json", "test.csv", "--row", "3").out
+    assert output.startswith(f"Row 3 of test.csv: '{model.predict_one(table.iloc[2])}'")
+    assert "What would change the decision" in output
     facts = json.loads(run(capsys, "explain", "model.json", "test.csv", "--row", "3", "--json").out)
     assert facts["prediction"] == model.predict_one(table.iloc[2])
     assert facts["scores"] == pytest.approx(model.scores(table.iloc[[2]])[0])

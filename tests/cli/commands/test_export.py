@@ -32,8 +32,8 @@ def test_export_prints_or_writes_the_target(saved, tmp_path, capsys):
         (["--to", "c", "--name", "1x"], "--name 1x is not a C name"),
     ],
 )
-def test_export_says_in_a_sentence_what_is_wrong(saved, arguments, words, capsys):
+def test_export_says_in_one_sentence_what_is_wrong(saved, arguments, words, capsys):
     assert cli.main(["export", str(saved), *arguments]) == 1
-    told = capsys.readouterr()
-    assert words in told.err
-    assert told.out == ""
+    output = capsys.readouterr()
+    assert words in output.err
+    assert output.out == ""

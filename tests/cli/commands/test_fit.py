@@ -23,18 +23,18 @@ def test_fit_learns_from_a_messy_file(table, ending, tmp_path, capsys):
     code = cli.main(
         ["fit", str(path), "--target", "result", "--max-terms", "3", "--prototypes", "1", "-o", str(output)]
     )
-    told = capsys.readouterr()
+    printed = capsys.readouterr()
     assert code == 0
-    assert "Column 'always' has only one value: ignored." in told.err
-    assert "Column 'id' looks like an ID: ignored; --keep id to use it." in told.err
-    assert "Accuracy by cross-validation: " in told.out
+    assert "Column 'always' has only one value: ignored." in printed.err
+    assert "Column 'id' looks like an ID: ignored; --keep id to use it." in printed.err
+    assert "Accuracy by cross-validation: " in printed.out
     model = load_model(output)
     assert {term.label for term in model.features} <= {"Größe, cm", "colour"}
     assert len(model.terms) <= 3
     assert np.mean(model.predict(table) == table["result"]) > 0.9
 
 
-def test_decimal_commas_and_question_marks_are_numbers_and_gaps(table, tmp_path, capsys):
+def test_decimal_commas_are_numbers_and_question_marks_missing_values(table, tmp_path, capsys):
     path, output = tmp_path / "data.csv", tmp_path / "model.json"
     table[["Größe, cm", "result"]].to_csv(path, index=False, sep=";", decimal=",", na_rep="?")
     arguments = ["--target", "result", "--max-terms", "1", "--prototypes", "1", "-o", str(output)]
@@ -63,7 +63,7 @@ def test_fit_for_a_chip_names_the_command_that_exports_what_fits(table, tmp_path
 
 
 @pytest.mark.tools
-def test_fit_tells_what_a_chip_cannot_hold_and_writes_nothing(table, tmp_path, capsys):
+def test_fit_says_which_limit_no_model_keeps_and_writes_nothing(table, tmp_path, capsys):
     need("avr-gcc")
     path, output = tmp_path / "data.csv", tmp_path / "model.json"
     table[["Größe, cm", "result"]].to_csv(path, index=False)
@@ -86,18 +86,18 @@ def test_fit_tells_what_a_chip_cannot_hold_and_writes_nothing(table, tmp_path, c
         (None, ["--target", "b"], "there is no file"),
     ],
 )
-def test_fit_says_in_a_sentence_what_is_wrong(content, arguments, words, tmp_path, capsys):
+def test_fit_says_in_one_sentence_what_is_wrong_with_a_file(content, arguments, words, tmp_path, capsys):
     path = tmp_path / "data.csv"
     if content is not None:
         path.write_bytes(content.encode(errors="surrogateescape"))
     assert cli.main(["fit", str(path), *arguments, "-o", str(tmp_path / "model.json")]) == 1
-    told = capsys.readouterr()
-    assert words in told.err
-    assert "Traceback" not in told.err
+    printed = capsys.readouterr()
+    assert words in printed.err
+    assert "Traceback" not in printed.err
     assert not (tmp_path / "model.json").exists()
 
 
-def test_fit_tells_the_score_with_its_error_beside_the_most_frequent_class(simple, table, capsys):
+def test_fit_prints_the_score_with_its_error_and_that_of_the_most_common_class(simple, table, capsys):
     code, output = quick_fit(simple)
     assert code == 0
     printed = capsys.readouterr().out
@@ -108,7 +108,7 @@ def test_fit_tells_the_score_with_its_error_beside_the_most_frequent_class(simpl
     assert f"smallearn export {output} --to c" in printed
 
 
-def test_fit_has_everything_for_machines(simple, capsys):
+def test_fit_prints_everything_as_json(simple, capsys):
     simple.write_text(
         "\n".join(f"{'n' if i == 0 else i * i},{line}" for i, line in enumerate(simple.read_text().split("\n")))
     )
@@ -125,7 +125,7 @@ def test_fit_has_everything_for_machines(simple, capsys):
     assert model.data.source == "data.csv"
 
 
-def test_fit_keeps_quiet_if_asked_to(table, tmp_path, capsys):
+def test_quiet_silences_everything_but_errors(table, tmp_path, capsys):
     table.to_csv(tmp_path / "data.csv", index=False)
     assert quick_fit(tmp_path / "data.csv", "--quiet")[0] == 0
     assert capsys.readouterr().err == ""
@@ -133,7 +133,7 @@ def test_fit_keeps_quiet_if_asked_to(table, tmp_path, capsys):
     assert "has no column 'none'" in capsys.readouterr().err
 
 
-def test_fit_makes_a_score_card_of_conditions_for_the_class_asked_for(simple):
+def test_fit_makes_a_score_card_of_conditions_for_the_positive_class(simple):
     code, output = quick_fit(simple, "--points", "3", "--literals", "thresholds", "--positive", "no")
     assert code == 0
     model = load_model(output)
@@ -154,7 +154,7 @@ def test_fit_takes_classes_of_every_kind(labels, simple, table, capsys):
     assert model.classes[model.prototypes[0].owner] == labels[0]
 
 
-def test_fit_with_booleans_reads_them_in_any_writing(table, tmp_path):
+def test_booleans_may_be_written_in_any_case(table, tmp_path):
     table["big"] = np.where(table["Größe, cm"].isna(), "", np.where(table["Größe, cm"] > 5.5, "TRUE", "false"))
     path = tmp_path / "data.csv"
     table[["big", "colour", "result"]].to_csv(path, index=False)
@@ -179,29 +179,29 @@ def test_fit_with_booleans_reads_them_in_any_writing(table, tmp_path):
         (["-o", "nowhere/model.json"], "there is no folder 'nowhere' to write 'model.json' in"),
     ],
 )
-def test_fit_speaks_of_its_own_arguments(arguments, words, simple, capsys):
+def test_errors_name_the_options_of_fit(arguments, words, simple, capsys):
     assert quick_fit(simple, *arguments)[0] == 1
     assert words in capsys.readouterr().err
 
 
-def test_the_owner_is_for_two_classes(simple, table, capsys):
+def test_a_positive_class_is_for_two_classes(simple, table, capsys):
     table["result"] = np.where(table["Größe, cm"] < 4, "low", table["result"])
     table.to_csv(simple, index=False)
     assert quick_fit(simple, "--positive", "low")[0] == 1
     assert "--positive is for two classes" in capsys.readouterr().err
 
 
-def test_fit_says_which_class_the_scores_speak_for(table, tmp_path, capsys):
+def test_fit_says_which_class_high_scores_mean_and_how_to_reverse_it(table, tmp_path, capsys):
     path, line = tmp_path / "data.csv", "High scores mean "
     table.to_csv(path, index=False)
     arguments = ["--target", "result", "--max-terms", "1", "--prototypes", "1", "--missing", "n. b.", "--quiet"]
     fit = ["fit", str(path), *arguments, "-o", str(tmp_path / "model.json")]
     assert cli.main(fit) == 0
-    told = capsys.readouterr().out
-    words = next(text for text in told.splitlines() if text.startswith(line)).split()
+    output = capsys.readouterr().out
+    words = next(text for text in output.splitlines() if text.startswith(line)).split()
     label, flag, other = words[3], words[5], words[6]
     assert {label, f"'{other}'."} == {"'yes'.", "'no'."}
-    assert "data.csv '--missing=n. b.'" in told
+    assert "data.csv '--missing=n. b.'" in output
     assert cli.main([*fit, flag, other]) == 0
     assert line not in capsys.readouterr().out
     model = load_model(tmp_path / "model.json")

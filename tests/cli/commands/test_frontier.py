@@ -7,7 +7,7 @@ import pytest
 from smallearn import cli, load_model
 
 
-def test_frontier_tells_each_size_for_people_and_machines(simple, tmp_path, capsys):
+def test_frontier_prints_each_size_as_text_and_as_json(simple, tmp_path, capsys):
     arguments = ["frontier", str(simple), "--target", "result", "--max-terms", "2", "--prototypes", "1"]
     assert cli.main(arguments) == 0
     lines = capsys.readouterr().out.splitlines()
@@ -32,7 +32,7 @@ def test_frontier_tells_each_size_for_people_and_machines(simple, tmp_path, caps
         (["--save", "data.csv/models"], "--save 'data.csv/models' must be a folder, but 'data.csv' is a file"),
     ],
 )
-def test_frontier_tells_what_is_wrong_before_it_searches(wrong, words, simple, monkeypatch, capsys):
+def test_frontier_says_what_is_wrong_before_it_searches(wrong, words, simple, monkeypatch, capsys):
     monkeypatch.chdir(simple.parent)
     monkeypatch.setattr("smallearn.cli.commands.frontier._points", None)
     assert cli.main(["frontier", "data.csv", "--target", "result", *wrong]) == 1

@@ -8,16 +8,16 @@ from smallearn.paper import experiments
 from smallearn.paper.claims import HOLDS, Claim, Outcome
 
 
-def test_data_that_cannot_be_had_are_a_message_and_a_code(tmp_path, capsys):
+def test_missing_data_are_an_error_with_a_message_and_an_exit_code(tmp_path, capsys):
     code = cli.main(["paper", "table1", "--data", str(tmp_path), "--output", str(tmp_path / "out")])
     assert code == 1
-    told = capsys.readouterr()
-    assert "has no analcatdata_bankruptcy.csv" in told.err
-    assert told.out == ""
+    output = capsys.readouterr()
+    assert "has no analcatdata_bankruptcy.csv" in output.err
+    assert output.out == ""
     assert not (tmp_path / "out").exists()
 
 
-def test_a_file_of_something_else_in_the_output_is_a_message_and_a_code(tmp_path, capsys):
+def test_a_foreign_file_in_the_output_folder_is_left_alone(tmp_path, capsys):
     (tmp_path / "chscase_funds.csv").write_text("a,b,target\n" + "".join(f"{i},{i % 7},{i % 2}\n" for i in range(30)))
     (tmp_path / "scores.csv").write_text("mine\n1\n")
     assert cli.main(["paper", "surfaces", "--data", str(tmp_path), "--output", str(tmp_path), "--splits", "1"]) == 1
@@ -38,10 +38,10 @@ def test_all_gives_the_large_sets_a_quarter_of_the_splits(monkeypatch, capsys, t
     assert asked == {"table1": 40, "surfaces": 40, "breast-cancer": 40, "sparse": 10, "big-picture": 10}
     assert cli.main(["paper", "all", "--splits", "2", "--output", str(tmp_path)]) == 0
     assert set(asked.values()) == {2}
-    told = capsys.readouterr().out
-    assert "did sparse" in told
-    assert f"See {tmp_path / 'table1' / 'table.md'}." in told
-    assert f"The paper's claims: {tmp_path / 'claims.md'}." in told
+    output = capsys.readouterr().out
+    assert "did sparse" in output
+    assert f"See {tmp_path / 'table1' / 'table.md'}." in output
+    assert f"The paper's claims: {tmp_path / 'claims.md'}." in output
     assert "| 5 | claim of big-picture | 1 | 2 | holds | it does |" in (tmp_path / "claims.md").read_text()
 
 
@@ -54,13 +54,13 @@ def test_an_experiment_that_is_incomplete_does_not_stop_the_others(monkeypatch, 
     monkeypatch.setattr(experiments, "run", run)
     monkeypatch.setattr(experiments, "check", lambda *_: None)
     assert cli.main(["paper", "all", "--output", str(tmp_path)]) == 1
-    told = capsys.readouterr()
-    assert "smallearn paper surfaces: 1 of 2 fits failed" in told.err
-    assert "did big-picture" in told.out
+    output = capsys.readouterr()
+    assert "smallearn paper surfaces: 1 of 2 fits failed" in output.err
+    assert "did big-picture" in output.out
     assert "claim of surfaces" not in (tmp_path / "claims.md").read_text()
 
 
-def test_an_interruption_says_that_the_same_command_goes_on(monkeypatch, capsys):
+def test_an_interruption_says_that_the_same_command_continues(monkeypatch, capsys):
     def run(*_):
         raise KeyboardInterrupt
 
@@ -75,6 +75,6 @@ def test_a_missing_extra_is_named(tmp_path):
         "import sys; sys.modules['scikit_posthocs'] = None; from smallearn.cli import main; "
         "sys.exit(main(['paper', 'table1']))"
     )
-    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path, timeout=120)
-    assert told.returncode == 1
-    assert "needs scikit_posthocs, which is not installed: pip install 'smallearn[paper]'" in told.stderr
+    output = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path, timeout=120)
+    assert output.returncode == 1
+    assert "needs scikit_posthocs, which is not installed: pip install 'smallearn[paper]'" in output.stderr

@@ -41,7 +41,7 @@ def cells(path, **options):
 
 
 @given(models(weights=small, literals=st.just(False)), st.data())
-def test_answers_are_those_of_the_model(model, data):
+def test_predictions_are_those_of_the_model(model, data):
     row = st.lists(st.sampled_from([0.0, 1.0, -2.5]), min_size=model.n_features, max_size=model.n_features)
     X = np.array(data.draw(st.lists(row, min_size=1, max_size=5)))
     code, probability, prototype = predictions(model, X)
@@ -52,7 +52,7 @@ def test_answers_are_those_of_the_model(model, data):
     assert (z[each, prototype] == z.max(axis=1)).all()
 
 
-def test_at_a_tie_the_first_prototype_of_the_first_class_answers():
+def test_at_a_tie_the_first_prototype_of_the_first_class_wins():
     assert predictions(THREE, np.array([[1.0, 1.0], [-1.0, 0.0], [1.0, 0.0]]))[2].tolist() == [0, 2, 0]
     for model, label in ((YES, "no"), (NO, "no")):
         code, probability, prototype = predictions(model, np.array([[0.5, 9.0, 0.0]]))  # both scores are 0
@@ -97,7 +97,7 @@ def test_whole_number_classes_stay_whole(folder):
         (["far.csv", "-o", "out.csv"], "line 3, column 'age': '1e400' is not a number"),
     ],
 )
-def test_what_cannot_be_done_is_told_and_leaves_nothing(arguments, words, folder, monkeypatch, capsys):
+def test_an_error_leaves_no_file_behind(arguments, words, folder, monkeypatch, capsys):
     head = "age,colour,member\n"
     (folder / "scored.csv").write_text("age,colour,member,prediction\n1,red,1,yes\n")
     (folder / "bad.csv").write_text(head + "1,red,true\n" * 40_000 + "abc,red,true\n")
@@ -111,7 +111,7 @@ def test_what_cannot_be_done_is_told_and_leaves_nothing(arguments, words, folder
     assert set(folder.iterdir()) == before
 
 
-def test_a_full_disk_is_told_and_leaves_nothing(folder, monkeypatch, capsys):
+def test_a_full_disk_is_an_error_and_leaves_no_file_behind(folder, monkeypatch, capsys):
     def full(*_):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
@@ -122,22 +122,22 @@ def test_a_full_disk_is_told_and_leaves_nothing(folder, monkeypatch, capsys):
     assert set(folder.iterdir()) == before
 
 
-def test_a_suffix_makes_room_for_a_second_answer(folder):
+def test_a_suffix_makes_room_for_a_second_prediction(folder):
     assert predict(folder, folder / "in.csv", "-o", folder / "one.csv") == 0
     assert predict(folder, folder / "one.csv", "--suffix", "_2", "-o", folder / "two.csv") == 0
     two = cells(folder / "two.csv")
     assert two["prediction_2"].tolist() == two["prediction"].tolist()
 
 
-def test_on_stdout_the_table_is_utf_8_whatever_the_terminal_has(folder):
+def test_a_table_on_stdout_is_utf_8_whatever_the_terminal_uses(folder):
     replace(CARD, classes=("no", "Ω")).save(folder / "model.json")
     command = [sys.executable, "-m", "smallearn", "predict", str(folder / "model.json"), str(folder / "in.csv")]
-    told = subprocess.run(command, capture_output=True, env=os.environ | {"PYTHONIOENCODING": "cp1252"}, timeout=120)
-    assert told.returncode == 0
-    assert cells(io.BytesIO(told.stdout))["prediction"].tolist() == ["Ω", "no", "no"]
+    output = subprocess.run(command, capture_output=True, env=os.environ | {"PYTHONIOENCODING": "cp1252"}, timeout=120)
+    assert output.returncode == 0
+    assert cells(io.BytesIO(output.stdout))["prediction"].tolist() == ["Ω", "no", "no"]
 
 
-def test_a_file_does_not_take_the_place_of_its_source(folder):
+def test_the_output_never_replaces_the_input(folder):
     assert predict(folder, folder / "in.csv", "-o", folder / "in.csv") == 1
     assert (folder / "in.csv").read_bytes() == MESSY.encode()
 
@@ -174,9 +174,9 @@ def test_memory_does_not_grow_with_the_table(folder):
     grown = {}
     for megabytes in (8, 48):
         done = start(folder, large(folder / "large.csv", megabytes), "-o", folder / "out.csv", "--quiet")
-        told = json.loads(done.communicate(timeout=300)[1])
-        assert told["code"] == 0
-        grown[megabytes] = told["kB"] / 1000
+        output = json.loads(done.communicate(timeout=300)[1])
+        assert output["code"] == 0
+        grown[megabytes] = output["kB"] / 1000
     # As text in memory the larger table alone would be beyond 100 MB; what is read at once is a fraction of it.
     assert grown[48] < 100
     assert grown[48] < grown[8] + 25
@@ -185,7 +185,7 @@ def test_memory_does_not_grow_with_the_table(folder):
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such signals")
 @pytest.mark.parametrize(("name", "code", "words"), [("INT", 130, "Interrupted."), ("TERM", 143, ""), ("HUP", 129, "")])
-def test_an_interruption_leaves_nothing(name, code, words, folder):
+def test_an_interruption_leaves_no_file_behind(name, code, words, folder):
     source = large(folder / "large.csv", 40)
     before = set(folder.iterdir())
     running = start(
@@ -196,13 +196,13 @@ def test_an_interruption_leaves_nothing(name, code, words, folder):
         time.sleep(0.02)
     assert set(folder.iterdir()) != before  # it is at work
     os.kill(running.pid, getattr(signal, f"SIG{name}"))
-    _, told = running.communicate(timeout=60)
+    _, output = running.communicate(timeout=60)
     assert running.returncode == code
-    assert told.strip() == words
+    assert output.strip() == words
     assert set(folder.iterdir()) == before
 
 
-def test_a_reader_that_leaves_is_no_traceback(folder):
+def test_a_closed_pipe_is_no_traceback(folder):
     source = large(folder / "large.csv", 8)
     program = f"{sys.executable} -m smallearn predict {folder / 'model.json'} {source} | head -n 2"
     done = subprocess.run(["bash", "-c", program], capture_output=True, text=True, timeout=120)

@@ -16,8 +16,8 @@ def _in_the_folder(people, monkeypatch):
 
 
 def test_a_report_is_one_file_under_a_megabyte(capsys):
-    told = run(capsys, "report", "model.json", "test.csv", "--train", "train.csv", "-o", "report.html")
-    assert "Wrote report.html" in told.err
+    output = run(capsys, "report", "model.json", "test.csv", "--train", "train.csv", "-o", "report.html")
+    assert "Wrote report.html" in output.err
     page = Path("report.html").read_text(encoding="utf-8")
     assert len(page.encode()) < 1_000_000
     assert "logistic regression" in page
@@ -32,14 +32,14 @@ def test_a_report_is_one_file_under_a_megabyte(capsys):
 
 def test_a_report_without_classes_has_no_scores(capsys):
     pd.read_csv("test.csv").drop(columns="y").to_csv("unlabelled.csv", index=False)
-    told = run(capsys, "report", "model.json", "unlabelled.csv", "-o", "plain.html")
-    assert "unlabelled.csv has no classes: the page has no scores." in told.err
+    output = run(capsys, "report", "model.json", "unlabelled.csv", "-o", "plain.html")
+    assert "unlabelled.csv has no classes: the page has no scores." in output.err
     page = Path("plain.html").read_text(encoding="utf-8")
     assert "Table of scores" not in page
     assert "The model" in page
 
 
-def test_the_page_numbers_mistakes_by_rows_of_the_file(capsys, tmp_path):
+def test_the_page_numbers_errors_by_rows_of_the_file(capsys, tmp_path):
     table = pd.read_csv("test.csv")
     table.loc[:4, "y"] = None
     table.to_csv(tmp_path / "gaps.csv", index=False)

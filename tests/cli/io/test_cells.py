@@ -39,7 +39,7 @@ def test_dashes_among_words_or_alone_are_text(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["t.csv", "t.parquet"])
-def test_the_user_may_call_any_text_missing(name, tmp_path):
+def test_the_user_may_name_further_missing_values(name, tmp_path):
     table = pd.DataFrame(
         {"x": [-9.0, 1, 2, 3, 4, 5] * 3, "c": ["kA", "p", "q", "kA", "p", "q"] * 3, "y": ["a", "b", "kA"] * 6}
     )
@@ -68,7 +68,7 @@ READ = [2243.05, 1234, 12.5, 800, -1234567, 0.25, 0.5, -1, 3, 4]
         (["1.234", "2.5", "3,5", "1"] * 3, ";", [1.234, 2.5, 3.5, 1] * 3),
     ],
 )
-def test_thousands_may_be_set_off(cells, separator, numbers, tmp_path):
+def test_thousands_may_be_grouped(cells, separator, numbers, tmp_path):
     path = csv_file(tmp_path, rows_of(cells, separator))
     if separator == "\t":
         path = path.rename(tmp_path / "cases.tsv")
@@ -78,7 +78,7 @@ def test_thousands_may_be_set_off(cells, separator, numbers, tmp_path):
         assert [x for _, piece in pieces_of(ONE, path, rows) for x in piece["x"].fillna(-1)] == numbers
 
 
-def test_decimal_commas_in_other_columns_tell_what_points_mean(tmp_path, capsys):
+def test_decimal_commas_in_other_columns_decide_what_points_mean(tmp_path, capsys):
     rows = [("1.234", "0,5"), ("800", "1,25"), ("-2.500", "3")] * 4
     text = "x;w;y\n" + "".join(f"{x};{w};{'ab'[i % 2]}\n" for i, (x, w) in enumerate(rows))
     path = csv_file(tmp_path, text)
@@ -100,7 +100,7 @@ def test_decimal_commas_in_other_columns_tell_what_points_mean(tmp_path, capsys)
         (["0,512", "1,234", "1"], ","),
     ],
 )
-def test_a_column_that_is_not_alike_throughout_stays_text(cells, separator, tmp_path):
+def test_a_column_of_mixed_number_formats_stays_text(cells, separator, tmp_path):
     path = csv_file(tmp_path, rows_of(cells * 4, separator))
     assert for_training(path, "y").X["x"].tolist() == cells * 4
     with pytest.raises(CommandError, match="is not a number"):

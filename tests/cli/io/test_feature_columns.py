@@ -21,7 +21,7 @@ from tests.helpers.table_files import csv_file, for_training, rows, rows_of, tra
         ("when", ["2020-01-02", "3.4.2021"] * 15, "holds dates"),
     ],
 )
-def test_columns_that_name_rows_are_left_out_unless_kept(name, values, why, tmp_path, capsys):
+def test_columns_that_look_like_an_id_are_ignored_unless_kept(name, values, why, tmp_path, capsys):
     table = rows(**{name: values})
     found = training_of(table, tmp_path)
     assert found.ignored == {name: why}
@@ -39,20 +39,20 @@ def test_columns_that_name_rows_are_left_out_unless_kept(name, values, why, tmp_
         ([None] * 30, "is empty"),
     ],
 )
-def test_columns_that_tell_nothing_are_left_out(values, why, tmp_path):
+def test_columns_of_one_value_are_ignored(values, why, tmp_path):
     assert training_of(rows(c=values), tmp_path).ignored == {"c": why}
 
 
-def test_numbers_that_differ_are_no_ids_by_that_alone(tmp_path):
+def test_different_numbers_are_not_an_id_by_that_alone(tmp_path):
     assert "income" in training_of(rows(income=np.arange(30) ** 2), tmp_path).X.columns
 
 
-def test_a_column_without_a_title_numbers_the_rows(tmp_path):
+def test_a_column_without_a_title_is_ignored(tmp_path):
     rows().to_csv(tmp_path / "t.csv")
     assert list(training_of(None, tmp_path).X.columns) == ["size"]
 
 
-def test_types_of_parquet_are_as_told(tmp_path, capsys):
+def test_the_types_of_parquet_are_respected(tmp_path, capsys):
     table = rows(
         when=pd.date_range("2020-01-01", periods=30),
         member=[True, False, None] * 10,
@@ -67,7 +67,7 @@ def test_types_of_parquet_are_as_told(tmp_path, capsys):
     assert "Column 'when' holds dates or times: ignored." in capsys.readouterr().err
 
 
-def test_categories_of_arrow_may_differ_from_piece_to_piece(tmp_path):
+def test_categories_of_arrow_may_differ_from_chunk_to_chunk(tmp_path):
     texts = ["a", "b", "c"] * 10
     pieces = [pa.array(texts[at : at + 10]).dictionary_encode() for at in (0, 10, 20)]
     labels = ["yes", "no"] * 5
@@ -83,7 +83,7 @@ def test_infinity_is_refused_with_its_place(tmp_path):
         training_of(rows(c=[np.inf, *range(29)]), tmp_path, "t.parquet")
 
 
-def test_text_among_numbers_is_told_with_its_line(tmp_path, capsys):
+def test_text_among_numbers_is_noted_with_its_line(tmp_path, capsys):
     table = rows(c=[*range(28), "many", 7])
     training_of(table, tmp_path)
     assert (
@@ -92,14 +92,14 @@ def test_text_among_numbers_is_told_with_its_line(tmp_path, capsys):
     )
 
 
-def test_the_word_on_text_among_numbers_names_the_cure(tmp_path, capsys):
+def test_the_note_on_text_among_numbers_says_what_to_do(tmp_path, capsys):
     path = csv_file(tmp_path, rows_of(["1", "2", "3", "4", "none of it", "6", "7", "8", "9", "9"]))
     for_training(path, "y")
     assert "If it means a missing value, use --missing TEXT." in capsys.readouterr().err
     assert for_training(path, "y", missing=["none of it"]).X["x"].isna().sum() == 1
 
 
-def test_what_looks_like_numbers_is_not_called_an_id_only(tmp_path, capsys):
+def test_text_that_looks_like_numbers_is_not_called_an_id(tmp_path, capsys):
     read = [f"{i}'{i}00.5" for i in range(11, 23)]
     text = rows_of(read).replace("x,y", "x,z,y").replace(",a\n", ",1,a\n").replace(",b\n", ",2,b\n")
     assert "x" in for_training(csv_file(tmp_path, text), "y").ignored
@@ -109,31 +109,31 @@ def test_what_looks_like_numbers_is_not_called_an_id_only(tmp_path, capsys):
     )
 
 
-def test_categories_and_classes_that_differ_only_in_case_are_told(tmp_path, capsys):
+def test_categories_and_classes_that_differ_only_in_case_are_noted(tmp_path, capsys):
     text = "x,c,y\n" + "1,yes,a\n2, Yes ,A\n3,no,a\n4,no,A\n" * 5
     found = for_training(csv_file(tmp_path, text), "y")
     assert set(found.X["c"]) == {"yes", "Yes", "no"}
-    told = capsys.readouterr().err
-    assert "'Yes' and 'yes' in column 'c' differ only in case: they are 2 categories." in told
-    assert "'A' and 'a' in column 'y' differ only in case: they are 2 classes." in told
+    output = capsys.readouterr().err
+    assert "'Yes' and 'yes' in column 'c' differ only in case: they are 2 categories." in output
+    assert "'A' and 'a' in column 'y' differ only in case: they are 2 classes." in output
     many = ["a", "A", "b", "B", "c", "C", "d", "D", "e", "E"] * 2
     for_training(csv_file(tmp_path, rows_of(many)), "y")
     assert capsys.readouterr().err.splitlines()[3:] == ["So do 2 more in that column."]
 
 
-def test_running_numbers_are_kept_if_there_is_nothing_else(tmp_path, capsys):
+def test_row_numbers_are_used_if_there_is_no_other_column(tmp_path, capsys):
     text = "dose,one,y\n" + "".join(f"{i},7,{'ab'[i > 10]}\n" for i in range(1, 21))
     found = for_training(csv_file(tmp_path, text), "y")
     assert list(found.X.columns) == ["dose"]
     assert list(found.ignored) == ["one"]
-    told = capsys.readouterr().err
-    assert "Column 'dose' looks like row numbers, but there is no other: used." in told
+    output = capsys.readouterr().err
+    assert "Column 'dose' looks like row numbers, but there is no other: used." in output
     with pytest.raises(CommandError, match="no column is left to learn from"):
         for_training(csv_file(tmp_path, text.replace("dose", "case_id")), "y")
     assert "Column 'case_id' looks like an ID: ignored; --keep case_id to use it." in capsys.readouterr().err
 
 
-def test_text_of_which_most_is_none_is_not_called_numbers(tmp_path, capsys):
+def test_text_that_is_mostly_none_is_not_called_numbers(tmp_path, capsys):
     for_training(csv_file(tmp_path, rows_of([*["none"] * 9, "guarantor", "guarantor"])), "y")
     assert "is no number" not in capsys.readouterr().err
     percents = pd.DataFrame({"x": [f"{i}%" for i in range(12)], "z": [1.5, 2.5] * 6, "y": ["a", "b"] * 6})

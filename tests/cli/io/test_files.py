@@ -49,7 +49,7 @@ def files(tmp_path, monkeypatch):
         ("evaluate model.json data.csv --compare --train none.csv", "there is no file 'none.csv'"),
     ],
 )
-def test_files_in_the_wrong_place_are_told_and_left_alone(line, words, files, capsys):
+def test_files_in_the_wrong_place_are_refused_and_left_alone(line, words, files, capsys):
     before = {path.name: path.read_bytes() for path in files.iterdir()}
     assert cli.main(line.split()) == 1
     assert words in capsys.readouterr().err
@@ -75,7 +75,7 @@ def test_a_model_may_be_called_anything(files):
         "export none.json --to c",
     ],
 )
-def test_a_missing_file_is_told_before_anything_heavy_is_imported(line, files):
+def test_a_missing_file_is_an_error_before_anything_heavy_is_imported(line, files):
     code = f"""
 import sys
 from smallearn import cli
@@ -83,9 +83,9 @@ code = cli.main({line.split()!r})
 heavy = ("sklearn", "pandas", "numba", "scipy", "pyarrow", "matplotlib")
 print(code, [name for name in heavy if name in sys.modules])
 """
-    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=files, timeout=120)
-    assert told.stdout == "1 []\n"
-    assert "there is no file 'none." in told.stderr
+    output = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=files, timeout=120)
+    assert output.stdout == "1 []\n"
+    assert "there is no file 'none." in output.stderr
 
 
 # --- files that are replaced, and what is no file -------------------------------------------------------------------
@@ -128,12 +128,12 @@ def test_stdout_is_written_into_by_its_name(into, files):
     (files / "stdout").symlink_to("/dev/fd/1")  # as /dev/stdout is, which no test should put at risk
     (files / "out.h").write_text("before\n")
     program = f"(echo first; {sys.executable} -m smallearn {' '.join(TO_C)} stdout; echo last) {into}"
-    told = subprocess.run(["bash", "-c", program], capture_output=True, text=True, timeout=120)
-    found = told.stdout or (files / "out.h").read_text()
+    output = subprocess.run(["bash", "-c", program], capture_output=True, text=True, timeout=120)
+    found = output.stdout or (files / "out.h").read_text()
     assert found == f"{'before' + chr(10) if '>>' in into else ''}first\n{to_c(CARD)}last\n"
 
 
-def test_what_cannot_be_written_is_told_in_a_sentence(files, capsys):
+def test_a_file_that_cannot_be_written_is_an_error_in_one_sentence(files, capsys):
     (files / "lost.h").symlink_to("nowhere/real.h")
     assert cli.main([*TO_C, "lost.h"]) == 1
     assert "'lost.h' cannot be written: No such file or directory" in capsys.readouterr().err
@@ -150,22 +150,22 @@ def run_in_encoding(line, encoding, folder):
 
 
 @pytest.mark.parametrize("encoding", ["cp1252", "ascii"])
-def test_signs_that_stdout_has_not_are_escaped(encoding, files):
+def test_characters_that_stdout_lacks_are_escaped(encoding, files):
     replace(CARD, classes=("no", "≤ 5")).save("model.json")
     for line in ("explain model.json data.csv", "fit --help"):
-        told = run_in_encoding(line, encoding, files)
-        assert (told.returncode, told.stderr) == (0, b"")
-        assert b"\\u2264" in told.stdout
+        output = run_in_encoding(line, encoding, files)
+        assert (output.returncode, output.stderr) == (0, b"")
+        assert b"\\u2264" in output.stdout
 
 
 def test_source_is_printed_as_it_is_or_not_at_all(files):
     replace(CARD, classes=("no", "Ω")).save("model.json")
-    told = run_in_encoding("export model.json --to sql", "cp1252", files)
-    assert (told.returncode, told.stdout) == (1, b"")
-    assert b"the output's encoding, cp1252, has no '" in told.stderr
+    output = run_in_encoding("export model.json --to sql", "cp1252", files)
+    assert (output.returncode, output.stdout) == (1, b"")
+    assert b"the output's encoding, cp1252, has no '" in output.stderr
 
 
-def test_bytes_that_are_no_text_become_question_marks(files, table):
+def test_bytes_that_are_not_text_become_question_marks(files, table):
     write_file("a\udcffb≤", files / "page.html")
     assert (files / "page.html").read_text(encoding="utf-8") == "a?b≤"
     source = files / "x\udcff.csv"

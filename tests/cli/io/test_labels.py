@@ -31,15 +31,15 @@ def test_classes_have_the_types_of_the_model(tmp_path):
     ]
 
 
-def test_rows_that_have_no_class_or_one_unknown_are_left_out_with_a_word(tmp_path, capsys):
+def test_rows_without_a_known_class_are_ignored_with_a_note(tmp_path, capsys):
     X, y = for_model(YES, csv_file(tmp_path, "a,c,y\n1,2,yes\n3,4,\n7,8,maybe\n"), target="y", labels=Labels.REQUIRED)
     assert (len(X), y.tolist()) == (1, ["yes"])
-    told = capsys.readouterr().err
-    assert "1 row ignored: the model does not know the class ('maybe'; first in line 4)." in told
-    assert "1 row without a class ignored." in told
+    output = capsys.readouterr().err
+    assert "1 row ignored: the model does not know the class ('maybe'; first in line 4)." in output
+    assert "1 row without a class ignored." in output
 
 
-def test_a_class_column_without_classes_is_as_good_as_none_unless_classes_are_needed(tmp_path):
+def test_an_empty_class_column_counts_as_none_unless_classes_are_required(tmp_path):
     known = replace(YES, data=DataFacts("f" * 64, (1, 1), target="y"))
     path = csv_file(tmp_path, "a,c,y\n1,2,\n3,4,NA\n")
     X, y = for_model(known, path, labels=Labels.OPTIONAL)
@@ -65,7 +65,7 @@ def test_a_class_column_without_classes_is_as_good_as_none_unless_classes_are_ne
         (["a", "1"], {"a", "1"}),
     ],
 )
-def test_classes_are_read_as_the_plainest_type(labels, classes, tmp_path):
+def test_classes_are_read_as_the_simplest_type(labels, classes, tmp_path):
     table = rows()
     table["y"] = labels * (30 // len(labels))
     found = training_of(table, tmp_path)
@@ -85,7 +85,7 @@ def test_classes_of_parquet_keep_their_type_and_whole_numbers_are_whole(labels, 
     assert {type(label) for label in found.y.tolist()} == {kind}
 
 
-def test_dates_are_no_classes(tmp_path):
+def test_dates_cannot_be_classes(tmp_path):
     table = rows()
     table["y"] = pd.to_datetime(["2020-01-01", "2020-01-02"] * 15)
     with pytest.raises(CommandError, match="column 'y' holds values of type timestamp"):
@@ -103,7 +103,7 @@ def test_dates_are_no_classes(tmp_path):
         (["a"] * 27 + ["b"] * 3, "at least two classes need 5 rows, for cross-validation"),
     ],
 )
-def test_what_is_no_class_is_told(labels, words, tmp_path):
+def test_a_column_that_cannot_be_classes_is_refused(labels, words, tmp_path):
     table = rows()
     table["y"] = labels
     with pytest.raises(CommandError, match=words):

@@ -55,13 +55,13 @@ def test_every_format_gives_the_model_the_same_rows(name, tmp_path):
         ("", "is empty"),
     ],
 )
-def test_what_a_model_cannot_read_is_told_with_its_place(text, words, tmp_path):
-    with pytest.raises(CommandError) as told:
+def test_a_cell_that_the_model_cannot_read_is_named_with_its_place(text, words, tmp_path):
+    with pytest.raises(CommandError) as output:
         for_model(CARD, csv_file(tmp_path, text))
-    assert words in str(told.value)
+    assert words in str(output.value)
 
 
-def test_the_column_of_classes_is_the_models_own_unless_named(tmp_path):
+def test_the_target_is_that_of_the_training_data_unless_named(tmp_path):
     known = replace(YES, data=DataFacts("0" * 64, (1, 1), target="y"))
     path = csv_file(tmp_path, "a,c,y,z\n1,2,yes,no\n")
     assert for_model(known, path, labels=Labels.REQUIRED)[1].tolist() == ["yes"]
@@ -77,19 +77,19 @@ def test_the_column_of_classes_is_the_models_own_unless_named(tmp_path):
         for_model(YES, path, labels=Labels.REQUIRED, target="a")
 
 
-def test_a_model_without_names_reads_by_place(tmp_path):
+def test_a_model_without_names_reads_by_position(tmp_path):
     X, _ = for_model(THREE, csv_file(tmp_path, "p,q\n1,2\n3,0\n"))
     assert THREE.predict(X).tolist() == THREE.predict(np.array([[1.0, 2.0], [3.0, 0.0]])).tolist()
     with pytest.raises(CommandError, match="has no columns 'x0', 'x1'"):
         for_model(THREE, csv_file(tmp_path, "p,q,r\n1,2,3\n"))
 
 
-def test_a_gap_where_the_model_needs_a_value_is_told(tmp_path):
+def test_a_missing_value_that_the_model_needs_is_an_error(tmp_path):
     with pytest.raises(CommandError, match="line 3, column 'c': the value is missing, but the model needs one here"):
         for_model(YES, csv_file(tmp_path, "a,c\n1,2\n1,?\n"))
 
 
-def test_categories_that_look_like_gaps_are_categories_if_the_model_has_them(tmp_path):
+def test_categories_that_look_like_missing_values_are_categories_if_the_model_has_them(tmp_path):
     model = replace(YES, prototypes=(Prototype(1, -1.0, (Term(0, 2.0, "a", "equals", "None"),)),))
     X, _ = for_model(model, csv_file(tmp_path, "a,c\nNone,1\nNA,1\n"))
     assert model.predict(X).tolist() == ["yes", "no"]
@@ -99,13 +99,13 @@ def test_categories_that_look_like_gaps_are_categories_if_the_model_has_them(tmp
     assert coded.predict(for_model(coded, tmp_path / "n.parquet")[0]).tolist() == ["yes", "no"]
 
 
-def test_a_type_that_is_no_number_is_told(tmp_path):
+def test_a_type_that_is_not_a_number_is_refused(tmp_path):
     pd.DataFrame({"a": pd.to_datetime(["2020-01-01"]), "c": [1]}).to_parquet(tmp_path / "d.parquet")
     with pytest.raises(CommandError, match="column 'a' holds values of type timestamp"):
         for_model(YES, tmp_path / "d.parquet")
 
 
-def test_a_feature_of_which_a_model_asks_only_whether_it_is_missing_is_read_alike(tmp_path):
+def test_a_feature_of_which_only_presence_counts_is_read_as_in_training(tmp_path):
     term = Term(0, 1.0, "x", "missing")
     model = replace(WHOLE, n_features=1, prototypes=(Prototype(1, 0.0, (term,)),), ranges=())
     path = csv_file(tmp_path, rows_of(["-", "3"]))
@@ -118,7 +118,7 @@ def test_a_feature_of_which_a_model_asks_only_whether_it_is_missing_is_read_alik
 
 @pytest.mark.parametrize("name", ["t.csv", "t.parquet"])
 @pytest.mark.parametrize("values", [[0.5, 1.5, 2.5], [True, False, True], ["p", "q", "q"]])
-def test_a_model_that_asks_only_whether_a_value_is_there_knows_its_training_rows_again(values, name, tmp_path):
+def test_a_model_for_which_only_presence_counts_recognises_its_training_rows(values, name, tmp_path):
     table = pd.DataFrame({"v": pd.Series([*values, None] * 20, dtype=object), "y": ["no", "no", "no", "yes"] * 20})
     table = table if name == "t.csv" else table.convert_dtypes()
     path = write(table, tmp_path / name)
@@ -132,7 +132,7 @@ def test_a_model_that_asks_only_whether_a_value_is_there_knows_its_training_rows
     assert str(explain.case(fitted.model_, X.iloc[[3]], X=X))
 
 
-def test_what_a_model_takes_for_true_or_false_is_neither_2_nor_text(tmp_path):
+def test_a_boolean_is_neither_2_nor_text(tmp_path):
     flag = replace(YES, n_features=1, prototypes=(Prototype(1, 0.0, (Term(0, 1.0, "x", "equals", True),)),))
     assert for_model(flag, csv_file(tmp_path, rows_of(["1", "FALSE", "", "0"])))[0]["x"].tolist() == [
         *(True, False, None, False)

@@ -27,7 +27,7 @@ def predict(folder, *arguments):
     "name", ["out.csv", "out.tsv", "out.csv.gz", "out.parquet", "out.pq", "out.arrow", "out.feather"]
 )
 @pytest.mark.parametrize("given_as", ["in.csv", "in.parquet", "in.feather"])
-def test_every_format_goes_into_every_other(name, given_as, folder):
+def test_every_format_is_written_as_every_other(name, given_as, folder):
     table = pd.DataFrame({"age": [41, 3], "colour": ["red", "x"], "member": [True, None], "n": [2**60 + 1, 5]})
     getattr(table, {"in.csv": "to_csv", "in.parquet": "to_parquet"}.get(given_as, "to_feather"))(
         folder / given_as, **({"index": False} if given_as == "in.csv" else {})
@@ -43,7 +43,7 @@ def test_every_format_goes_into_every_other(name, given_as, folder):
     assert list(folder.glob(".smallearn-*")) == []
 
 
-def test_a_class_that_the_encoding_has_not_is_told(folder, capsys):
+def test_a_class_that_the_encoding_cannot_write_is_an_error(folder, capsys):
     replace(CARD, classes=("no", "Ω")).save(folder / "model.json")
     (folder / "in.csv").write_bytes("age,colour,member\n50,grün,true\n".encode("cp1252"))
     assert predict(folder, folder / "in.csv", "--encoding", "cp1252", "-o", folder / "out.csv") == 1
@@ -51,7 +51,7 @@ def test_a_class_that_the_encoding_has_not_is_told(folder, capsys):
     assert not (folder / "out.csv").exists()
 
 
-def test_a_title_that_the_encoding_has_not_is_told(folder, capsys):
+def test_a_title_that_the_encoding_cannot_write_is_an_error(folder, capsys):
     (folder / "in.csv").write_bytes("age,colour,member\n50,grün,true\n".encode("cp1252"))
     arguments = ["--encoding", "cp1252", "--suffix", "_Ω", "-o", folder / "out.csv"]
     assert predict(folder, folder / "in.csv", *arguments) == 1
@@ -68,7 +68,7 @@ def test_a_title_that_the_encoding_has_not_is_told(folder, capsys):
     ],
 )
 @pytest.mark.parametrize("name", ["out.csv", "out.tsv", None])
-def test_the_decimal_mark_is_that_of_the_file(text, mark, name, folder, capsys):
+def test_the_decimal_sign_is_that_of_the_file(text, mark, name, folder, capsys):
     (folder / "in.csv").write_text(text)
     assert predict(folder, folder / "in.csv", *([] if name is None else ["-o", folder / name])) == 0
     written = capsys.readouterr().out if name is None else (folder / name).read_text()
@@ -104,7 +104,7 @@ def stream(path, columns):
 
 
 @pytest.mark.parametrize("name", ["out.arrow", "out.parquet", "out.csv"])
-def test_categories_may_differ_from_piece_to_piece(name, folder):
+def test_categories_may_differ_from_chunk_to_chunk(name, folder):
     source = stream(folder / "in.arrow", [pa.array(cells).dictionary_encode() for cells in NOTES])
     assert predict(folder, source, "-o", folder / name) == 0
     read = {"out.arrow": pd.read_feather, "out.parquet": pd.read_parquet, "out.csv": pd.read_csv}[name]
@@ -125,7 +125,7 @@ def test_categories_of_a_table_stay_categories_where_they_are_the_same_throughou
     assert (found.dtype == "category") == kept
 
 
-def test_a_table_that_the_format_cannot_hold_is_told(folder, capsys):
+def test_a_table_that_the_format_cannot_hold_is_an_error(folder, capsys):
     kind = pa.list_(pa.dictionary(pa.int8(), pa.string()))
     source = stream(folder / "in.arrow", [pa.array([[cell] for cell in cells], kind) for cells in NOTES])
     before = set(folder.iterdir())

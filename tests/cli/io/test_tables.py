@@ -24,7 +24,7 @@ def test_a_file_in_another_encoding_says_which_to_try(tmp_path):
         for_model(CARD, path, encoding="klingon")
 
 
-def test_a_file_late_in_which_the_encoding_breaks_is_told_too(tmp_path):
+def test_a_wrong_byte_late_in_a_file_is_noticed_too(tmp_path):
     path = tmp_path / "cases.csv"
     path.write_bytes(HEAD.encode() + b"41,red,1\n" * 50_000 + b"41,gr\xfcn,1\n")
     with pytest.raises(CommandError, match="is not UTF-8 text"):
@@ -32,7 +32,7 @@ def test_a_file_late_in_which_the_encoding_breaks_is_told_too(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["t.parquet", "t.arrow", "t.csv.gz"])
-def test_a_damaged_file_is_told(name, tmp_path):
+def test_a_damaged_file_is_an_error(name, tmp_path):
     whole = write(TABLE, tmp_path / name).read_bytes()
     if name.endswith("gz"):
         whole = gzip.compress(HEAD.encode() + b"41,red,1\n")
@@ -44,7 +44,7 @@ def test_a_damaged_file_is_told(name, tmp_path):
 @pytest.mark.parametrize(
     ("name", "words"), [("t.xlsx", "save it as CSV"), ("none.csv", "there is no file"), (".", "folder")]
 )
-def test_what_is_no_table_is_told(name, words, tmp_path):
+def test_a_file_that_is_not_a_table_is_refused(name, words, tmp_path):
     (tmp_path / "t.xlsx").write_bytes(b"PK")
     with pytest.raises(CommandError, match=words):
         for_model(CARD, tmp_path / name)
@@ -59,13 +59,13 @@ def test_what_is_no_table_is_told(name, words, tmp_path):
         ("zebra", "has no column 'zebra'; it has 'age'"),
     ],
 )
-def test_a_column_that_is_not_there_brings_the_closest_names(name, words, tmp_path):
-    with pytest.raises(CommandError) as told:
+def test_the_error_about_a_missing_column_suggests_the_closest_names(name, words, tmp_path):
+    with pytest.raises(CommandError) as output:
         for_training(csv_file(tmp_path, "age,readmitted,a column\n1,2,3\n"), name)
-    assert words in str(told.value)
+    assert words in str(output.value)
 
 
-def test_a_file_that_is_no_text_is_told(tmp_path):
+def test_a_file_that_is_not_text_is_refused(tmp_path):
     path = tmp_path / "cases.csv"
     path.write_bytes(b"SQLite format 3\0\x10\0\1\1\0@ \0\0" * 100)
     with pytest.raises(CommandError, match="is not a text file; the format of a table"):
@@ -76,7 +76,7 @@ def test_a_file_that_is_no_text_is_told(tmp_path):
     assert len(for_model(CARD, path, encoding="utf-16-le")[0]) == 1
 
 
-def test_a_read_that_was_interrupted_is_not_called_a_broken_table(tmp_path, monkeypatch):
+def test_an_interrupted_read_is_not_taken_for_a_broken_table(tmp_path, monkeypatch):
     def interrupted(*_, **__):
         raise pd.errors.ParserError("Error tokenizing data. C error: Calling read(nbytes) on source failed.")
 

@@ -11,18 +11,18 @@ from smallearn.cli.io.training import convert_like
 from tests.helpers.table_files import csv_file, rows, training_of
 
 
-def test_rare_classes_are_left_out_with_a_word(tmp_path, capsys):
+def test_rare_classes_are_ignored_with_a_note(tmp_path, capsys):
     table = rows()
     table["y"] = ["a", "b"] * 13 + ["c"] * 3 + [None]
     found = training_of(table, tmp_path)
     assert set(found.y.tolist()) == {"a", "b"}
     assert len(found.X) == 26
-    told = capsys.readouterr().err
-    assert "Class 'c' has 3 rows, too few for cross-validation: ignored." in told
-    assert "1 row without a class ignored." in told
+    output = capsys.readouterr().err
+    assert "Class 'c' has 3 rows, too few for cross-validation: ignored." in output
+    assert "1 row without a class ignored." in output
 
 
-def test_names_of_columns_that_are_not_there_are_told(tmp_path):
+def test_names_of_missing_columns_are_errors(tmp_path):
     for options in ({"drop": ["no"]}, {"keep": ["no"]}):
         with pytest.raises(CommandError, match="has no column 'no'; it has 'size', 'y'"):
             training_of(rows(), tmp_path, **options)

@@ -2,6 +2,8 @@
 
 import argparse
 from dataclasses import asdict
+from itertools import groupby
+from operator import attrgetter
 from typing import Any
 
 from smallearn.cli.arguments import CHIPS, add_command, add_model, add_printing
@@ -60,8 +62,8 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
 
 def _as_text(costs: list[Any]) -> str:
     """Each cost; how it was found only after the last of those found in the same way."""
-    following = [*costs[1:], None]
     return "\n".join(
-        str(one).removesuffix(f"\n({one.how})" if after is not None and after.how == one.how else "")
-        for one, after in zip(costs, following, strict=True)
+        line
+        for how, alike in groupby(costs, key=attrgetter("how"))
+        for line in (*(one.summary for one in alike), f"({how})")
     )

@@ -10,6 +10,7 @@ from smallearn.cli.comparison import add_comparison, compare
 from smallearn.cli.console import Console, heading
 from smallearn.cli.errors import ExitCode, library_errors
 from smallearn.cli.io.files import print_json, read_model
+from smallearn.cli.reading import read_rows
 
 DESCRIPTION = """\
 Scores of a model on a table with 95% confidence intervals, the confusion matrix, groups of rows with many errors and
@@ -45,20 +46,11 @@ def add(commands) -> argparse.ArgumentParser:
 def run(arguments: argparse.Namespace, console: Console) -> int:
     """Evaluate and print."""
     model = read_model(arguments)  # before what takes long to import
-    from smallearn.cli.io.model_rows import Labels, read_for_model
-    from smallearn.cli.io.tables import ReadOptions
+    from smallearn.cli.io.model_rows import Labels
     from smallearn.evaluation import evaluate
 
     compares = arguments.compare or arguments.train is not None
-    rows = read_for_model(
-        model,
-        arguments.data,
-        target=arguments.target,
-        labels=Labels.REQUIRED,
-        options=ReadOptions.of(arguments),
-        all_columns=compares,
-        console=console,
-    )
+    rows = read_rows(arguments, model, labels=Labels.REQUIRED, all_columns=compares, console=console)
     with library_errors(arguments):
         evaluation = evaluate(model, rows.X, rows.y)
     comparison = compare(arguments, model, rows, console) if compares else None

@@ -16,6 +16,7 @@ from smallearn.cli.arguments import (
 from smallearn.cli.console import Console, heading
 from smallearn.cli.errors import CommandError, ExitCode, library_errors
 from smallearn.cli.io.files import print_json, read_model
+from smallearn.cli.reading import read_rows
 
 DESCRIPTION = """\
 The model in words: its scores, rounded as far as no prediction on DATA changes; a rule that says the same, and how
@@ -73,11 +74,14 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
 
 def _explain_model(arguments: argparse.Namespace, model: Any, units: dict[str, str], console: Console) -> int:
     from smallearn import explain
+    from smallearn.cli.io.model_rows import Labels
     from smallearn.explain._dnf.rule import conditions_of
-    from smallearn.model._rows import read_rows
+    from smallearn.model._rows import read_rows as gathered
 
-    X, y = _read_rows(arguments, model, console)
-    rows = None if X is None else read_rows(model, X)
+    rows, y = None, None
+    if arguments.data is not None:
+        read = read_rows(arguments, model, labels=Labels.OPTIONAL, console=console)
+        rows, y = gathered(model, read.X), read.y
     most = len(model.classes) if arguments.json else MOST_CLASSES
     # Only the training rows may make a rule shorter than it is for every possible input.
     simplify = y is not None and model.was_trained_on(rows, y)
@@ -98,24 +102,6 @@ def _explain_model(arguments: argparse.Namespace, model: Any, units: dict[str, s
         sections.append(("What matters", str(importance)))
     print("\n\n".join(f"{heading(title)}\n{text}" for title, text in sections))
     return ExitCode.DONE
-
-
-def _read_rows(arguments: argparse.Namespace, model: Any, console: Console) -> tuple[Any, Any]:
-    """The rows of DATA and their classes, as far as there are any."""
-    if arguments.data is None:
-        return None, None
-    from smallearn.cli.io.model_rows import Labels, read_for_model
-    from smallearn.cli.io.tables import ReadOptions
-
-    rows = read_for_model(
-        model,
-        arguments.data,
-        target=arguments.target,
-        labels=Labels.OPTIONAL,
-        options=ReadOptions.of(arguments),
-        console=console,
-    )
-    return rows.X, rows.y
 
 
 def _model_facts(model: Any, description: Any, rules: Any, importance: Any) -> dict[str, Any]:
@@ -156,10 +142,9 @@ def _model_facts(model: Any, description: Any, rules: Any, importance: Any) -> d
 
 def _explain_row(arguments: argparse.Namespace, model: Any, units: dict[str, str], console: Console) -> int:
     from smallearn import explain
-    from smallearn.cli.io.model_rows import read_for_model
-    from smallearn.cli.io.tables import ReadOptions
+    from smallearn.cli.io.model_rows import Labels
 
-    X = read_for_model(model, arguments.data, options=ReadOptions.of(arguments), console=console).X
+    X = read_rows(arguments, model, labels=Labels.IGNORED, console=console).X
     if arguments.row > len(X):
         raise CommandError(f"{arguments.data.name} has {len(X)} rows; there is no row {arguments.row}")
     with library_errors(arguments):

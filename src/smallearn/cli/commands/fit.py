@@ -19,7 +19,8 @@ from smallearn.cli.console import Console, heading
 from smallearn.cli.errors import CommandError, ExitCode, library_errors
 from smallearn.cli.io.files import check_output, file_name, looks_like_table, print_json
 from smallearn.cli.io.tables import check_table
-from smallearn.cli.selection import read_training, selection_parameters
+from smallearn.cli.reading import read_training
+from smallearn.cli.selection import selection_parameters
 
 DESCRIPTION = """\
 Train the model that is best by cross-validation within a number of terms, and within the limits of a chip if one is

@@ -12,7 +12,8 @@ from smallearn.cli.console import Console, heading
 from smallearn.cli.errors import CommandError, ExitCode, library_errors, not_installed
 from smallearn.cli.io.files import check_output, file_name, print_json, write_file
 from smallearn.cli.io.tables import check_table
-from smallearn.cli.selection import read_training, selection_parameters
+from smallearn.cli.reading import read_training
+from smallearn.cli.selection import selection_parameters
 
 DESCRIPTION = """\
 Train the best model for each number of terms, and print its cross-validated accuracy with the standard error. With

@@ -16,6 +16,7 @@ from smallearn.cli.comparison import add_comparison, compare
 from smallearn.cli.console import Console
 from smallearn.cli.errors import ExitCode, library_errors
 from smallearn.cli.io.files import check_output, file_name, read_model, write_file
+from smallearn.cli.reading import read_rows
 
 DESCRIPTION = """\
 One HTML file that needs no network: the model, how good it is beside standard models, its errors, what it costs on a
@@ -53,19 +54,10 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
     check_output(arguments.output, arguments.model, arguments.data, arguments.train)
     model = read_model(arguments)
     units = units_of(arguments, model)
-    from smallearn.cli.io.model_rows import Labels, read_for_model
-    from smallearn.cli.io.tables import ReadOptions
+    from smallearn.cli.io.model_rows import Labels
     from smallearn.report import _page as page
 
-    rows = read_for_model(
-        model,
-        arguments.data,
-        target=arguments.target,
-        labels=Labels.OPTIONAL,
-        options=ReadOptions.of(arguments),
-        all_columns=arguments.compare,
-        console=console,
-    )
+    rows = read_rows(arguments, model, labels=Labels.OPTIONAL, all_columns=arguments.compare, console=console)
     if rows.y is None:
         console.note(f"{arguments.data.name} has no classes: the page has no scores.")
     comparison = compare(arguments, model, rows, console) if arguments.compare and rows.y is not None else None
