@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 from smallearn import cli
+from smallearn.evaluation import _comparison
 from tests.helpers.commands import messy_table
 from tests.helpers.models import CARD
 
@@ -13,6 +14,13 @@ from tests.helpers.models import CARD
 def saved(tmp_path):
     CARD.save(tmp_path / "model.json")
     return tmp_path / "model.json"
+
+
+@pytest.fixture
+def few_standard_models(monkeypatch):
+    """Only the two quick ones of the standard models, where a test is about something else."""
+    every = _comparison._classifiers
+    monkeypatch.setattr(_comparison, "_classifiers", lambda n_folds: every(n_folds)[:2])
 
 
 @pytest.fixture

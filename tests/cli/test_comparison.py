@@ -47,11 +47,13 @@ def parsed(monkeypatch):
 def test_every_command_parses_each_file_once(line, files, people, parsed, tmp_path, monkeypatch):
     monkeypatch.chdir(people)
     monkeypatch.setattr("smallearn.evaluation._comparison._classifiers", lambda _: [])
+    monkeypatch.setattr("smallearn.report._page.report_html", lambda *_, **__: "a page")
     assert cli.main([*line.format(out=tmp_path / "out").split(), "--quiet"]) == 0
     assert parsed == dict.fromkeys(files, 1)
 
 
-def test_parquet_is_read_once_too(people, parsed, tmp_path):
+def test_parquet_is_read_once_too(people, parsed, tmp_path, monkeypatch):
+    monkeypatch.setattr("smallearn.evaluation._comparison._classifiers", lambda _: [])
     path = tmp_path / "train.parquet"
     pq.write_table(csv.read_csv(people / "train.csv"), path)
     assert cli.main(["evaluate", str(people / "model.json"), str(path), "--compare", "--quiet"]) == 0

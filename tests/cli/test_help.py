@@ -51,6 +51,7 @@ def test_every_command_shows_examples_of_itself():
         assert parser.format_help()
 
 
+@pytest.mark.usefixtures("few_standard_models")
 @pytest.mark.parametrize(("command", "line"), examples(), ids=[line for _, line in examples()])
 def test_an_example_runs_as_printed(command, line, folder, tmp_path, monkeypatch, capsys):
     arguments = shlex.split(line.partition("|")[0])[1:]

@@ -64,6 +64,7 @@ JOURNEY = [
 
 # The last test here shows with less that Parquet gives the same model as CSV.
 @pytest.mark.parametrize("name", ["Fälle 2024.csv", pytest.param("cases.parquet", marks=pytest.mark.slow)])
+@pytest.mark.usefixtures("few_standard_models")
 def test_the_commands_work_one_after_the_other(name, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     data, model = write(tmp_path / name).name, "das Modell.json"

@@ -51,41 +51,48 @@ def test_standard_models_are_scored_for_comparison(capsys):
     assert scores["gradient boosting"] > scores["majority class"]
 
 
-def beside(capsys, folder, train, test, *options):
-    """What is said of familiar models, and their scores, where a model of one table is judged by another."""
+def comparison(capsys, folder, train, test, *options):
+    """The command that evaluates a model of one table on another."""
     for name, table in (("a.csv", train), ("b.csv", test)):
         table.to_csv(folder / name, index=False)
     a, b, model = (str(folder / name) for name in ("a.csv", "b.csv", "m.json"))
     run(capsys, "fit", a, "--target", "y", "--max-terms", "1", "-o", model, "--quiet")
-    command = ["evaluate", model, b, *(option.format(a=a, b=b) for option in options)]
-    output = run(capsys, *command)
+    return ["evaluate", model, b, *(option.format(a=a, b=b) for option in options)]
+
+
+def facts_and_scores(capsys, command):
+    """What a command prints as JSON, and the accuracy of each standard model."""
     facts = json.loads(run(capsys, *command, "--json").out)
-    return output.out + output.err, {one["name"]: one["accuracy"] for one in facts.get("familiar", [])}, facts
+    return facts, {one["name"]: one["accuracy"] for one in facts.get("familiar", [])}
 
 
 def test_standard_models_see_the_same_rows_with_the_types_of_training(capsys, tmp_path):
     rng = np.random.default_rng(1)
     x = rng.integers(0, 3, 120)
     train = pd.DataFrame({"x": x, "y": np.array(["1", "2", "x"])[x]})
-    output, scores, _ = beside(capsys, tmp_path, train, train[train["y"] != "x"], "--train", "{a}")
-    assert "Each was trained on the same table as this model" in output  # --train means --compare
+    command = comparison(capsys, tmp_path, train, train[train["y"] != "x"], "--train", "{a}")  # implies --compare
+    _, scores = facts_and_scores(capsys, command)
     assert scores["decision tree"] == scores["random forest"] == 1.0  # though the classes look like numbers here
     k = rng.random(200) < 0.7
     train = pd.DataFrame({"k": k.astype(int), "z": rng.normal(size=200), "y": np.where(k, "yes", "no")})
     test = pd.DataFrame({"k": 0, "z": rng.normal(size=30), "y": ["no"] * 25 + ["yes"] * 5})
-    _, scores, facts = beside(capsys, tmp_path, train, test, "--train", "{a}")
+    facts, scores = facts_and_scores(capsys, comparison(capsys, tmp_path, train, test, "--train", "{a}"))
     assert scores["decision tree"] == facts["accuracy"]["value"] == pytest.approx(25 / 30)  # by a column constant here
     train = pd.DataFrame({"x": np.repeat([0.0, 1.0, 2.0], 20), "y": np.repeat(["p", "q", "r"], 20)})
     test = train.iloc[[*range(10), *range(20, 40), 40, 41, 42, 43]]
-    _, scores, facts = beside(capsys, tmp_path, train, test, "--train", "{a}")
+    facts, scores = facts_and_scores(capsys, comparison(capsys, tmp_path, train, test, "--train", "{a}"))
     assert facts["rows"] == 34
     assert scores["majority class"] == pytest.approx(10 / 34)  # all 34 rows, the rare class's too
 
 
+@pytest.mark.usefixtures("few_standard_models")
 def test_rows_that_no_standard_model_can_be_trained_on_are_evaluated_all_the_same(capsys, tmp_path):
     train = pd.DataFrame({"x": np.arange(40) % 7, "y": np.where(np.arange(40) % 7 > 3, "yes", "no")})
     one = train[train["y"] == "no"]
-    output, scores, facts = beside(capsys, tmp_path, train, one, "--compare")
+    command = comparison(capsys, tmp_path, train, one, "--compare")
+    printed = run(capsys, *command)
+    output = printed.out + printed.err
+    facts, scores = facts_and_scores(capsys, command)
     assert "No standard models for comparison: column 'y' has only one class" in output
     assert scores == {}
     assert facts["rows"] == len(one)
@@ -94,6 +101,7 @@ def test_rows_that_no_standard_model_can_be_trained_on_are_evaluated_all_the_sam
     assert (tmp_path / "r.html").stat().st_size > 10_000
 
 
+@pytest.mark.usefixtures("few_standard_models")
 def test_another_table_is_not_taken_for_the_training_table(capsys):
     output = run(capsys, "evaluate", "model.json", "test.csv", "--train", "test.csv").out
     assert "trained on another table than this model" in output

@@ -1,6 +1,5 @@
 """``smallearn paper``: experiments, their errors and exit codes."""
 
-import subprocess
 import sys
 
 from smallearn import cli
@@ -70,11 +69,10 @@ def test_an_interruption_says_that_the_same_command_continues(monkeypatch, capsy
     assert "the same command continues from there" in capsys.readouterr().err
 
 
-def test_a_missing_extra_is_named(tmp_path):
-    code = (
-        "import sys; sys.modules['scikit_posthocs'] = None; from smallearn.cli import main; "
-        "sys.exit(main(['paper', 'table1']))"
-    )
-    output = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path, timeout=120)
-    assert output.returncode == 1
-    assert "needs scikit_posthocs, which is not installed: pip install 'smallearn[paper]'" in output.stderr
+def test_a_missing_extra_is_named(monkeypatch, capsys):
+    monkeypatch.delattr("smallearn.paper.experiments")  # imported again, without the module that it needs
+    monkeypatch.delitem(sys.modules, "smallearn.paper.experiments")
+    monkeypatch.setitem(sys.modules, "scikit_posthocs", None)
+    assert cli.main(["paper", "table1"]) == 1
+    words = "needs scikit_posthocs, which is not installed: pip install 'smallearn[paper]'"
+    assert words in capsys.readouterr().err

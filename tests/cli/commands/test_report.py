@@ -15,6 +15,7 @@ def _in_the_folder(people, monkeypatch):
     monkeypatch.chdir(people)
 
 
+@pytest.mark.usefixtures("few_standard_models")
 def test_a_report_is_one_file_under_a_megabyte(capsys):
     output = run(capsys, "report", "model.json", "test.csv", "--train", "train.csv", "-o", "report.html")
     assert "Wrote report.html" in output.err

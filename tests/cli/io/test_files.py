@@ -1,9 +1,11 @@
 """Files are checked before any work, replaced whole, and written in the encoding that the output has."""
 
+import io
 import os
 import subprocess
 import sys
 import threading
+from contextlib import suppress
 from dataclasses import replace
 
 import pytest
@@ -61,31 +63,30 @@ def test_a_model_may_be_called_anything(files):
     assert cli.main(["predict", "model.txt", "data.csv", "-o", "scored.csv"]) == 0
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        "fit none.csv --target y -o m.json",
-        "frontier none.csv --target y",
-        "evaluate model.json none.csv",
-        "evaluate none.json data.csv",
-        "explain model.json none.csv --row 2000000",
-        "predict model.json none.csv",
-        "report model.json none.csv -o r.html",
-        "cost none.json",
-        "export none.json --to c",
-    ],
-)
-def test_a_missing_file_is_an_error_before_anything_heavy_is_imported(line, files):
+LINES = [
+    "fit none.csv --target y -o m.json",
+    "frontier none.csv --target y",
+    "evaluate model.json none.csv",
+    "evaluate none.json data.csv",
+    "explain model.json none.csv --row 2000000",
+    "predict model.json none.csv",
+    "report model.json none.csv -o r.html",
+    "cost none.json",
+    "export none.json --to c",
+]
+
+
+def test_a_missing_file_is_an_error_before_anything_heavy_is_imported(files):
     code = f"""
 import sys
 from smallearn import cli
-code = cli.main({line.split()!r})
 heavy = ("sklearn", "pandas", "numba", "scipy", "pyarrow", "matplotlib")
-print(code, [name for name in heavy if name in sys.modules])
+for line in {LINES!r}:
+    print(line, cli.main(line.split()), [name for name in heavy if name in sys.modules])
 """
     output = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=files, timeout=120)
-    assert output.stdout == "1 []\n"
-    assert "there is no file 'none." in output.stderr
+    assert output.stdout.splitlines() == [f"{line} 1 []" for line in LINES]
+    assert output.stderr.count("there is no file 'none.") == len(LINES)
 
 
 # --- files that are replaced, and what is no file -------------------------------------------------------------------
@@ -142,25 +143,24 @@ def test_a_file_that_cannot_be_written_is_an_error_in_one_sentence(files, capsys
 # --- characters that an encoding lacks ------------------------------------------------------------------------------
 
 
-def run_in_encoding(line, encoding, folder):
-    """A command in a process whose stdout has this encoding."""
-    environment = os.environ | {"PYTHONIOENCODING": encoding, "PYTHONUTF8": "0"}
-    command = [sys.executable, "-m", "smallearn", *line.split()]
-    return subprocess.run(command, capture_output=True, env=environment, cwd=folder, timeout=120)
-
-
+@pytest.mark.usefixtures("files")
 @pytest.mark.parametrize("encoding", ["cp1252", "ascii"])
-def test_characters_that_stdout_lacks_are_escaped(encoding, files):
+@pytest.mark.parametrize("line", ["explain model.json data.csv", "fit --help"])
+def test_characters_that_stdout_lacks_are_escaped(line, encoding, monkeypatch):
     replace(CARD, classes=("no", "≤ 5")).save("model.json")
-    for line in ("explain model.json data.csv", "fit --help"):
-        output = run_in_encoding(line, encoding, files)
-        assert (output.returncode, output.stderr) == (0, b"")
-        assert b"\\u2264" in output.stdout
+    printed = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(printed, encoding=encoding))
+    with suppress(SystemExit):
+        assert cli.main(line.split()) == 0
+    sys.stdout.flush()
+    assert b"\\u2264" in printed.getvalue()
 
 
 def test_source_is_printed_as_it_is_or_not_at_all(files):
     replace(CARD, classes=("no", "Ω")).save("model.json")
-    output = run_in_encoding("export model.json --to sql", "cp1252", files)
+    environment = os.environ | {"PYTHONIOENCODING": "cp1252", "PYTHONUTF8": "0"}
+    command = [sys.executable, "-m", "smallearn", "export", "model.json", "--to", "sql"]
+    output = subprocess.run(command, capture_output=True, env=environment, cwd=files, timeout=120)
     assert (output.returncode, output.stdout) == (1, b"")
     assert b"the output's encoding, cp1252, has no '" in output.stderr
 
