@@ -123,9 +123,9 @@ class Comparison:
         Parameters
         ----------
         model : SMaLLModel or fitted estimator
-            The model that they are compared with.
+            This model, as in `words`.
         judged : Evaluation
-            Its scores.
+            What `evaluate` returned for it.
 
         Returns
         -------

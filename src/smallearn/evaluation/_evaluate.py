@@ -78,13 +78,12 @@ class Evaluation:
 
     Examples
     --------
-    >>> from sklearn.datasets import load_iris
     >>> from smallearn import SMaLLClassifier
     >>> from smallearn.evaluation import evaluate
-    >>> X, y = load_iris(return_X_y=True, as_frame=True)
-    >>> clf = SMaLLClassifier(n_nonzero=2, random_state=0).fit(X, y)
-    >>> evaluate(clf, X, y).is_training_data
-    True
+    >>> ages, answers = [[30.0], [35.0], [45.0], [60.0]], ["no", "no", "yes", "yes"]
+    >>> evaluation = evaluate(SMaLLClassifier(n_nonzero=1).fit(ages, answers), ages, answers)
+    >>> evaluation.is_training_data, evaluation.accuracy.value, evaluation.frequent
+    (True, 1.0, 0.5)
     """
 
     n_rows: int

@@ -43,17 +43,18 @@ def reliability(model: Any, X: Any, y: Any, *, n_bins: int = 10, label: Any = No
     Returns
     -------
     matplotlib Axes
-        The Axes drawn into.
+        Those with the curve.
 
     Examples
     --------
-    >>> from sklearn.datasets import load_iris
+    >>> import numpy as np
     >>> from smallearn import SMaLLClassifier, plot
-    >>> X, y = load_iris(return_X_y=True)
-    >>> clf = SMaLLClassifier(n_nonzero=2, random_state=0).fit(X[::2], y[::2])
-    >>> ax = plot.reliability(clf, X[1::2], y[1::2], n_bins=5)
+    >>> rng = np.random.default_rng(0)
+    >>> X, noise = rng.normal(size=(100, 2)), rng.normal(size=100)
+    >>> clf = SMaLLClassifier(n_nonzero=1).fit(X, X[:, 0] > noise)
+    >>> ax = plot.reliability(clf, X, X[:, 0] > noise, n_bins=5)
     >>> ax.get_xlabel()
-    'predicted probability of 1'
+    'predicted probability of True'
     """
     from smallearn.evaluation import wilson  # imports scikit-learn, which the other pictures do without
 

@@ -50,15 +50,14 @@ def score_card(model: Any, *, ax: "Axes | None" = None) -> "Axes":
     Returns
     -------
     matplotlib Axes
-        The Axes drawn into.
+        Those with the card.
 
     Examples
     --------
-    >>> from sklearn.datasets import load_iris
-    >>> from smallearn import SMaLLClassifier, plot
-    >>> X, y = load_iris(return_X_y=True)
-    >>> clf = SMaLLClassifier(n_nonzero=2, random_state=0).fit(X, y)
-    >>> ax = plot.score_card(clf)
+    >>> from smallearn import SMaLLClassifier, explain, plot
+    >>> rows = [[30.0], [35.0], [45.0], [60.0]]
+    >>> clf = SMaLLClassifier(n_nonzero=1, literals="thresholds").fit(rows, ["no", "no", "yes", "yes"])
+    >>> ax = plot.score_card(explain.rounded(clf, rows))
     """
     model = as_model(model)
     blocks = [_block(model, number) for number in range(len(model.prototypes))]

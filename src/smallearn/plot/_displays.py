@@ -49,25 +49,14 @@ class ViolinDisplay(_Display):
     *args, **kwargs
         The arguments of `violins` except ``ax``.
 
-    Attributes
-    ----------
-    ax_ : matplotlib Axes
-        The Axes drawn into last.
-    figure_ : matplotlib Figure
-        Its figure.
-
-    See Also
-    --------
-    violins : The function that draws it.
-
     Examples
     --------
-    >>> from sklearn.datasets import load_iris
+    >>> import numpy as np
     >>> from smallearn import SMaLLClassifier
     >>> from smallearn.plot import ViolinDisplay
-    >>> X, y = load_iris(return_X_y=True)
-    >>> clf = SMaLLClassifier(n_nonzero=2, random_state=0).fit(X, y)
-    >>> display = ViolinDisplay.from_estimator(clf, X, y)
+    >>> X = np.random.default_rng(0).normal(size=(50, 3))
+    >>> clf = SMaLLClassifier(n_nonzero=2, random_state=0).fit(X, X[:, 0] > X[:, 1])
+    >>> display = ViolinDisplay.from_estimator(clf, X)
     >>> display.ax_.figure is display.figure_
     True
     """
@@ -103,26 +92,15 @@ class DecisionSurfaceDisplay(_Display):
     *args, **kwargs
         The arguments of `decision_surface` except ``ax``.
 
-    Attributes
-    ----------
-    ax_ : matplotlib Axes
-        The Axes drawn into last.
-    figure_ : matplotlib Figure
-        Its figure.
-
-    See Also
-    --------
-    decision_surface : The function that draws it.
-
     Examples
     --------
-    >>> from sklearn.datasets import load_iris
+    >>> import numpy as np
     >>> from smallearn import SMaLLClassifier
     >>> from smallearn.plot import DecisionSurfaceDisplay
-    >>> X, y = load_iris(return_X_y=True)
-    >>> clf = SMaLLClassifier(n_nonzero=2, random_state=0).fit(X[:, 2:], y)
-    >>> display = DecisionSurfaceDisplay.from_estimator(clf, X[:, 2:], y)
-    >>> display.ax_.get_xlabel()
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(50, 2))
+    >>> clf = SMaLLClassifier(n_nonzero=2, random_state=0).fit(X, X.sum(axis=1) > 0.0)
+    >>> DecisionSurfaceDisplay.from_estimator(clf, X).ax_.get_xlabel()
     'x0'
     """
 
@@ -160,17 +138,6 @@ class FrontierDisplay(_Display):
     ----------
     *args, **kwargs
         The arguments of `frontier` except ``ax``.
-
-    Attributes
-    ----------
-    ax_ : matplotlib Axes
-        The Axes drawn into last.
-    figure_ : matplotlib Figure
-        Its figure.
-
-    See Also
-    --------
-    frontier : The function that draws it.
 
     Examples
     --------

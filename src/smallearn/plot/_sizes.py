@@ -47,16 +47,15 @@ def frontier(
     Returns
     -------
     matplotlib Axes
-        The Axes drawn into.
+        Those with the frontier.
 
     Examples
     --------
-    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.datasets import load_wine
     >>> from smallearn import SMaLLClassifierCV, plot
-    >>> X, y = load_iris(return_X_y=True)
-    >>> search = SMaLLClassifierCV(2, literals="raw", n_prototypes=1, cv=3, random_state=0).fit(X, y)
-    >>> ax = plot.frontier(search)
-    >>> ax.get_ylabel()
+    >>> X, y = load_wine(return_X_y=True, as_frame=True)
+    >>> search = SMaLLClassifierCV(2, literals="raw", n_prototypes=1, cv=3, random_state=0)
+    >>> plot.frontier(search.fit(X, y)).get_ylabel()
     'cross-validated accuracy (± standard error)'
     """
     if by not in BY:

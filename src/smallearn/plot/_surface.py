@@ -48,16 +48,16 @@ def decision_surface(
     Returns
     -------
     matplotlib Axes
-        The Axes drawn into.
+        Those with the surface.
 
     Examples
     --------
     >>> from sklearn.datasets import load_iris
     >>> from smallearn import SMaLLClassifier, plot
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
-    >>> clf = SMaLLClassifier(n_nonzero=2, random_state=0).fit(X, y)
-    >>> ax = plot.decision_surface(clf, X, y, features=("petal length (cm)", "petal width (cm)"))
-    >>> ax.get_ylabel()
+    >>> petals = X.columns[2:].tolist()
+    >>> clf = SMaLLClassifier(n_nonzero=2, random_state=0).fit(X[petals], y)
+    >>> plot.decision_surface(clf, X[petals], y, features=petals).get_ylabel()
     'petal width (cm)'
     """
     model = as_model(model)

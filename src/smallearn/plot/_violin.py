@@ -70,16 +70,15 @@ def violins(model: Any, X: Any = None, y: Any = None, *, ax: "Axes | None" = Non
     Returns
     -------
     matplotlib Axes
-        The Axes drawn into.
+        Those with the violins.
 
     Examples
     --------
-    >>> from sklearn.datasets import load_iris
+    >>> import numpy as np
     >>> from smallearn import SMaLLClassifier, plot
-    >>> X, y = load_iris(return_X_y=True, as_frame=True)
-    >>> clf = SMaLLClassifier(n_nonzero=2, random_state=0).fit(X, y)
-    >>> ax = plot.violins(clf, X, y)
-    >>> ax.get_xlabel()
+    >>> X = np.random.default_rng(0).normal(size=(50, 3))
+    >>> clf = SMaLLClassifier(n_nonzero=2, random_state=0).fit(X, X[:, 0] > X[:, 1])
+    >>> plot.violins(clf, X, X[:, 0] > X[:, 1]).get_xlabel()
     'contribution to the score'
     """
     model = as_model(model)

@@ -10,19 +10,7 @@ from smallearn.model._columns import factor_in_row, is_missing
 from smallearn.model._rows import as_row, values_of
 from smallearn.model._sentences import score_name, value_text
 from smallearn.model._term import term_text
-from smallearn.plot._canvas import (
-    LONGEST_NAME,
-    axes_for,
-    font_for_lines,
-    font_for_width,
-    inches,
-    label_axes,
-    label_lines,
-    lay_out,
-    name_of,
-    signed,
-    tidy,
-)
+from smallearn.plot import _canvas as canvas
 from smallearn.plot._colours import GREY, INK
 
 if TYPE_CHECKING:
@@ -49,7 +37,7 @@ def contributions(model: Any, row: Any, *, ax: "Axes | None" = None) -> "Axes":
     Returns
     -------
     matplotlib Axes
-        The Axes drawn into.
+        Those with the waterfall.
 
     See Also
     --------
@@ -57,13 +45,11 @@ def contributions(model: Any, row: Any, *, ax: "Axes | None" = None) -> "Axes":
 
     Examples
     --------
-    >>> from sklearn.datasets import load_iris
     >>> from smallearn import SMaLLClassifier, plot
-    >>> X, y = load_iris(return_X_y=True, as_frame=True)
-    >>> clf = SMaLLClassifier(n_nonzero=2, random_state=0).fit(X, y)
-    >>> ax = plot.contributions(clf, X.iloc[0])
-    >>> ax.get_title(loc="left")
-    '0: score for class 0 +4.106'
+    >>> clf = SMaLLClassifier(n_nonzero=1).fit([[0.0], [1.0], [2.0], [3.0]], ["no", "no", "yes", "yes"])
+    >>> ax = plot.contributions(clf, [2.5])
+    >>> [text.get_text() for text in ax.get_yticklabels()]
+    ['constant', 'x0 = 2.5', 'score']
     """
     model = as_model(model)
     values = values_of(model, row)
@@ -74,27 +60,29 @@ def contributions(model: Any, row: Any, *, ax: "Axes | None" = None) -> "Axes":
     prototype = model.prototypes[number]
     labels = ["constant", *(_with_value(term, values[term.feature]) for term in prototype.terms), "score"]
     new = ax is None
-    ax = axes_for(ax, 1.4 + 0.42 * len(labels))
-    size = font_for_lines(ax, 1.3 * len(labels), 9.5)
-    label_lines(ax, labels, size)
+    ax = canvas.axes_for(ax, 1.4 + 0.42 * len(labels))
+    size = canvas.font_for_lines(ax, 1.3 * len(labels), 9.5)
+    canvas.label_lines(ax, labels, size)
     if new:
-        lay_out(ax)
+        canvas.lay_out(ax)
     ax.axvline(0.0, color=INK, linewidth=1.0, linestyle="--", zorder=1)
     _bars(ax, [prototype.intercept, *_rule.contributions(prototype, factor)], size)
-    label_axes(ax, "contribution to the score")
+    canvas.label_axes(ax, "contribution to the score")
     if len(model.classes) > 2:
         _mark_next_class(ax, model, scores, prototype.owner)
-    name = score_name(model, number, quote=False, longest=LONGEST_NAME)
-    title = f"{name_of(decision)}: {name} {signed(scores[0, number])}"
-    ax.set_title(title, fontsize=font_for_width(inches(ax)[0], len(title), 11.0), parse_math=False, loc="left")
+    name = score_name(model, number, quote=False, longest=canvas.LONGEST_NAME)
+    title = f"{canvas.name_of(decision)}: {name} {canvas.signed(scores[0, number])}"
+    ax.set_title(
+        title, fontsize=canvas.font_for_width(canvas.inches(ax)[0], len(title), 11.0), parse_math=False, loc="left"
+    )
     ax.locator_params(axis="x", nbins=8)
-    tidy(ax)
+    canvas.tidy(ax)
     return ax
 
 
 def _with_value(term: Term, value: Any) -> str:
     """``age = 35``, ``[age ≤ 40]: 35``."""
-    text, shown = term_text(term, longest=LONGEST_NAME), value_text(value, longest=18)
+    text, shown = term_text(term, longest=canvas.LONGEST_NAME), value_text(value, longest=18)
     if term.kind != "raw":
         return f"{text}: {shown}"
     return (
@@ -123,8 +111,9 @@ def _bars(ax: "Axes", parts: list[float], size: float) -> None:
     for place, (left, height) in enumerate(zip(lefts, heights, strict=True)):
         right = height >= 0.0
         ax.annotate(
-            signed(height), (left + height, place), (4 if right else -4, 0), textcoords="offset points", fontsize=size,
-            ha="left" if right else "right", va="center", fontweight="bold" if place == len(parts) else "normal",
+            canvas.signed(height), (left + height, place), (4 if right else -4, 0), textcoords="offset points",
+            fontsize=size, fontweight="bold" if place == len(parts) else "normal",
+            ha="left" if right else "right", va="center",
             bbox={"boxstyle": "square,pad=0.1", "facecolor": "white", "edgecolor": "none", "alpha": 0.8}, zorder=4,
         )  # fmt: skip
 
@@ -132,7 +121,7 @@ def _bars(ax: "Axes", parts: list[float], size: float) -> None:
 def _make_room(ax: "Axes", starts: np.ndarray, ends: np.ndarray, size: float) -> None:
     """Leave space beside the bars for numbers of up to eight characters."""
     low, high = min(0.0, starts.min(), ends.min()), max(0.0, starts.max(), ends.max())
-    share = min(0.3, 9 * 0.6 * size / (72 * inches(ax)[0]))
+    share = min(0.3, 9 * 0.6 * size / (72 * canvas.inches(ax)[0]))
     room = share / (1.0 - 2.0 * share) * ((high - low) or 1.0)
     ax.set_xlim(low - room, high + room)
 
@@ -146,5 +135,5 @@ def _mark_next_class(ax: "Axes", model: SMaLLModel, scores: np.ndarray, owner: i
     low, high = ax.get_xlim()
     ax.set_xlim(min(low, score - 0.05 * (high - low)), max(high, score + 0.05 * (high - low)))
     ax.axvline(score, color=INK, linewidth=1.4, linestyle=":", zorder=1)
-    label = f"contribution to the score (dotted: next class {name_of(model.classes[following])}, {signed(score)})"
-    label_axes(ax, label)
+    name = canvas.name_of(model.classes[following])
+    canvas.label_axes(ax, f"contribution to the score (dotted: next class {name}, {canvas.signed(score)})")

@@ -118,7 +118,7 @@ def _errors(subject: Subject, judged: Evaluation) -> dict[str, Any]:
     ]
     tables = [
         Table(name=_captions.GROUPS, head=_captions.GROUPS_HEAD, lines=groups, numbers=(1, 2)),
-        Table(name=_captions.ERRORS, head=_captions.ERRORS_HEAD, lines=errors, numbers=(0, 3), narrow=True),
+        Table(name=_captions.ERRORS, head=_captions.ERRORS_HEAD, lines=errors, numbers=(3,)),
     ]
     return {
         "text": f"{wrong} of the {judged.n_rows} rows ({wrong / judged.n_rows:.1%}) are predicted wrongly.",

@@ -55,6 +55,7 @@ def _cards(description: explain.Description) -> list[dict[str, Any]]:
         {
             "title": score_title(model, number, quote=False),
             "sentence": sentence,
+            "caption": "Score card" if model.is_score_card else "Weights",
             "unit": "points" if model.is_score_card else "weight",
             "lines": [{"number": typeset(line.number), "text": line.text} for line in card],
         }
