@@ -4,8 +4,6 @@ import subprocess
 import sys
 from collections import Counter
 from dataclasses import replace
-from html.parser import HTMLParser
-from itertools import pairwise
 from types import SimpleNamespace
 from typing import ClassVar
 from unittest.mock import patch
@@ -13,7 +11,6 @@ from unittest.mock import patch
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import assume, given, settings
 from sklearn.datasets import load_breast_cancer
 
 from smallearn import SMaLLClassifierCV
@@ -22,96 +19,9 @@ from smallearn.model import Prototype, Range, Rows, Selection, SMaLLModel, Term,
 from smallearn.model._columns import gather
 from smallearn.report import _page as report
 from smallearn.report import report_html
-from smallearn.report._panel import fields_of, script_of
 from tests.helpers.browser import HOSTILE, NASTY, example, messy
-from tests.helpers.models import CARD, THREE, YES, models
-
-VOID = {"meta", "link", "input", "br", "img"}
-# Everything that the template and matplotlib write; text within an SVG is drawn, so that it has no <text>.
-ELEMENTS = {
-    *("html", "head", "meta", "link", "title", "style", "body", "a", "header", "h1", "p", "dl", "div", "dt", "dd"),
-    *("details", "summary"),
-    *("small", "nav", "ul", "li", "main", "section", "h2", "h3", "table", "caption", "thead", "tbody", "tfoot", "tr"),
-    *("th", "td", "ol", "noscript", "form", "fieldset", "legend", "label", "input", "select", "option", "button"),
-    *("output", "span", "figure", "figcaption", "pre", "footer", "script", "svg", "defs", "g", "path", "use", "image"),
-    *("clippath", "rect", "pattern"),
-}
-
-
-class Reader(HTMLParser):
-    """Checks that tags are balanced, and keeps elements and texts."""
-
-    def __init__(self, text):
-        super().__init__(convert_charrefs=True)
-        self.open, self.elements, self.texts, self.tables, self.comments = [], [], [], [], []
-        self.feed(text)
-        self.close()
-        assert self.open == []
-
-    def handle_starttag(self, tag, attributes):
-        names = [name for name, _ in attributes]
-        assert len(set(names)) == len(names), (tag, attributes)
-        assert not any(name.startswith("on") for name in names), (tag, attributes)
-        self.elements.append((tag, dict(attributes)))
-        if tag == "table":
-            self.tables.append([])
-        elif tag == "tr":
-            self.tables[-1].append([])
-        elif tag in ("th", "td"):
-            self.tables[-1][-1].append("")
-        if tag not in VOID:
-            self.open.append(tag)
-
-    def handle_startendtag(self, tag, attributes):
-        self.handle_starttag(tag, attributes)
-        if tag not in VOID:
-            self.open.pop()
-
-    def handle_endtag(self, tag):
-        assert self.open, f"</{tag}> closes nothing"
-        assert self.open.pop() == tag
-
-    def handle_comment(self, data):
-        self.comments.append(data)
-
-    def handle_data(self, data):
-        if self.open and self.open[-1] not in ("style", "script", "svg"):
-            self.texts.append(data)
-        if {"th", "td"} & set(self.open):
-            self.tables[-1][-1][-1] += data
-
-    @property
-    def words(self):
-        return " ".join("".join(self.texts).split())
-
-    def table(self, *head):
-        """The lines of the table that begins with these headings."""
-        (found,) = (table for table in self.tables if table[0][: len(head)] == list(head))
-        return found[1:]
-
-
-def check_form(text):
-    """Well-formed, every name once, every reference to something that is there, nothing from elsewhere."""
-    found = Reader(text)
-    assert text.startswith("<!doctype html>")
-    names = [attributes["id"] for _, attributes in found.elements if "id" in attributes]
-    assert len(set(names)) == len(names)
-    for tag, attributes in found.elements:
-        assert tag in ELEMENTS, tag
-        for key in ("for", "aria-labelledby", "aria-describedby"):
-            assert set(attributes.get(key, "").split()) <= set(names), (tag, attributes)
-        for key in ("href", "xlink:href", "src"):
-            address = attributes.get(key, "data:")
-            assert address.startswith("data:") or address.removeprefix("#") in names, (tag, attributes)
-        if tag == "input":
-            assert "aria-label" in attributes or any(
-                one.get("for") == attributes["id"] for of, one in found.elements if of == "label"
-            )
-    headings = [int(tag[1]) for tag, _ in found.elements if tag in ("h1", "h2", "h3")]
-    assert headings.count(1) == 1
-    assert all(below - above <= 1 for above, below in pairwise(headings))
-    assert len(text.encode()) < 1_000_000
-    return found
+from tests.helpers.html_pages import check_form
+from tests.helpers.models import CARD, THREE, YES
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -132,11 +42,20 @@ def chosen():
     return SimpleNamespace(model=model, X=X, y=y, others=others, truth=truth)
 
 
+@pytest.fixture(scope="module")
+def pages(chosen):
+    """The pages of that model that several tests read: on other rows, and on the training rows."""
+    return SimpleNamespace(
+        others=report_html(chosen.model, chosen.others, chosen.truth, source="new.csv", chips=()),
+        training=report_html(chosen.model, chosen.X, chosen.y, chips=()),
+    )
+
+
 # --- what it says ----------------------------------------------------------------------------------------------------
 
 
-def test_on_other_rows_it_has_their_scores_with_intervals_and_no_warning(chosen):
-    found = check_form(report_html(chosen.model, chosen.others, chosen.truth, source="new.csv", chips=()))
+def test_on_other_rows_it_has_their_scores_with_intervals_and_no_warning(chosen, pages):
+    found = check_form(pages.others)
     judged = evaluate(chosen.model, chosen.others, chosen.truth)
     scores = found.table("score", "value (95% interval)")
     assert [line[:2] for line in scores] == [[name, value] for name, value, _ in judged.figures()]
@@ -152,8 +71,8 @@ def test_on_other_rows_it_has_their_scores_with_intervals_and_no_warning(chosen)
     assert len(found.table("row", "true class")) == len(judged.mistakes)
 
 
-def test_on_the_training_rows_the_cross_validated_score_leads_and_a_warning_is_there(chosen):
-    found = check_form(report_html(chosen.model, chosen.X, chosen.y, chips=()))
+def test_on_the_training_rows_the_cross_validated_score_leads_and_a_warning_is_there(chosen, pages):
+    found = check_form(pages.training)
     kept = chosen.model.selection
     assert "The rows on this page are the training rows, so the scores on them are optimistic." in found.words
     assert f"cross-validated accuracy{kept.score:.1%} ± {kept.spread:.1%}" in found.words
@@ -206,7 +125,7 @@ def test_a_model_without_terms_says_its_one_answer():
     assert "What if?" not in found.words
 
 
-def test_standard_models_are_compared_with_it(chosen):
+def test_standard_models_are_compared_with_it(chosen, pages):
     compared = Comparison((Familiar("decision tree", 0.9, 0.01, "7 splits"),), False)
     found = check_form(report_html(chosen.model, chosen.X, chosen.y, compared=compared, chips=()))
     own, tree = found.table("model", "accuracy")
@@ -214,7 +133,7 @@ def test_standard_models_are_compared_with_it(chosen):
     assert own[1].startswith(f"{chosen.model.selection.score:.1%}")
     assert tree == ["decision tree", "90.0% ± 1.0%", "7 splits"]
     assert "The score of this model is cross-validated too." in found.words
-    assert "Standard models, for comparison" not in report_html(chosen.model, chosen.X, chosen.y, chips=())
+    assert "Standard models, for comparison" not in pages.training
 
 
 def test_points_and_their_probabilities_are_listed():
@@ -287,11 +206,9 @@ def test_any_page_reads_the_rows_once_though_it_makes_others_up(name, readings):
     assert [id(table) for table in readings if len(table) == len(given.X)] == [id(given.X)]
 
 
-def test_a_page_is_the_same_each_time_for_an_estimator_and_its_model_for_a_table_and_its_rows(chosen):
-    clf = SimpleNamespace(model_=chosen.model)
-    assert report_html(clf, chosen.others, chosen.truth, chips=()) == report_html(
-        chosen.model, read_rows(chosen.model, chosen.others), chosen.truth, chips=()
-    )
+def test_a_page_is_the_same_each_time_for_an_estimator_and_its_model_for_a_table_and_its_rows(chosen, pages):
+    clf, rows = SimpleNamespace(model_=chosen.model), read_rows(chosen.model, chosen.others)
+    assert report_html(clf, rows, chosen.truth, source="new.csv", chips=()) == pages.others
 
 
 def test_classes_without_rows_are_refused(chosen):
@@ -314,14 +231,6 @@ def test_nothing_in_a_name_becomes_part_of_the_page():
     assert f"{HOSTILE.classes[0]}" in found.words
 
 
-def test_the_script_is_ascii_and_has_no_end_within_it():
-    script = script_of(HOSTILE, fields_of(HOSTILE, None, {}), {})
-    panel = (report.files("smallearn.report") / "panel.js").read_text(encoding="utf-8")
-    assert script.replace(panel, "").isascii()
-    assert "</" not in script.replace(panel, "")
-    assert "<!--" not in script
-
-
 def test_hostile_rows_have_a_page_too():
     X, y = messy()
     model = example("messy").model
@@ -331,60 +240,17 @@ def test_hostile_rows_have_a_page_too():
     assert sum(tag == "script" for tag, _ in found.elements) == 1
 
 
-# --- fields of the panel ---------------------------------------------------------------------------------------------
-
-
-def _is_beyond(value):
-    return isinstance(value, int | float) and abs(value) > 2.0**1023
-
-
-@given(models())
-@settings(max_examples=60)
-def test_any_valid_model_has_fields(model):
-    assume(not any(term.kind == "equals" and _is_beyond(term.value) for term in model.terms))  # no export takes these
-    for field in fields_of(model, None, {}):
-        assert field.label.strip()
-        if field.is_text:
-            assert field.start in [value for _, value in field.options]
-        else:
-            assert field.low < field.high
-            assert field.low <= field.start <= field.high
-            assert 0.0 < field.step < field.high - field.low
-
-
-def test_without_a_known_range_a_slider_spans_what_the_model_asks():
-    age, colour, member = fields_of(CARD, None, {})
-    assert age.low < 40.0 < age.high
-    assert member.low <= 0.0 < 1.0 <= member.high
-    assert [value for _, value in colour.options[:-1]] == ["red", "blue"]
-
-
-def test_categories_that_are_numbers_stay_numbers():
-    terms = (Term(0, 1.0, "code", "equals", "A"), Term(0, 2.0, "code", "equals", 3))
-    model = SMaLLModel(("no", "yes"), "<U3", 1, (Prototype(1, -0.5, terms),))
-    rows = np.array([["A"], [3], [3], [True], [None]], dtype=object)
-    (field,) = fields_of(model, rows, {})
-    assert [(words, value) for words, value in field.options[:-1]] == [("3", 3.0), ("1", 1.0), ("A", "A")]
-    assert field.start == 3.0
-
-
-def test_an_option_for_any_other_text_is_none_of_the_others():
-    model = SMaLLModel(("no", "yes"), "<U3", 1, (Prototype(1, -0.5, (Term(0, 1.0, "x", "equals", "(any other)"),)),))
-    (field,) = fields_of(model, None, {})
-    assert len({value for _, value in field.options}) == 2
-
-
 # --- size, and what must be installed --------------------------------------------------------------------------------
 
 
 def test_a_large_model_of_many_rows_stays_below_a_megabyte():
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(2000, 24))
+    X = rng.normal(size=(2000, 16))
     prototypes = tuple(
-        Prototype(1, -6.0, tuple(Term(i, float(w), f"feature number {i}") for i, w in enumerate(rng.normal(size=24))))
-        for _ in range(8)
+        Prototype(1, -6.0, tuple(Term(i, float(w), f"feature number {i}") for i, w in enumerate(rng.normal(size=16))))
+        for _ in range(6)
     )
-    model = SMaLLModel(("no", "yes"), "<U3", 24, prototypes, ranges=tuple(Range(i, -4.0, 4.0) for i in range(24)))
+    model = SMaLLModel(("no", "yes"), "<U3", 16, prototypes, ranges=tuple(Range(i, -4.0, 4.0) for i in range(16)))
     y = np.where(rng.random(2000) < 0.1, "no", model.predict(X))
     matters, conditions = "smallearn.report._views._importance", "smallearn.report._rule._rules"
     with (
