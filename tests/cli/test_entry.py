@@ -78,7 +78,7 @@ def test_a_module_of_the_extra_that_is_missing_is_named(module, arguments, tmp_p
     assert f"{module}, which is not installed: pip install 'smallearn[cli]'" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("arguments", ["--print-completion bash", "--help", "fit --help", "doctor --json"])
+@pytest.mark.parametrize("arguments", ["--print-completion bash", "--help", "fit --help", "doctor --json --quiet"])
 def test_a_closed_pipe_is_no_error(arguments, tmp_path):
     command = f"{sys.executable} -m smallearn {arguments} | true; exit ${{PIPESTATUS[0]}}"
     output = subprocess.run(["bash", "-c", command], capture_output=True, text=True, cwd=tmp_path, timeout=120)

@@ -63,7 +63,7 @@ def test_surfaces_shows_every_classifier(folder):
 def test_breast_cancer_draws_a_model_of_two_prototypes(folder):
     summary = documented(breast_cancer.run(settings_for(folder)))
     page = left_behind(folder, "breast-cancer")
-    assert "prototype 1" in page
+    assert "Score 2 for class" in page
     reached = float(re.search(r"smallearn 2×3 raw ([\d.]+)%", summary).group(1))
     scores = pd.read_csv(folder.parent / "out" / "breast-cancer" / "scores.csv")
     accuracy = scores[scores["method"] == breast_cancer.OURS.name]["accuracy"]
