@@ -58,3 +58,19 @@ def test_parquet_is_read_once_too(people, parsed, tmp_path, monkeypatch):
     pq.write_table(csv.read_csv(people / "train.csv"), path)
     assert cli.main(["evaluate", str(people / "model.json"), str(path), "--compare", "--quiet"]) == 0
     assert parsed == {"parquet": 1}
+
+
+def test_a_training_table_that_cannot_be_used_is_an_error(people, tmp_path, capsys):
+    (tmp_path / "one.csv").write_text("age,size,colour,y\n" + "50,5.5,red,yes\n" * 9)
+    line = ["evaluate", str(people / "model.json"), str(people / "test.csv"), "--train", str(tmp_path / "one.csv")]
+    assert cli.main(line) == 1
+    assert "column 'y' has only one class, 'yes'" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("few_standard_models")
+def test_a_table_that_the_model_cannot_read_is_not_its_training_table(people, tmp_path, capsys):
+    rows = "".join(f"{i % 7},{'yes' if i % 7 > 3 else 'no'}\n" for i in range(40))
+    (tmp_path / "other.csv").write_text("other,y\n" + rows)
+    line = ["evaluate", str(people / "model.json"), str(people / "test.csv"), "--train", str(tmp_path / "other.csv")]
+    assert cli.main(line) == 0
+    assert "trained on another table than this model" in capsys.readouterr().out

@@ -1,12 +1,15 @@
 """The command ``smallearn``: what it prints, where, and its exit codes."""
 
+import io
+import os
 import subprocess
 import sys
 
 import pytest
 
 from smallearn import __version__, cli
-from smallearn.cli.commands import COMMANDS, paper
+from smallearn.cli import entry
+from smallearn.cli.commands import COMMANDS, doctor, paper
 
 
 def test_the_version_and_the_help_of_every_command_are_printed(capsys):
@@ -104,3 +107,47 @@ def test_a_question_ends_with_one_mark(tmp_path, capsys):
     (tmp_path / "ragged.csv").write_text("a,y\n1,2\n1,2,3\n")
     assert cli.main(["fit", str(tmp_path / "ragged.csv"), "--target", "y", "-o", str(tmp_path / "m.json")]) == 1
     assert capsys.readouterr().err.endswith("is a quotation mark missing?\n")
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "words"),
+    [
+        (BrokenPipeError(), 141, ""),
+        (OSError(28, "No space left on device"), 1, "smallearn doctor: No space left on device.\n"),
+        (OSError(2, "No such file", "gone.csv"), 1, "smallearn doctor: 'gone.csv': No such file.\n"),
+        (KeyboardInterrupt(), 130, "\nInterrupted.\n"),
+    ],
+)
+def test_errors_of_the_system_have_an_exit_code_and_a_sentence(error, code, words, monkeypatch, capsys):
+    def run(*_):
+        raise error
+
+    discarded = []
+    monkeypatch.setattr(doctor, "run", run)
+    monkeypatch.setattr(entry, "_discard_stdout", lambda: discarded.append(True))
+    assert cli.main(["doctor"]) == code
+    assert capsys.readouterr().err == words
+    assert discarded == ([] if code == 130 else [True])
+
+
+def test_a_pipe_that_closes_while_help_is_printed_has_an_exit_code(monkeypatch):
+    def closed(_):
+        raise BrokenPipeError
+
+    monkeypatch.setattr(entry, "_parsed", closed)
+    monkeypatch.setattr(entry, "_discard_stdout", lambda: None)
+    assert cli.main(["--help"]) == 141
+
+
+def test_streams_that_are_closed_discard_what_is_printed(monkeypatch):
+    monkeypatch.setattr(sys, "stdout", None)
+    assert cli.main(["cost", "none.json"]) == 1
+    assert sys.stdout.name == os.devnull
+    sys.stdout.close()
+
+
+def test_without_a_stdout_to_replace_python_is_kept_from_complaining(monkeypatch):
+    monkeypatch.setattr(sys, "stdout", io.StringIO())
+    monkeypatch.setattr(sys, "stderr", io.StringIO())
+    entry._discard_stdout()
+    assert sys.stderr.closed

@@ -69,3 +69,9 @@ def test_a_row_is_explained_in_words(capsys):
     assert model.predict_one(changed) == facts["smallest"]["class"] != facts["prediction"]
     only = run(capsys, "explain", "model.json", "test.csv", "--row", "3", "--changeable", "age", "--json").out
     assert list(json.loads(only)["flips"]) == ["age"]
+
+
+def test_rules_of_many_classes_are_printed_up_to_ten(capsys, tmp_path):
+    prototypes = tuple(Prototype(label, 0.0, (Term(0, 1.0, "colour", "equals", str(label)),)) for label in range(12))
+    SMaLLModel(tuple(range(12)), "<i8", 1, prototypes).save(tmp_path / "many.json")
+    assert "The rules of the other 2 classes: use --json." in run(capsys, "explain", str(tmp_path / "many.json")).out

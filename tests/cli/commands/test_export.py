@@ -1,5 +1,9 @@
 """``smallearn export``: every target, printed or written."""
 
+import io
+import sys
+from dataclasses import replace
+
 import pytest
 
 from smallearn import cli
@@ -37,3 +41,10 @@ def test_export_says_in_one_sentence_what_is_wrong(saved, arguments, words, caps
     output = capsys.readouterr()
     assert words in output.err
     assert output.out == ""
+
+
+def test_source_that_stdout_cannot_print_is_an_error(saved, monkeypatch, capsys):
+    replace(CARD, classes=("no", "Ω")).save(saved)
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(io.BytesIO(), encoding="cp1252"))
+    assert cli.main(["export", str(saved), "--to", "sql"]) == 1
+    assert "the output's encoding, cp1252, has no '" in capsys.readouterr().err

@@ -1,10 +1,13 @@
 """``smallearn frontier``: a model of each size."""
 
 import json
+import os
+import sys
 
 import pytest
 
 from smallearn import cli, load_model
+from smallearn.cli.commands import frontier
 
 
 def test_frontier_prints_each_size_as_text_and_as_json(simple, tmp_path, capsys):
@@ -49,3 +52,30 @@ def test_frontier_draws_what_it_prints(simple, tmp_path, monkeypatch):
         assert cli.main(["frontier", str(simple), *quick, "--chip", "cortex-m0", *flags]) == 0
         del drawn["ax"]
         assert drawn == {"by": "bytes", "chip": "cortex-m0", "number": number, "layout": "best"}
+
+
+def lines(*points, **more):
+    return [{"terms": n, "prototypes": 1, "accuracy": a, "standard_error": e, **more} for n, a, e in points]
+
+
+def test_the_smallest_model_within_a_standard_error_is_named_and_estimates_are_called_so():
+    text = frontier._as_text(lines((1, 0.70, 0.01), (2, 0.90, 0.02), (3, 0.91, 0.02)))
+    assert text.endswith("Best: 3 terms. Within one standard error of it: 2.")
+    assert "Best" not in frontier._as_text(lines((1, 0.9, 0.0), (2, 0.9, 0.0)))
+    on_chip = frontier._as_text(lines((1, 0.9, 0.0), flash=100, ram=4, time_us=1.5, measured=False))
+    assert "Bytes and times are estimates" in on_chip
+
+
+def test_a_plot_without_matplotlib_says_what_to_install(simple, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(frontier, "_points", lambda *_: [])
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    assert cli.main(["frontier", str(simple), "--target", "result", "--plot", str(tmp_path / "f.svg")]) == 1
+    assert "--plot needs matplotlib, which is not installed: pip install 'smallearn[plot]'" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(sys.platform == "win32" or os.geteuid() == 0, reason="root may write anywhere")
+def test_a_folder_for_models_that_cannot_be_written_is_an_error(simple, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(frontier, "_points", lambda *_: [])
+    (tmp_path / "closed").mkdir(mode=0o500)
+    assert cli.main(["frontier", str(simple), "--target", "result", "--save", str(tmp_path / "closed" / "models")]) == 1
+    assert "cannot be written: Permission denied" in capsys.readouterr().err

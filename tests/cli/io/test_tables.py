@@ -68,7 +68,7 @@ def test_the_error_about_a_missing_column_suggests_the_closest_names(name, words
 def test_a_file_that_is_not_text_is_refused(tmp_path):
     path = tmp_path / "cases.csv"
     path.write_bytes(b"SQLite format 3\0\x10\0\1\1\0@ \0\0" * 100)
-    with pytest.raises(CommandError, match="is not a text file; the format of a table"):
+    with pytest.raises(CommandError, match="is not a text file; a table in Parquet or Arrow"):
         for_model(CARD, path)
     path.write_bytes((HEAD + "41,red,1\n").encode("utf-16-le"))
     with pytest.raises(CommandError, match="is not UTF-8 text: save it as UTF-8, or try --encoding utf-16-le"):

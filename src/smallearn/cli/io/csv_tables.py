@@ -1,4 +1,4 @@
-"""Tables in CSV and TSV, plain or gzip: separator, header, decimal sign and encoding are found out."""
+"""Tables in CSV and TSV, plain or gzip: separator, header, decimal sign and encoding are detected."""
 
 import codecs
 import csv
@@ -157,8 +157,7 @@ class _TextFile:
             if zeros.count(0) > 0.8 * len(zeros):
                 raise CommandError(f"{shown(self.path)} is not UTF-8 text: save it as UTF-8, or try --encoding {name}")
         raise CommandError(
-            f"{shown(self.path)} is not a text file; the format of a table, CSV, TSV, Parquet or Arrow, is told by "
-            "its ending"
+            f"{shown(self.path)} is not a text file; a table in Parquet or Arrow must have the ending of its format"
         )
 
     def _encoding_message(self) -> str:
