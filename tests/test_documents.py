@@ -88,12 +88,6 @@ def test_the_session_in_the_page_on_the_demo_is_what_the_demo_prints(tmp_path):
     assert accuracy > 90.0
 
 
-def test_the_readme_shows_a_short_excerpt_of_the_session():
-    excerpt = session("README.md").splitlines()
-    assert len(excerpt) <= 12
-    assert "\n".join(excerpt) in session("docs/demo.md")
-
-
 def steady(line):
     """A line without figures of other libraries' models, which differ from release to release, and sizes of files."""
     if re.match(r"  (logistic regression|decision tree|random forest|gradient boosting) ", line):
