@@ -13,10 +13,10 @@ from smallearn._learn.solve.solvers import accelerated, mirror_prox
 
 GAP = 1e-4
 MIRROR_PROX = {
-    "mirror-prox, as in the paper": mirror_prox.Options("euclidean", (0.1, 0.001), average=True),
-    "mirror-prox, fixed entropy steps": mirror_prox.Options("entropy", (0.1, 0.1), average=True),
-    "mirror-prox, adaptive (default)": mirror_prox.Options("entropy", "adaptive", average=True),
-    "mirror-prox, adaptive, last iterate": mirror_prox.Options("entropy", "adaptive", average=False),
+    "mirror-prox, as in the paper": mirror_prox.StepOptions("euclidean", (0.1, 0.001), average=True),
+    "mirror-prox, fixed entropy steps": mirror_prox.StepOptions("entropy", (0.1, 0.1), average=True),
+    "mirror-prox, adaptive (default)": mirror_prox.StepOptions("entropy", "adaptive", average=True),
+    "mirror-prox, adaptive, last iterate": mirror_prox.StepOptions("entropy", "adaptive", average=False),
 }
 
 

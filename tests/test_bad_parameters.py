@@ -61,7 +61,7 @@ def test_a_wrong_parameter_is_refused_with_its_name_and_value(name, value):
         ({"n_nonzero": 0}, "None means every feature may be used"),
         ({"tol": -1.0}, "None means to run max_iter iterations"),
         ({"alpha": 0.0}, r"from 1e-10 to 1e\+10"),
-        ({"solver": "sgd"}, "neither 'accelerated' nor 'mirror-prox'"),
+        ({"solver": "sgd"}, "not one of 'accelerated', 'mirror-prox'"),
         ({"assignment": "tree"}, "'kmeans', 'splits', 'random', 'auto' or an array"),
         ({"positive_class": 2}, r"not one of \[0, 1\], None or 'auto'"),
         ({"class_weight": "auto"}, "neither None, 'balanced' nor a dict"),

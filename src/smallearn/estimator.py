@@ -1,7 +1,6 @@
 """`SMaLLClassifier`: parameters and fit; the mathematics is elsewhere."""
 
 import warnings
-from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -9,7 +8,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from smallearn._base import SMaLLBase, TrainingData
-from smallearn._learn.assemble import Options, assemble
+from smallearn._learn.assemble import AssembleOptions, assemble
 from smallearn._learn.compiling import notice_of_compiling
 from smallearn._learn.data.blocks import TrainingRows
 from smallearn._learn.data.labels import Assignment
@@ -19,8 +18,8 @@ from smallearn._learn.parameters import check_parameters
 from smallearn._learn.solve import assignment as assignments
 from smallearn._learn.solve import descent, starts
 from smallearn._learn.solve.budgets import Budget
-from smallearn._learn.solve.objective import Penalty
-from smallearn._learn.solve.solvers import accelerated, mirror_prox
+from smallearn._learn.solve.objective import Penalty, Solver
+from smallearn._learn.solve.solvers import SOLVERS
 from smallearn._text import count
 
 __all__ = ["SMaLLClassifier"]
@@ -276,7 +275,7 @@ class SMaLLClassifier(SMaLLBase):
         ValueError
             If a parameter, X, y or a weight is not allowed. The message says what is.
         """
-        check_parameters(self.get_params(deep=False))
+        check_parameters(self.get_params(deep=False), SOLVERS)
         with notice_of_compiling(int(self.verbose) >= 0):
             data = self._read(X, y, sample_weight, self.literals)
             start = self._start(data)
@@ -301,8 +300,8 @@ class SMaLLClassifier(SMaLLBase):
         most = len(problem.candidates) * (int(self.n_prototypes) * owners if self.budget == "total" else 1)
         return float(most if self.n_nonzero is None else min(int(self.n_nonzero), most))
 
-    def _options(self, data: TrainingData) -> Options:
-        return Options(
+    def _options(self, data: TrainingData) -> AssembleOptions:
+        return AssembleOptions(
             alpha=self.alpha,
             fit_intercept=self.fit_intercept,
             max_points=None if self.max_points is None else int(self.max_points),
@@ -338,13 +337,10 @@ class SMaLLClassifier(SMaLLBase):
             local_search=bool(self.local_search),
         )
 
-    def _solver(self) -> descent.Solver:
+    def _solver(self) -> Solver:
         """The solver of the relaxation, with its options."""
         tol = 0.0 if self.tol is None else float(self.tol)
-        if self.solver == "accelerated":
-            return partial(accelerated.solve, tol=tol, max_iter=int(self.max_iter))
-        options = mirror_prox.Options(**(self.solver_options or {}))
-        return partial(mirror_prox.solve, tol=tol, max_iter=int(self.max_iter), options=options)
+        return SOLVERS[self.solver].bind(tol, int(self.max_iter), self.solver_options)
 
     def _first_assignments(self, problem, rows, owner: int | None, start, penalty: Penalty) -> list[Assignment]:
         """The assignments to descend from: the user's, or the best that are found."""

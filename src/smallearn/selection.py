@@ -308,7 +308,7 @@ duality_gap_, n_iter_, n_features_in_, feature_names_in_
             max_cycles=self.max_cycles,
             max_time_us=self.max_time_us,
         )
-        rows = device.Rows(X=data.X, y=data.y, weight=data.weight)
+        rows = device.DeviceRows(X=data.X, y=data.y, weight=data.weight)
         return device.choose_for_device(task, results, limits, rows, one_standard_error=careful, n_init=n_init)
 
 

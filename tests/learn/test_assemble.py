@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from smallearn import SMaLLClassifier, SMaLLClassifierCV
-from smallearn._learn.assemble import Options, assemble, remember_rows
+from smallearn._learn.assemble import AssembleOptions, assemble, remember_rows
 from smallearn._learn.data.problem import build_problem
 from smallearn._learn.solve import descent, starts
 from smallearn._learn.solve.budgets import Budget
@@ -41,7 +41,7 @@ def solved(n_classes=2, literals="raw", signs=None):
 @pytest.mark.parametrize("max_points", [None, 5])
 def test_the_attributes_agree_with_the_model(n_classes, literals, max_points):
     X, problem, solution, budget = solved(n_classes, literals)
-    fitted = assemble(problem, solution, budget, Options(alpha=0.01, max_points=max_points))
+    fitted = assemble(problem, solution, budget, AssembleOptions(alpha=0.01, max_points=max_points))
     model = fitted.model
     assert model.classes == tuple(fitted.classes.tolist())
     assert fitted.prototype_classes.tolist() == [fitted.classes[prototype.owner] for prototype in model.prototypes]
@@ -60,7 +60,7 @@ def test_the_attributes_agree_with_the_model(n_classes, literals, max_points):
 def test_assembling_twice_gives_the_same_and_leaves_the_solution_as_it_was():
     _, problem, solution, budget = solved(literals="both")
     before = solution.W.copy()
-    options = Options(alpha=0.01, max_points=3)
+    options = AssembleOptions(alpha=0.01, max_points=3)
     one, two = (assemble(problem, solution, budget, options) for _ in range(2))
     np.testing.assert_array_equal(solution.W, before)
     for field in fields(one):
@@ -69,9 +69,11 @@ def test_assembling_twice_gives_the_same_and_leaves_the_solution_as_it_was():
 
 def test_points_never_have_a_sign_that_is_not_allowed():
     _, problem, solution, _ = solved()
-    unsigned = assemble(problem, solution, Budget(limit=2.0), Options(alpha=0.01, max_points=1))
-    signed = assemble(problem, solution, Budget(limit=2.0, signs=np.zeros(4)), Options(alpha=0.01, max_points=1))
-    real = assemble(problem, solution, Budget(limit=2.0), Options(alpha=0.01))
+    unsigned = assemble(problem, solution, Budget(limit=2.0), AssembleOptions(alpha=0.01, max_points=1))
+    signed = assemble(
+        problem, solution, Budget(limit=2.0, signs=np.zeros(4)), AssembleOptions(alpha=0.01, max_points=1)
+    )
+    real = assemble(problem, solution, Budget(limit=2.0), AssembleOptions(alpha=0.01))
     assert np.all(signed.weights * real.weights >= 0.0)
     assert np.abs(unsigned.weights).sum() >= np.abs(signed.weights).sum()
 
@@ -79,7 +81,7 @@ def test_points_never_have_a_sign_that_is_not_allowed():
 def test_names_and_means_are_in_the_terms_if_asked_for():
     _, problem, solution, budget = solved()
     names = np.array(["a", "b", "c", "d"], dtype=object)
-    options = Options(alpha=0.01, feature_names=names, fills_gaps=True)
+    options = AssembleOptions(alpha=0.01, feature_names=names, fills_gaps=True)
     for term in assemble(problem, solution, budget, options).model.terms:
         assert term.name == names[term.feature]
         assert term.mean == pytest.approx(problem.X[:, term.feature].mean())
@@ -90,7 +92,7 @@ def test_names_and_means_are_in_the_terms_if_asked_for():
 
 def test_rows_are_remembered_as_far_as_the_model_can_read_them():
     X, problem, solution, budget = solved()
-    model = assemble(problem, solution, budget, Options(alpha=0.01)).model
+    model = assemble(problem, solution, budget, AssembleOptions(alpha=0.01)).model
     y = problem.classes[problem.code]
     known = remember_rows(model, X, y)
     assert known.was_trained_on(X[::-1], y[::-1])

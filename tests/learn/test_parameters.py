@@ -19,6 +19,7 @@ from smallearn._learn.parameters import (
     is_integer,
     is_number,
 )
+from smallearn._learn.solve.solvers import SOLVERS
 from smallearn.devices._chips import CHIPS
 
 ANYTHING = st.one_of(
@@ -28,8 +29,8 @@ ANYTHING = st.one_of(
 )
 
 
-def checked(check, estimator, **parameters):
-    check(estimator(**parameters).get_params(deep=False))
+def checked(check, estimator, *solvers, **parameters):
+    check(estimator(**parameters).get_params(deep=False), *solvers)
 
 
 # --- single values ---------------------------------------------------------------------------------------------------
@@ -80,7 +81,7 @@ def test_an_integer_is_a_number_and_a_truth_value_is_neither(value):
     ids=["default", "paper", "costs"],
 )
 def test_what_is_documented_passes(parameters):
-    checked(check_parameters, SMaLLClassifier, **parameters)
+    checked(check_parameters, SMaLLClassifier, SOLVERS, **parameters)
 
 
 @pytest.mark.parametrize(
@@ -118,7 +119,7 @@ def test_what_is_documented_passes_the_selection(parameters):
 )
 def test_parameters_that_exclude_each_other_are_both_named(parameters, message):
     with pytest.raises(ParameterError, match=message):
-        checked(check_parameters, SMaLLClassifier, **parameters)
+        checked(check_parameters, SMaLLClassifier, SOLVERS, **parameters)
 
 
 @pytest.mark.parametrize(

@@ -181,8 +181,8 @@ def test_12_euclidean_steps_need_a_clipped_logarithm_and_entropy_steps_none():
     slope = objective.conjugate_slope(corner)
     assert np.isfinite(slope).all()
     assert np.abs(slope).max() == pytest.approx(np.log(1e12))  # as far as the clip lets it
-    circling = mirror_prox.Options("euclidean", (0.01, 0.01), average=False)
-    steady = mirror_prox.Options("entropy", (0.1, 0.1), average=False)
+    circling = mirror_prox.StepOptions("euclidean", (0.01, 0.01), average=False)
+    steady = mirror_prox.StepOptions("entropy", (0.1, 0.1), average=False)
     gaps = [mirror_prox.solve(objective, None, 0.0, 500, options).gap for options in (circling, steady)]
     assert gaps[0] > 5e-3
     assert gaps[1] < 1e-5

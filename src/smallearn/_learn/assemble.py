@@ -22,7 +22,7 @@ from smallearn.model._model import class_dtype
 
 
 @dataclass(frozen=True)
-class Options:
+class AssembleOptions:
     """Parameters that decide how a solution becomes a model.
 
     ``alpha`` is λ. ``max_points`` asks for a score card. ``fills_gaps``: raw terms keep the training mean and put it in
@@ -65,7 +65,7 @@ class _Weights:
     card: Points | None
 
 
-def assemble(problem: Problem, solution: Solution, budget: Budget, options: Options) -> Fitted:
+def assemble(problem: Problem, solution: Solution, budget: Budget, options: AssembleOptions) -> Fitted:
     """Everything that is known of a trained model."""
     raw = _weights(problem, solution, budget, options)
     objective = solution.value if raw.card is None else _card_objective(problem, solution, raw, options.alpha)
@@ -110,7 +110,7 @@ def remember_rows(model: SMaLLModel, X: Any, y: np.ndarray) -> SMaLLModel:
 # --- weights and points ----------------------------------------------------------------------------------------------
 
 
-def _weights(problem: Problem, solution: Solution, budget: Budget, options: Options) -> _Weights:
+def _weights(problem: Problem, solution: Solution, budget: Budget, options: AssembleOptions) -> _Weights:
     weights, intercepts = problem.to_raw_units(solution.W, options.fit_intercept)
     if options.max_points is None:
         return _Weights(weights=weights, intercepts=intercepts, card=None)
@@ -164,7 +164,9 @@ def _owner(problem: Problem, solution: Solution) -> int | None:
 # --- the model -------------------------------------------------------------------------------------------------------
 
 
-def _model(problem: Problem, solution: Solution, raw: _Weights, options: Options, training: Training) -> SMaLLModel:
+def _model(
+    problem: Problem, solution: Solution, raw: _Weights, options: AssembleOptions, training: Training
+) -> SMaLLModel:
     prototypes = tuple(
         Prototype(
             owner=int(owner),
@@ -185,7 +187,7 @@ def _model(problem: Problem, solution: Solution, raw: _Weights, options: Options
     )
 
 
-def _terms(problem: Problem, raw: _Weights, options: Options, j: int) -> tuple[Term, ...]:
+def _terms(problem: Problem, raw: _Weights, options: AssembleOptions, j: int) -> tuple[Term, ...]:
     """The terms of prototype ``j``."""
     candidates, card, names = problem.candidates, raw.card, options.feature_names
     column = {int(feature): a for a, feature in enumerate(candidates.feature[: candidates.n_raw])}

@@ -1,29 +1,49 @@
 """Checks of the constructor parameters alone; `data_parameters` checks those that need the data.
 
 Each error says what came, what is allowed and what to do.
+
+A new constructor parameter touches these files:
+
+================================================  =====================================================================
+``estimator.py``, ``selection.py``                ``__init__`` and the docstring of each class that has it, and its use
+``_learn/parameters.py``                          its check; in ``check_terms`` if both classes have it
+``_learn/data_parameters.py``, ``_base.py``       its check and its use, if these need the data
+``_learn/choose/families.py`` (`Task`)            if the selection passes it on to every model that it trains
+``cli/arguments.py``, ``cli/selection.py``        its option, if the command line has one
+``tests/test_bad_parameters.py``                  values that are refused and that are allowed
+================================================  =====================================================================
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from smallearn._errors import Parameter, ParameterError, check_choice
 
 LARGEST = float(np.finfo(float).max)
-SOLVERS = ("accelerated", "mirror-prox")
-GEOMETRIES = ("entropy", "euclidean")
 DEVICES = ("atmega328p", "cortex-m0", "cortex-m4")
 LITERALS = ("raw", "thresholds", "both")
 BUDGETS = ("prototype", "total", "shared")
 STARTS = ("kmeans", "splits", "random", "auto")
 MOST_CUTS = 65_000
-SOLVER_OPTIONS = {"accelerated": (), "mirror-prox": ("geometry", "step_sizes", "average")}
 
 
-def check_parameters(parameters: dict[str, Any]) -> None:
-    """The parameters of `SMaLLClassifier`."""
+class SolverRules(Protocol):
+    """What is checked of a solver. `smallearn._learn.solve.solvers.SOLVERS` has the solvers."""
+
+    @property
+    def option_names(self) -> tuple[str, ...]:
+        """The names that `solver_options` may have."""
+
+    @property
+    def check(self) -> Callable[[Mapping[str, Any]], None]:
+        """The solver's own check of all parameters."""
+
+
+def check_parameters(parameters: dict[str, Any], solvers: Mapping[str, SolverRules]) -> None:
+    """The parameters of `SMaLLClassifier`, which may name one of the ``solvers``."""
     check_terms(parameters)
     check_choice("literals", parameters["literals"], LITERALS)
     check_positive_integer("n_prototypes", parameters["n_prototypes"])
@@ -52,9 +72,7 @@ def check_parameters(parameters: dict[str, Any]) -> None:
         check_number("time_limit", parameters["time_limit"], 0.0, LARGEST, " (seconds); None means no limit")
     check_positive_integer("n_init", parameters["n_init"])
     check_n_jobs(parameters["n_jobs"])
-    _check_solver(parameters["solver"], parameters["solver_options"])
-    if parameters["solver"] == "mirror-prox":
-        _check_mirror_prox(parameters)
+    _check_solver(parameters, solvers)
 
 
 def check_terms(parameters: dict[str, Any]) -> None:
@@ -153,43 +171,18 @@ def check_n_jobs(n_jobs: Any) -> None:
         )
 
 
-def _check_solver(solver: Any, options: Any) -> None:
-    if not isinstance(solver, str) or solver not in SOLVERS:
-        raise ValueError(f"solver={solver!r} is neither 'accelerated' nor 'mirror-prox'.")
-    if options is None:
-        return
-    if not isinstance(options, dict):
+def _check_solver(parameters: dict[str, Any], solvers: Mapping[str, SolverRules]) -> None:
+    """The solver by its name, its options by theirs, and what else the solver itself checks."""
+    solver, options = parameters["solver"], parameters["solver_options"]
+    check_choice("solver", solver, tuple(solvers))
+    if options is not None and not isinstance(options, dict):
         raise ValueError(f"solver_options={options!r} is not a dict or None.")
-    known = SOLVER_OPTIONS[solver]
-    unknown = [name for name in options if name not in known]
+    known = solvers[solver].option_names
+    unknown = [name for name in options or {} if name not in known]
     if unknown:
         allowed = f"it takes {', '.join(known)}" if known else "it takes none"
         raise ValueError(f"solver_options has {unknown!r}, which solver={solver!r} does not know; {allowed}.")
-    geometry = options.get("geometry", "entropy")
-    if not isinstance(geometry, str) or geometry not in GEOMETRIES:
-        raise ValueError(f"solver_options: geometry={geometry!r} is neither 'entropy' nor 'euclidean'.")
-    check_bool("solver_options: average", options.get("average", True))
-    steps = options.get("step_sizes", "adaptive")
-    if isinstance(steps, np.ndarray):
-        steps = steps.tolist()
-    pair = isinstance(steps, tuple | list) and len(steps) == 2 and all(map(is_number, steps))
-    if not (isinstance(steps, str) and steps == "adaptive") and not (
-        pair and all(0.0 < step <= LARGEST for step in steps)
-    ):
-        raise ValueError(
-            f"solver_options: step_sizes={steps!r} is neither 'adaptive' nor a pair of positive numbers (α, β)."
-        )
-
-
-def _check_mirror_prox(parameters: dict[str, Any]) -> None:
-    """Refuse what only the accelerated solver can do."""
-    others = [Parameter(name, parameters[name]) for name in ("max_cost", "always_in", "monotonic_cst")]
-    others = [parameter for parameter in others if parameter.value is not None]
-    if parameters["budget"] != "prototype":
-        others.insert(0, Parameter("budget", parameters["budget"]))
-    if others:
-        solver, instead = Parameter("solver", "mirror-prox"), Parameter("solver", "accelerated")
-        raise ParameterError(solver, " cannot be combined with ", others[0], "; use ", instead, ".")
+    solvers[solver].check(parameters)
 
 
 def is_integer(value: Any) -> bool:

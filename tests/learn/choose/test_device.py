@@ -111,7 +111,7 @@ def test_a_limit_is_kept_by_whichever_layout_keeps_it():
     costs = {layout: cost(model, "atmega328p", "int8", X_train, layout=layout) for layout in ("code", "table")}
     limits = on_device.Limits("atmega328p", max_cycles=float(costs["code"].cycles))
     assert costs["code"].cycles < costs["table"].cycles
-    tried = on_device.deploy(model, limits, on_device.Rows(X_train, y_train, np.ones(len(y_train))))
+    tried = on_device.deploy(model, limits, on_device.DeviceRows(X_train, y_train, np.ones(len(y_train))))
     assert [one.cost.layout for one in tried if one.number == "int8" and not one.exceeded] == ["code"]
 
 

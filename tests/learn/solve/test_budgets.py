@@ -248,7 +248,7 @@ def test_mirror_prox_says_which_budgets_it_knows():
     ]
     for penalty in others:
         with pytest.raises(ValueError, match="use solver='accelerated'"):
-            mirror_prox.solve(replace(objective, penalty=penalty), None, 1e-3, 10, mirror_prox.Options())
+            mirror_prox.solve(replace(objective, penalty=penalty), None, 1e-3, 10, mirror_prox.StepOptions())
 
 
 def test_many_shared_items_and_numbers_far_apart_are_no_trouble():

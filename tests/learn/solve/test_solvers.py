@@ -1,19 +1,22 @@
 """Both solvers reach the reference table, agree with each other, and say honestly how far they got."""
 
+from dataclasses import dataclass
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from smallearn import SMaLLClassifier
 from smallearn._learn.solve.objective import Relaxation
-from smallearn._learn.solve.solvers import accelerated, mirror_prox
+from smallearn._learn.solve.solvers import SOLVERS, SolverEntry, accelerated, mirror_prox
 from tests.helpers import problems
 from tests.helpers.problems import REFERENCE
 
 MIRROR_PROX = {
-    "entropy": mirror_prox.Options(),
-    "euclidean": mirror_prox.Options("euclidean"),
-    "fixed steps in one kernel": mirror_prox.Options("euclidean", (0.1, 0.001)),
+    "entropy": mirror_prox.StepOptions(),
+    "euclidean": mirror_prox.StepOptions("euclidean"),
+    "fixed steps in one kernel": mirror_prox.StepOptions("euclidean", (0.1, 0.001)),
 }
 
 cells = pytest.mark.parametrize(("k", "alpha"), REFERENCE)
@@ -29,7 +32,7 @@ def test_accelerated_reproduces_the_reference_to_six_digits(k, alpha):
 
 @cells
 def test_mirror_prox_in_the_entropy_geometry_reaches_the_reference(k, alpha):
-    relaxed = mirror_prox.solve(problems.breast_cancer(k, alpha), None, 1e-4, 10_000, mirror_prox.Options())
+    relaxed = mirror_prox.solve(problems.breast_cancer(k, alpha), None, 1e-4, 10_000, mirror_prox.StepOptions())
     assert relaxed.converged
     assert relaxed.primal == pytest.approx(REFERENCE[k, alpha], abs=1e-4)
     assert relaxed.dual == pytest.approx(REFERENCE[k, alpha], abs=1e-4)
@@ -37,7 +40,7 @@ def test_mirror_prox_in_the_entropy_geometry_reaches_the_reference(k, alpha):
 
 @pytest.mark.parametrize("k", [3, *(pytest.param(k, marks=pytest.mark.slow) for k in (10, 30))])
 def test_mirror_prox_in_the_euclidean_geometry_reaches_the_reference_with_its_last_iterate(k):
-    options = mirror_prox.Options("euclidean", (0.1, 0.0001), average=False)
+    options = mirror_prox.StepOptions("euclidean", (0.1, 0.0001), average=False)
     relaxed = mirror_prox.solve(problems.breast_cancer(k, 0.1), None, 1e-5, 6000, options)
     assert relaxed.primal == pytest.approx(REFERENCE[k, 0.1], abs=1e-4)
     assert relaxed.dual == pytest.approx(REFERENCE[k, 0.1], abs=1e-4)
@@ -46,11 +49,11 @@ def test_mirror_prox_in_the_euclidean_geometry_reaches_the_reference_with_its_la
 @pytest.mark.parametrize(
     ("options", "steps", "gap"),
     [
-        (mirror_prox.Options("euclidean", (0.1, 0.001), average=False), 500, 5e-5),
-        (mirror_prox.Options("euclidean", (0.1, 0.001), average=False), 1000, 1e-5),
-        (mirror_prox.Options("euclidean", (0.1, 0.001), average=True), 2000, 1.65e-3),
-        (mirror_prox.Options("entropy", (0.1, 0.1), average=False), 500, 1e-5),
-        (mirror_prox.Options("entropy", (0.1, 0.1), average=True), 500, 1.25e-4),
+        (mirror_prox.StepOptions("euclidean", (0.1, 0.001), average=False), 500, 5e-5),
+        (mirror_prox.StepOptions("euclidean", (0.1, 0.001), average=False), 1000, 1e-5),
+        (mirror_prox.StepOptions("euclidean", (0.1, 0.001), average=True), 2000, 1.65e-3),
+        (mirror_prox.StepOptions("entropy", (0.1, 0.1), average=False), 500, 1e-5),
+        (mirror_prox.StepOptions("entropy", (0.1, 0.1), average=True), 500, 1.25e-4),
     ],
 )
 def test_mirror_prox_with_fixed_steps_is_as_far_as_expected(options, steps, gap):
@@ -64,7 +67,7 @@ def test_mirror_prox_with_fixed_steps_is_as_far_as_expected(options, steps, gap)
 @pytest.mark.parametrize("seed", range(4))
 def test_fixed_steps_in_one_kernel_are_the_same_steps(monkeypatch, seed, n_classes, average):
     objective, _, W = problems.random_problem(seed, m=30, n_classes=n_classes)
-    options = mirror_prox.Options("euclidean", (0.01, 0.001), average)
+    options = mirror_prox.StepOptions("euclidean", (0.01, 0.001), average)
     for start, tol, steps in ((None, 0.0, 230), (W, 0.1, 600)):
         fused = mirror_prox.solve(objective, start, tol, steps, options)
         with monkeypatch.context() as patch:
@@ -94,7 +97,7 @@ def test_every_way_down_leads_to_the_same_optimum(seed, n_classes, k, alpha):
 def test_mirror_prox_is_an_independent_witness(seed, n_classes, geometry):
     objective, _, _ = problems.random_problem(seed, n_classes=n_classes, alpha=0.5)
     fast = accelerated.solve(objective, None, 1e-9, 10_000)
-    slow = mirror_prox.solve(objective, None, 1e-3, 1500, mirror_prox.Options(geometry, average=False))
+    slow = mirror_prox.solve(objective, None, 1e-3, 1500, mirror_prox.StepOptions(geometry, average=False))
     assert slow.dual <= fast.primal * (1.0 + 1e-9)
     assert fast.dual <= slow.primal * (1.0 + 1e-9)
     assert slow.gap < 1e-2
@@ -106,7 +109,7 @@ def test_a_start_at_the_optimum_is_recognised_at_once():
     again = accelerated.solve(objective, first.W, 1e-5, 1000)
     assert again.n_iter == 1
     np.testing.assert_array_equal(again.W, first.W)
-    again = mirror_prox.solve(objective, first.W, 1e-4, 1000, mirror_prox.Options(average=False))
+    again = mirror_prox.solve(objective, first.W, 1e-4, 1000, mirror_prox.StepOptions(average=False))
     assert again.n_iter <= mirror_prox.CHECK_EVERY
 
 
@@ -121,7 +124,7 @@ def test_the_gap_reached_is_reported_when_iterations_run_out():
     objective = problems.breast_cancer(3, 0.01)
     for relaxed in (
         accelerated.solve(objective, None, 1e-8, 3),
-        mirror_prox.solve(objective, None, 1e-8, 10, mirror_prox.Options()),
+        mirror_prox.solve(objective, None, 1e-8, 10, mirror_prox.StepOptions()),
     ):
         assert not relaxed.converged
         assert relaxed.n_iter <= 10
@@ -154,7 +157,7 @@ class Shown:
         return (lambda columns: Shown(value(columns))) if name == "restrict" else value
 
 
-def test_the_problem_that_a_solver_is_given_has_no_rows():
+def test_the_relaxation_that_a_solver_takes_has_no_rows():
     assert not {"rows", "assignment", "labels", "roles"} & Shown.names
     with pytest.raises(AssertionError, match="asked for 'rows'"):
         Shown(problems.breast_cancer(3, 0.1)).rows  # noqa: B018
@@ -164,12 +167,49 @@ def test_the_problem_that_a_solver_is_given_has_no_rows():
 def test_the_accelerated_solver_asks_for_nothing_but_the_relaxation(start):
     objective = problems.breast_cancer(3, 0.1)
     W = None if start is None else np.ones(objective.shape)
-    found, expected = (accelerated.solve(problem, W, 1e-6, 100) for problem in (Shown(objective), objective))
+    found, expected = (accelerated.solve(shown, W, 1e-6, 100) for shown in (Shown(objective), objective))
     assert found.primal == expected.primal
 
 
 @pytest.mark.parametrize("options", MIRROR_PROX.values(), ids=MIRROR_PROX)
 def test_mirror_prox_asks_for_nothing_but_the_relaxation(options):
     objective = problems.breast_cancer(3, 0.1)
-    found, expected = (mirror_prox.solve(problem, None, 1e-3, 60, options) for problem in (Shown(objective), objective))
+    found, expected = (mirror_prox.solve(shown, None, 1e-3, 60, options) for shown in (Shown(objective), objective))
     assert found.primal == expected.primal
+
+
+# --- the registry ----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class LoudOptions:
+    volume: int = 1
+
+
+@pytest.fixture
+def loud(monkeypatch):
+    """The settings that a registered solver was called with."""
+    calls = []
+
+    def solve(relaxation, start, tol, max_iter, options):
+        calls.append((tol, max_iter, options))
+        return accelerated.solve(relaxation, start, tol, max_iter)
+
+    monkeypatch.setitem(SOLVERS, "loud", SolverEntry(solve, LoudOptions))
+    return calls
+
+
+def test_a_solver_needs_one_line_in_the_registry(loud):
+    X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), [0, 0, 1, 1]
+    clf = SMaLLClassifier(1, 1, solver="loud", solver_options={"volume": 11}, max_iter=50).fit(X, y)
+    assert loud[0] == (clf.tol, 50, LoudOptions(volume=11))
+    assert clf.objective_ == SMaLLClassifier(1, 1, max_iter=50).fit(X, y).objective_
+
+
+def test_the_registry_says_which_solvers_and_options_are_allowed(loud):
+    X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), [0, 0, 1, 1]
+    with pytest.raises(ValueError, match="solver='quiet' is not one of 'accelerated', 'mirror-prox', 'loud'"):
+        SMaLLClassifier(solver="quiet").fit(X, y)
+    with pytest.raises(ValueError, match=r"\['pitch'\], which solver='loud' does not know; it takes volume\."):
+        SMaLLClassifier(solver="loud", solver_options={"pitch": 1}).fit(X, y)
+    assert not loud

@@ -52,7 +52,7 @@ def cost_by_limit(spent: Cost) -> dict[str, float]:
 
 
 @dataclass(frozen=True)
-class Rows:
+class DeviceRows:
     """The training rows as the user passed them, on which a chip's answers are checked and timed."""
 
     X: Any
@@ -73,7 +73,7 @@ class Deployed:
 
 
 def choose_for_device(
-    task: Task, results: Results, limits: Limits, rows: Rows, *, one_standard_error: bool, n_init: int
+    task: Task, results: Results, limits: Limits, rows: DeviceRows, *, one_standard_error: bool, n_init: int
 ) -> Choice:
     """The model with the highest expected score that keeps the limits in some number format.
 
@@ -117,7 +117,7 @@ def _no_smaller(one: CandidateModel, other: CandidateModel) -> bool:
     return one.shape == other.shape and one.n_terms >= other.n_terms
 
 
-def deploy(model: SMaLLModel, limits: Limits, rows: Rows) -> list[Deployed]:
+def deploy(model: SMaLLModel, limits: Limits, rows: DeviceRows) -> list[Deployed]:
     """The model in every number format and layout, compiled and measured."""
     predicted = model.predict(rows.X)
     correct, truth = predicted == rows.y, model.codes(rows.y)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from smallearn._learn.assemble import Options
+from smallearn._learn.assemble import AssembleOptions
 from smallearn._learn.choose.folds import row_counts
 from smallearn._learn.choose.scores import Scoring
 from smallearn._learn.data.blocks import TrainingRows
@@ -64,9 +64,9 @@ class Task:
     feature_names: np.ndarray | None = None
     fills_gaps: bool = False
 
-    def options(self, alpha: float) -> Options:
+    def options(self, alpha: float) -> AssembleOptions:
         """How a solution at this λ becomes a model."""
-        return Options(
+        return AssembleOptions(
             alpha=alpha,
             fit_intercept=self.fit_intercept,
             max_points=self.max_points,

@@ -1,6 +1,5 @@
 """From an assignment to a model: relax, round, refit, then move rows between prototypes while the objective falls."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -10,12 +9,10 @@ from smallearn._learn.data.labels import Assignment
 from smallearn._learn.solve import assignment as assignments
 from smallearn._learn.solve import rounding
 from smallearn._learn.solve.certify import Incumbent, certify
-from smallearn._learn.solve.objective import Objective, Penalty, Relaxed
+from smallearn._learn.solve.objective import Objective, Penalty, Relaxed, Solver
 from smallearn._learn.solve.support_search import LEAST_FALL, SupportSearch
 from smallearn._learn.solve.support_state import State
 from smallearn._run.progress import Status
-
-Solver = Callable[[Objective, np.ndarray | None], Relaxed]
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ than a count for each prototype change only the two sums over ``j``: see `Penalt
 `Objective` knows the rows. A solver is given it as a `Relaxation`, which does not show them.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal, NamedTuple, Protocol, Self
@@ -341,3 +342,7 @@ class Relaxed:
     def gap(self) -> float:
         """``(P - D)/P``, relative."""
         return max(0.0, (self.primal - self.dual) / self.primal)
+
+
+Solver = Callable[[Relaxation, np.ndarray | None], Relaxed]
+"""Solves a relaxation from a start, W of an earlier solution or None."""

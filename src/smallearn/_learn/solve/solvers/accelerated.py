@@ -24,29 +24,31 @@ EARLY = 0.01  # … and to no less than this share of the present gap, as more c
 CLEARLY = 0.1  # ``enough`` is out of reach once the gap is below this share of what the bound still has to rise
 
 
-def solve(problem: Relaxation, start: np.ndarray | None, tol: float, max_iter: int, enough: float = np.inf) -> Relaxed:
+def solve(
+    relaxation: Relaxation, start: np.ndarray | None, tol: float, max_iter: int, enough: float = np.inf
+) -> Relaxed:
     """Minimise the relaxed objective to a relative duality gap of ``tol``.
 
     Stops earlier after ``max_iter`` iterations, when the lower bound reaches ``enough``, or when it is clear that it
     will not (see `_decided`).
     """
-    p, d = problem.shape
-    penalty = problem.penalty
+    p, d = relaxation.shape
+    penalty = relaxation.penalty
     W = np.zeros((p, d)) if start is None else penalty.clip(start)
-    sums = problem.sums(W)
-    upper, lower = sums.loss + penalty.value(W), problem.dual(sums.conjugate, sums.gradient)
+    sums = relaxation.sums(W)
+    upper, lower = sums.loss + penalty.value(W), relaxation.dual(sums.conjugate, sums.gradient)
     columns = np.array([], dtype=int)
     inner = INNER * tol
     n_iter = 0
     last_gap = np.inf
     while upper - lower > tol * upper and n_iter < max_iter and not _decided(upper, lower, enough):
-        wanted = _columns(problem, W, sums.gradient, columns)
+        wanted = _columns(relaxation, W, sums.gradient, columns)
         if len(wanted) == len(columns):  # no column is missing: the gap is inside the working set …
             if upper - lower > 0.9 * last_gap:
                 break  # … or it is rounding
             inner *= 0.1
         columns, last_gap = wanted, upper - lower
-        small = problem if len(columns) == d else problem.restrict(columns)
+        small = relaxation if len(columns) == d else relaxation.restrict(columns)
         descend = _by_models if p * len(columns) <= MOST_UNKNOWNS else _by_passes
         close = inner if len(columns) == d else max(inner, EARLY * (upper - lower) / upper)
         W[:, columns], steps, stalled = descend(small, W[:, columns], close, max_iter - n_iter, enough)
@@ -54,9 +56,9 @@ def solve(problem: Relaxation, start: np.ndarray | None, tol: float, max_iter: i
         if stalled and descend is _by_models:  # columns of very different scale defeat the models
             W[:, columns], steps, _ = _by_passes(small, W[:, columns], close, min(max_iter - n_iter, 5 * PATIENCE))
             n_iter += steps
-        sums = problem.sums(W)
+        sums = relaxation.sums(W)
         upper = sums.loss + penalty.value(W)
-        lower = max(lower, problem.dual(sums.conjugate, sums.gradient))
+        lower = max(lower, relaxation.dual(sums.conjugate, sums.gradient))
     return Relaxed(
         W=W,
         mask=penalty.mask(W),
@@ -73,11 +75,11 @@ def _decided(upper: float, lower: float, enough: float) -> bool:
     return lower >= enough or upper - lower < CLEARLY * (enough - upper) < np.inf
 
 
-def _columns(problem: Relaxation, W: np.ndarray, G: np.ndarray, columns: np.ndarray) -> np.ndarray:
+def _columns(relaxation: Relaxation, W: np.ndarray, G: np.ndarray, columns: np.ndarray) -> np.ndarray:
     """The columns to work on next: those so far, those in use, those always in, and those whose gradient is large
     enough for the budget to be spent on them (see `geometry.outrunners`). If that adds none, the bound over the columns
     so far is the bound over all."""
-    pools = problem.penalty.pools(len(W))
+    pools = relaxation.penalty.pools(len(W))
     working = np.zeros(W.shape[1], dtype=bool)
     working[columns] = True
     wanted = geometry.outrunners(G, pools, working) | working | (W != 0.0).any(axis=0)
@@ -86,24 +88,24 @@ def _columns(problem: Relaxation, W: np.ndarray, G: np.ndarray, columns: np.ndar
 
 
 def _by_models(
-    problem: Relaxation, W: np.ndarray, tol: float, max_iter: int, enough: float = np.inf
+    relaxation: Relaxation, W: np.ndarray, tol: float, max_iter: int, enough: float = np.inf
 ) -> tuple[np.ndarray, int, bool]:
     """Proximal Newton: minimise a quadratic model of the loss with the penalty, then a line search on the objective.
 
     Returns W, the number of iterations, and whether the method stalled.
     """
     p, d = W.shape
-    penalty = problem.penalty
+    penalty = relaxation.penalty
     pools = tuple(penalty.pools(p))
     column = np.tile(np.arange(d), (p, 1))
     W = np.ascontiguousarray(W)
-    loss, conjugate, g, H = problem.curvature(W, column)
+    loss, conjugate, g, H = relaxation.curvature(W, column)
     cost = penalty.value(W)
     lower = -np.inf
     watched = np.inf
     for n_iter in range(max_iter):
         upper = loss + cost
-        lower = max(lower, problem.dual(conjugate, g))
+        lower = max(lower, relaxation.dual(conjugate, g))
         if upper - lower <= tol * upper or _decided(upper, lower, enough):
             return W, n_iter, False
         if n_iter % STALLED == STALLED - 1:
@@ -117,7 +119,7 @@ def _by_models(
         while True:
             new = W + length * step
             cost = penalty.value(new)
-            trial = problem.curvature(new, column)
+            trial = relaxation.curvature(new, column)
             # Near the optimum the objective is flat to rounding while the bound still climbs.
             if trial.loss + cost <= upper * (1.0 + 4e-16) + 1e-4 * length * promised or length < 1e-6:
                 break
@@ -130,18 +132,18 @@ def _by_models(
 
 
 def _by_passes(
-    problem: Relaxation, W: np.ndarray, tol: float, max_iter: int, enough: float = np.inf
+    relaxation: Relaxation, W: np.ndarray, tol: float, max_iter: int, enough: float = np.inf
 ) -> tuple[np.ndarray, int, bool]:
     """Accelerated proximal gradient on the loss itself: one pass for the gradient, one for the backtracking."""
-    penalty = problem.penalty
+    penalty = relaxation.penalty
     W = np.ascontiguousarray(W)
     point, best, momentum = W, W, 1.0
     upper, lower = np.inf, -np.inf
     least, idle = np.inf, 0
     L = 1.0
     for n_iter in range(max_iter):
-        loss, conjugate, G = problem.sums(point)
-        lower = max(lower, problem.dual(conjugate, G))
+        loss, conjugate, G = relaxation.sums(point)
+        lower = max(lower, relaxation.dual(conjugate, G))
         idle = 0 if upper - lower < least else idle + 1
         least = min(least, upper - lower)
         if n_iter and (upper - lower <= tol * upper or idle == PATIENCE or _decided(upper, lower, enough)):
@@ -150,7 +152,7 @@ def _by_passes(
             new, _, cost = penalty.prox(point - G / L, 1.0 / L)
             step = new - point
             square = float(np.vdot(step, step))
-            new_loss = problem.loss(new)
+            new_loss = relaxation.loss(new)
             excess = new_loss - loss - float(np.vdot(G, step))
             if excess <= 0.5 * L * square + 1e-14 * loss:
                 break

@@ -9,11 +9,14 @@ The saddle function is the paper's, with ``Ω`` (the sum of the row weights, ``m
 Dividing by ``ω_i`` makes a row of weight 2 move as two rows would.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 
+from smallearn._errors import Parameter, ParameterError
+from smallearn._learn.parameters import LARGEST, check_bool, is_number
 from smallearn._learn.solve import geometry
 from smallearn._learn.solve.objective import Penalty, Relaxation, Relaxed, Saddle, StepSizes
 
@@ -33,19 +36,19 @@ class Geometry(Protocol):
     first_steps: StepSizes
     least_pace: float
 
-    def coordinate(self, problem: Relaxation, Z: np.ndarray) -> np.ndarray:
+    def coordinate(self, relaxation: Relaxation, Z: np.ndarray) -> np.ndarray:
         """``T`` with ``S = ∇loss(Z)``."""
 
-    def dual(self, problem: Relaxation, T: np.ndarray) -> np.ndarray:
+    def dual(self, relaxation: Relaxation, T: np.ndarray) -> np.ndarray:
         """``S`` at ``T``."""
 
-    def slope(self, problem: Relaxation, S: np.ndarray, Z: np.ndarray) -> np.ndarray:
+    def slope(self, relaxation: Relaxation, S: np.ndarray, Z: np.ndarray) -> np.ndarray:
         """The part of ``∇_S φ`` that a step linearises."""
 
-    def step(self, problem: Relaxation, T: np.ndarray, slope: np.ndarray, beta: float) -> np.ndarray:
+    def step(self, relaxation: Relaxation, T: np.ndarray, slope: np.ndarray, beta: float) -> np.ndarray:
         """``T`` after a step of length ``beta``."""
 
-    def distance(self, problem: Relaxation, S: np.ndarray, T: np.ndarray, origin: np.ndarray) -> float:
+    def distance(self, relaxation: Relaxation, S: np.ndarray, T: np.ndarray, origin: np.ndarray) -> float:
         """The Bregman distance of ``S`` from ``origin``, whose coordinate is ``T``."""
 
 
@@ -56,23 +59,23 @@ class Entropy:
     """
 
     first_steps = StepSizes(alpha=20.0, beta=0.1)
-    least_pace = 1e-12  # steps this short do nothing; values that overflow would shrink them for ever
+    least_pace = 1e-12  # steps this short do nothing; values that overflow would shrink them indefinitely
 
-    def coordinate(self, problem: Relaxation, Z: np.ndarray) -> np.ndarray:
+    def coordinate(self, relaxation: Relaxation, Z: np.ndarray) -> np.ndarray:
         return Z
 
-    def dual(self, problem: Relaxation, T: np.ndarray) -> np.ndarray:
-        return problem.residual(T)
+    def dual(self, relaxation: Relaxation, T: np.ndarray) -> np.ndarray:
+        return relaxation.residual(T)
 
-    def slope(self, problem: Relaxation, S: np.ndarray, Z: np.ndarray) -> np.ndarray:
+    def slope(self, relaxation: Relaxation, S: np.ndarray, Z: np.ndarray) -> np.ndarray:
         return Z
 
-    def step(self, problem: Relaxation, T: np.ndarray, slope: np.ndarray, beta: float) -> np.ndarray:
+    def step(self, relaxation: Relaxation, T: np.ndarray, slope: np.ndarray, beta: float) -> np.ndarray:
         return (T + beta * slope) / (1.0 + beta)
 
-    def distance(self, problem: Relaxation, S: np.ndarray, T: np.ndarray, origin: np.ndarray) -> float:
-        rise = problem.mean_conjugate(S) - problem.mean_conjugate(origin)
-        return rise - problem.mean_product(T, S - origin)
+    def distance(self, relaxation: Relaxation, S: np.ndarray, T: np.ndarray, origin: np.ndarray) -> float:
+        rise = relaxation.mean_conjugate(S) - relaxation.mean_conjugate(origin)
+        return rise - relaxation.mean_product(T, S - origin)
 
 
 class Euclidean:
@@ -81,28 +84,28 @@ class Euclidean:
     first_steps = StepSizes(alpha=60.0, beta=0.001)
     least_pace = 0.1  # near the boundary ∇loss* has no Lipschitz constant: no step is short enough
 
-    def coordinate(self, problem: Relaxation, Z: np.ndarray) -> np.ndarray:
-        return problem.residual(Z)
+    def coordinate(self, relaxation: Relaxation, Z: np.ndarray) -> np.ndarray:
+        return relaxation.residual(Z)
 
-    def dual(self, problem: Relaxation, T: np.ndarray) -> np.ndarray:
+    def dual(self, relaxation: Relaxation, T: np.ndarray) -> np.ndarray:
         return T
 
-    def slope(self, problem: Relaxation, S: np.ndarray, Z: np.ndarray) -> np.ndarray:
-        return Z - problem.conjugate_slope(S)
+    def slope(self, relaxation: Relaxation, S: np.ndarray, Z: np.ndarray) -> np.ndarray:
+        return Z - relaxation.conjugate_slope(S)
 
-    def step(self, problem: Relaxation, T: np.ndarray, slope: np.ndarray, beta: float) -> np.ndarray:
-        return problem.dual_step(T, slope, beta)
+    def step(self, relaxation: Relaxation, T: np.ndarray, slope: np.ndarray, beta: float) -> np.ndarray:
+        return relaxation.dual_step(T, slope, beta)
 
-    def distance(self, problem: Relaxation, S: np.ndarray, T: np.ndarray, origin: np.ndarray) -> float:
-        step = problem.free_coordinates(S - origin)
-        return 0.5 * problem.mean_product(step, step)
+    def distance(self, relaxation: Relaxation, S: np.ndarray, T: np.ndarray, origin: np.ndarray) -> float:
+        step = relaxation.free_coordinates(S - origin)
+        return 0.5 * relaxation.mean_product(step, step)
 
 
 GEOMETRIES: dict[str, Geometry] = {"entropy": Entropy(), "euclidean": Euclidean()}
 
 
 @dataclass(frozen=True)
-class Options:
+class StepOptions:
     """``step_sizes`` is a pair (α, β) on φ as the paper scales it, or "adaptive"."""
 
     geometry: str = "entropy"
@@ -142,34 +145,34 @@ class Average:
         return Average(saddle=mean, weight=total)
 
 
-def solve(problem: Relaxation, start: np.ndarray | None, tol: float, max_iter: int, options: Options) -> Relaxed:
+def solve(relaxation: Relaxation, start: np.ndarray | None, tol: float, max_iter: int, options: StepOptions) -> Relaxed:
     """Run to a relative gap of ``tol``, of the average or of the last iterate, or for ``max_iter`` steps."""
-    check_budget(problem.penalty)
+    check_budget(relaxation.penalty)
     space = GEOMETRIES[options.geometry]
     adaptive = isinstance(options.step_sizes, str)
     # As floats: for a whole number, numba would compile the kernels once more.
     steps = space.first_steps if isinstance(options.step_sizes, str) else StepSizes(*map(float, options.step_sizes))
-    if isinstance(space, Euclidean) and not adaptive and problem.n_rows * problem.shape[1] <= SMALL:
-        return _in_one_kernel(problem, start, steps, tol=tol, max_iter=max_iter, average=options.average)
+    if isinstance(space, Euclidean) and not adaptive and relaxation.n_rows * relaxation.shape[1] <= SMALL:
+        return _in_one_kernel(relaxation, start, steps, tol=tol, max_iter=max_iter, average=options.average)
     if adaptive:
-        steps = steps._replace(alpha=steps.alpha / problem.total_weight)
-    point = _start(problem, space, start)
+        steps = steps._replace(alpha=steps.alpha / relaxation.total_weight)
+    point = _start(relaxation, space, start)
     average = Average(point.saddle)
     window = 2 * CHECK_EVERY
     pace = 1.0
     for n_iter in range(1, max_iter + 1):
-        ahead, following = _extragradient(problem, space, point, steps.times(pace))
-        while adaptive and not _holds(problem, space, point, ahead, following, steps.times(pace)):
+        ahead, following = _extragradient(relaxation, space, point, steps.times(pace))
+        while adaptive and not _holds(relaxation, space, point, ahead, following, steps.times(pace)):
             if pace <= space.least_pace:
                 break
             pace = max(SHRINK * pace, space.least_pace)
-            ahead, following = _extragradient(problem, space, point, steps.times(pace))
+            ahead, following = _extragradient(relaxation, space, point, steps.times(pace))
         average = average.with_point(ahead, pace)
         point = following
         if adaptive:
             pace *= GROW
         if n_iter % CHECK_EVERY == 0 or n_iter == max_iter:
-            relaxed = _relaxed(problem, average.saddle if options.average else point.saddle, n_iter, tol)
+            relaxed = _relaxed(relaxation, average.saddle if options.average else point.saddle, n_iter, tol)
             if relaxed.converged:
                 break
         if adaptive and n_iter == window:
@@ -179,21 +182,51 @@ def solve(problem: Relaxation, start: np.ndarray | None, tol: float, max_iter: i
 
 
 def _in_one_kernel(
-    problem: Relaxation, start: np.ndarray | None, steps: StepSizes, *, tol: float, max_iter: int, average: bool
+    relaxation: Relaxation, start: np.ndarray | None, steps: StepSizes, *, tol: float, max_iter: int, average: bool
 ) -> Relaxed:
     """The same for fixed steps in the Euclidean geometry, where a call for each step would cost more than the step."""
-    first = _start(problem, GEOMETRIES["euclidean"], start).saddle
+    first = _start(relaxation, GEOMETRIES["euclidean"], start).saddle
     last = Saddle(mask=first.mask.copy(), S=first.S.copy())
     mean = Saddle(mask=np.zeros_like(first.mask), S=np.zeros_like(first.S))
     at_a_time = CHECK_EVERY if tol > 0.0 else UNCHECKED
     for done in range(0, max_iter, at_a_time):
         count = min(at_a_time, max_iter - done)
-        problem.euclidean_steps(last, mean, steps, done=done, count=count)
+        relaxation.euclidean_steps(last, mean, steps, done=done, count=count)
         if tol > 0.0 or done + count == max_iter:
-            relaxed = _relaxed(problem, mean if average else last, done + count, tol)
+            relaxed = _relaxed(relaxation, mean if average else last, done + count, tol)
             if relaxed.converged:
                 break
     return relaxed
+
+
+def check_parameters(parameters: Mapping[str, Any]) -> None:
+    """Refuse options that are not allowed, and parameters that only the accelerated solver can use."""
+    options = parameters["solver_options"] or {}
+    geometry = options.get("geometry", StepOptions.geometry)
+    if not isinstance(geometry, str) or geometry not in GEOMETRIES:
+        raise ValueError(f"solver_options: geometry={geometry!r} is neither {' nor '.join(map(repr, GEOMETRIES))}.")
+    check_bool("solver_options: average", options.get("average", StepOptions.average))
+    _check_step_sizes(options.get("step_sizes", StepOptions.step_sizes))
+    others = [Parameter(name, parameters[name]) for name in ("max_cost", "always_in", "monotonic_cst")]
+    others = [parameter for parameter in others if parameter.value is not None]
+    if parameters["budget"] != "prototype":
+        others.insert(0, Parameter("budget", parameters["budget"]))
+    if others:
+        solver, instead = Parameter("solver", "mirror-prox"), Parameter("solver", "accelerated")
+        raise ParameterError(solver, " cannot be combined with ", others[0], "; use ", instead, ".")
+
+
+def _check_step_sizes(steps: Any) -> None:
+    """Refuse what is neither "adaptive" nor a pair of positive numbers."""
+    if isinstance(steps, np.ndarray):
+        steps = steps.tolist()
+    if isinstance(steps, str) and steps == "adaptive":
+        return
+    pair = isinstance(steps, tuple | list) and len(steps) == 2 and all(map(is_number, steps))
+    if not pair or not all(0.0 < step <= LARGEST for step in steps):
+        raise ValueError(
+            f"solver_options: step_sizes={steps!r} is neither 'adaptive' nor a pair of positive numbers (α, β)."
+        )
 
 
 def check_budget(penalty: Penalty) -> None:
@@ -206,65 +239,67 @@ def check_budget(penalty: Penalty) -> None:
         )
 
 
-def _start(problem: Relaxation, space: Geometry, W: np.ndarray | None) -> Iterate:
+def _start(relaxation: Relaxation, space: Geometry, W: np.ndarray | None) -> Iterate:
     """The uniform mask and the dual point of zero scores, or those that belong to ``W``."""
-    p, d = problem.shape
-    penalty = problem.penalty
+    p, d = relaxation.shape
+    penalty = relaxation.penalty
     if W is None:
         mask = np.ones((p, d))
         free = penalty.cost > 0.0
         mask[:, free] = min(1.0, float(penalty.budget) / max(1, free.sum()))
-        Z = np.zeros((problem.n_rows, p))
+        Z = np.zeros((relaxation.n_rows, p))
     else:
-        mask, Z = penalty.mask(W), problem.scores(W)
-    return _iterate(problem, space, mask, space.coordinate(problem, Z))
+        mask, Z = penalty.mask(W), relaxation.scores(W)
+    return _iterate(relaxation, space, mask, space.coordinate(relaxation, Z))
 
 
-def _iterate(problem: Relaxation, space: Geometry, mask: np.ndarray, T: np.ndarray) -> Iterate:
-    S = space.dual(problem, T)
-    G = problem.gather(S)
-    Z = problem.scores(-G * mask / problem.penalty.alpha)
-    return Iterate(mask=mask, T=T, S=S, G=G, slope=space.slope(problem, S, Z))
+def _iterate(relaxation: Relaxation, space: Geometry, mask: np.ndarray, T: np.ndarray) -> Iterate:
+    S = space.dual(relaxation, T)
+    G = relaxation.gather(S)
+    Z = relaxation.scores(-G * mask / relaxation.penalty.alpha)
+    return Iterate(mask=mask, T=T, S=S, G=G, slope=space.slope(relaxation, S, Z))
 
 
-def _extragradient(problem: Relaxation, space: Geometry, point: Iterate, steps: StepSizes) -> tuple[Iterate, Iterate]:
+def _extragradient(
+    relaxation: Relaxation, space: Geometry, point: Iterate, steps: StepSizes
+) -> tuple[Iterate, Iterate]:
     """The gradient step from ``point``, and the step from ``point`` with the gradient found there."""
-    ahead = _move(problem, space, point, point, steps)
-    return ahead, _move(problem, space, point, ahead, steps)
+    ahead = _move(relaxation, space, point, point, steps)
+    return ahead, _move(relaxation, space, point, ahead, steps)
 
 
-def _move(problem: Relaxation, space: Geometry, origin: Iterate, along: Iterate, steps: StepSizes) -> Iterate:
+def _move(relaxation: Relaxation, space: Geometry, origin: Iterate, along: Iterate, steps: StepSizes) -> Iterate:
     """One step from ``origin``, with the gradient at ``along``."""
-    penalty = problem.penalty
+    penalty = relaxation.penalty
     mask = origin.mask.copy()
     free = penalty.cost > 0.0
-    rise = (steps.alpha * problem.total_weight / (2.0 * penalty.alpha)) * along.G[:, free] ** 2
+    rise = (steps.alpha * relaxation.total_weight / (2.0 * penalty.alpha)) * along.G[:, free] ** 2
     mask[:, free] = geometry.project_mask(origin.mask[:, free] + rise, float(penalty.budget))
-    return _iterate(problem, space, mask, space.step(problem, origin.T, along.slope, steps.beta))
+    return _iterate(relaxation, space, mask, space.step(relaxation, origin.T, along.slope, steps.beta))
 
 
 def _holds(
-    problem: Relaxation, space: Geometry, point: Iterate, ahead: Iterate, following: Iterate, steps: StepSizes
+    relaxation: Relaxation, space: Geometry, point: Iterate, ahead: Iterate, following: Iterate, steps: StepSizes
 ) -> bool:
     """The extragradient inequality, divided by Ω: ``<F(ahead) - F(point), ahead - following>`` is at most the distance
     from ``point`` to ``ahead`` and on to ``following``."""
-    free = problem.penalty.cost > 0.0
-    turn = (point.G**2 - ahead.G**2)[:, free] / (2.0 * problem.penalty.alpha)
+    free = relaxation.penalty.cost > 0.0
+    turn = (point.G**2 - ahead.G**2)[:, free] / (2.0 * relaxation.penalty.alpha)
     product = float(np.vdot(turn, (ahead.mask - following.mask)[:, free]))
-    product -= problem.mean_product(ahead.slope - point.slope, ahead.S - following.S)
+    product -= relaxation.mean_product(ahead.slope - point.slope, ahead.S - following.S)
     squares = np.sum((ahead.mask - point.mask) ** 2) + np.sum((following.mask - ahead.mask) ** 2)
-    distance = float(squares) / (2.0 * steps.alpha * problem.total_weight)
-    distance += space.distance(problem, ahead.S, point.T, point.S) / steps.beta
-    distance += space.distance(problem, following.S, ahead.T, ahead.S) / steps.beta
+    distance = float(squares) / (2.0 * steps.alpha * relaxation.total_weight)
+    distance += space.distance(relaxation, ahead.S, point.T, point.S) / steps.beta
+    distance += space.distance(relaxation, following.S, ahead.T, ahead.S) / steps.beta
     return product <= distance + 1e-13  # near the optimum both sides are rounding
 
 
-def _relaxed(problem: Relaxation, saddle: Saddle, n_iter: int, tol: float) -> Relaxed:
+def _relaxed(relaxation: Relaxation, saddle: Saddle, n_iter: int, tol: float) -> Relaxed:
     """The certificate of ``(ε, S)``: P at ``W = -G⊙ε/λ`` and D at ``S``."""
-    G = problem.gather(saddle.S)
-    W = -G * saddle.mask / problem.penalty.alpha
-    upper = problem.primal(W)
-    lower = problem.dual(problem.mean_conjugate(saddle.S), G)
+    G = relaxation.gather(saddle.S)
+    W = -G * saddle.mask / relaxation.penalty.alpha
+    upper = relaxation.primal(W)
+    lower = relaxation.dual(relaxation.mean_conjugate(saddle.S), G)
     return Relaxed(
         W=W,
         mask=saddle.mask,
