@@ -47,7 +47,7 @@ class TrainingData:
 
     @property
     def features(self) -> Features:
-        """The features by name and position, for parameters that speak of some of them."""
+        """The features by name and position, for parameters that name some of them."""
         return Features(self.problem.n_features, self.feature_names)
 
 
@@ -126,7 +126,7 @@ class SMaLLBase(ClassifierMixin, BaseEstimator):
         return table.values, labels, table.categories
 
     def _budget(self, data: TrainingData, limit: float) -> Budget:
-        """``limit`` terms or cost, and what else the parameters say of the terms."""
+        """``limit`` terms or cost, with the other parameters that restrict terms."""
         features = data.features
         return Budget(
             limit=limit,

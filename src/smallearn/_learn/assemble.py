@@ -69,7 +69,7 @@ def assemble(problem: Problem, solution: Solution, budget: Budget, options: Asse
     """Everything that is known of a trained model."""
     raw = _weights(problem, solution, budget, options)
     objective = solution.value if raw.card is None else _card_objective(problem, solution, raw, options.alpha)
-    lower_bound = min(solution.bound, solution.value)  # where they meet, rounding may part them
+    lower_bound = min(solution.bound, solution.value)  # if equal, rounding errors may separate them
     terms = problem.candidates
     support = np.zeros((len(raw.weights), problem.n_features), dtype=bool)
     for j, l in zip(*np.nonzero(raw.weights), strict=True):

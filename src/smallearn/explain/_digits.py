@@ -56,9 +56,9 @@ def rounded(model: Any, X: Any) -> SMaLLModel:
         raise ValueError("X has no rows; rounding needs at least one whose decision is kept.")
     before = _decisions(model, rows)
 
-    def unchanged(candidate: SMaLLModel) -> bool:
+    def unchanged(trial: SMaLLModel) -> bool:
         try:
-            return bool(np.array_equal(_decisions(candidate, rows), before))
+            return bool(np.array_equal(_decisions(trial, rows), before))
         except ValueError:  # a number that is rounded up may overflow
             return False
 
@@ -91,9 +91,9 @@ def _in_points(model: SMaLLModel, unchanged: Callable[[SMaLLModel], bool]) -> SM
         )
         if any(term.weight == 0.0 for prototype in prototypes for term in prototype.terms):
             continue
-        candidate = replace(model, prototypes=prototypes, scale=model.scale / factor)
-        if unchanged(candidate):
-            return candidate
+        trial = replace(model, prototypes=prototypes, scale=model.scale / factor)
+        if unchanged(trial):
+            return trial
     return None
 
 

@@ -6,8 +6,8 @@ The rule for the format:
 
 - A change of the format raises its number, the field ``version``. Any field that is added, removed or read differently
   is a change.
-- A file of every earlier format can be read, and predicts the same, for ever. ``tests/model/files`` has one of each,
-  with known predictions; a new format adds another, and none is changed.
+- Files of every earlier format always load and give the same predictions. ``tests/model/files`` has one of each, with
+  known predictions; a new format adds another, and none is changed.
 - A smallearn that meets a newer format refuses it by its number. It never guesses.
 
 Format 2 added literals, score cards and further budgets, format 3 the ranges of the features, format 4 how the model

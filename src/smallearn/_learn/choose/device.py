@@ -77,8 +77,8 @@ def choose_for_device(
 ) -> Choice:
     """The model with the highest expected score that keeps the limits in some number format.
 
-    The best candidate is trained, compiled and measured in every format. If none keeps the limits, the next best that
-    is smaller follows, until no candidate left has a higher score than what was found.
+    The best candidate model is trained, compiled and measured in every format. If no format keeps the limits, the next
+    best that is smaller follows, until no candidate model left has a higher score than the best that does.
     """
     left = results.complete()
     best: Choice | None = None
@@ -105,8 +105,8 @@ def choose_for_device(
 
 
 def _train(task: Task, results: Results, candidate: CandidateModel, n_init: int) -> Fitted:
-    """The candidate trained on all rows. A chip pays for each test of a missing value, so the model has these only if
-    values were missing in training."""
+    """The candidate model, trained on all rows. A chip pays for each test of a missing value, so the model has such
+    tests only if values were missing in training."""
     state = train_on_all_rows(task, candidate.family, [candidate], n_init)[candidate]
     fitted = assemble_candidate(task, results, candidate, state)
     return fitted if task.problem.has_gaps else replace(fitted, model=fitted.model.for_complete_rows())

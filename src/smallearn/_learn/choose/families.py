@@ -106,7 +106,8 @@ def list_families(
     literals: Sequence[str],
     owners: Sequence[int] | Sequence[None],
 ) -> list[Family]:
-    """Every combination to compare. ``n_prototypes=None`` tries what terms and rows are enough for."""
+    """Every combination to compare. ``n_prototypes=None`` tries the numbers of `_default_prototypes`, which leave each
+    prototype two terms and ten rows."""
     tried = _default_prototypes(problem, max_terms) if n_prototypes is None else sorted({int(p) for p in n_prototypes})
     kinds = list(dict.fromkeys(literals))
     if not problem.candidates.cuts_more_than_once():  # a literal is then as good as the feature
@@ -118,12 +119,12 @@ def list_families(
         for p in tried
         for near in neighbours
         for kind in kinds
-        for owner in (owners[:1] if p == 1 else owners)  # one prototype says the same for either class
+        for owner in (owners[:1] if p == 1 else owners)  # with one prototype, either owner gives the same model
     ]
 
 
 def _default_prototypes(problem: Problem, max_terms: int) -> list[int]:
-    """1, and of 2, 3, 4 and ``max_terms // 3`` those that leave two terms and ten rows to each prototype."""
+    """1, and of 2, 3, 4 and ``max_terms // 3`` every number that leaves each prototype two terms and ten rows."""
     n_classes = len(problem.classes)
     share = max_terms // n_classes if n_classes > 2 else max_terms
     rows = int(np.bincount(problem.code, weights=row_counts(problem.sample_weight)).min()) // ROWS_EACH

@@ -34,11 +34,11 @@ class Choice:
 
 
 def train_choice(task: Task, results: Results, chosen: CandidateModel, n_init: int) -> Choice:
-    """Train the chosen candidate on all rows, or a smaller one that is as good.
+    """Train the chosen candidate model on all rows, or a smaller one that is as good.
 
-    Of the candidates with the same errors on held-out rows it takes those with fewest errors on all rows, and of these
-    the one with fewest terms. If that is worse on all rows than on held-out rows, the search got stuck and is repeated
-    from more starts.
+    Of the candidate models with the same errors on held-out rows it takes those with fewest errors on all rows, and of
+    these the one with fewest terms. If that is worse on all rows than on held-out rows, the search got stuck and is
+    repeated from more starts.
     """
     alike = results.with_same_errors(chosen)
     for starts in (n_init, MORE_STARTS * n_init):
@@ -51,7 +51,7 @@ def train_choice(task: Task, results: Results, chosen: CandidateModel, n_init: i
 
 
 def train_frontier(task: Task, results: Results, n_init: int) -> list[tuple[CandidateModel, Fitted]]:
-    """The best candidate with each number of terms, and what is fitted on all rows, in the order of their sizes."""
+    """The best candidate model with each number of terms and what is fitted on all rows, by number of terms."""
     chosen = results.best_of_each_size().values()
     trained = []
     for family in dict.fromkeys(candidate.family for candidate in chosen):
@@ -64,7 +64,7 @@ def train_frontier(task: Task, results: Results, n_init: int) -> list[tuple[Cand
 def train_on_all_rows(
     task: Task, family: Family, candidates: list[CandidateModel], n_init: int
 ) -> dict[CandidateModel, State]:
-    """Candidates of one family, trained on all rows by one search."""
+    """Candidate models of one family, trained on all rows by one search."""
     rows = task.rows(task.problem, family)
     least = min(task.min_terms, *(candidate.n_terms for candidate in candidates))
     models = train_family(replace(task, min_terms=least), task.problem, rows, family, n_init, thorough=True)
@@ -89,7 +89,7 @@ def error_rate(problem: Problem, state: State) -> float:
 
 
 def assemble_candidate(task: Task, results: Results, candidate: CandidateModel, state: State) -> Fitted:
-    """A candidate trained on all rows, with its certificate and the record of its selection."""
+    """A candidate model trained on all rows, with its certificate and the record of its selection."""
     family = candidate.family
     budget = task.family_budget(family)
     if budget.costs is None and budget.pooling != "prototype":

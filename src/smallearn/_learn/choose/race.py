@@ -82,7 +82,8 @@ def count_rows(problem: Problem, part: Problem) -> float:
 
 
 def survivors(results: Results, families: list[Family], count: int) -> list[Family]:
-    """The best ``count`` families so far, each by its best candidate, and the best ``count // 2`` of one prototype."""
+    """The best ``count`` families so far, by their best candidate models, and the best ``count // 2`` of those with one
+    prototype."""
     reached = dict.fromkeys(families, -np.inf)
     for candidate in results.scores:
         if candidate.family in reached:

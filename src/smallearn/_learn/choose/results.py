@@ -10,7 +10,7 @@ from smallearn._learn.choose.scores import FoldScore
 from smallearn.model import Step
 from smallearn.model._parts import standard_error
 
-BEYOND_CHANCE = 4.0  # standard errors: an advantage that the best of hundreds of candidates does not have by luck
+BEYOND_CHANCE = 4.0  # standard errors: an advantage that the best of hundreds of candidate models does not have by luck
 
 
 class Results:
@@ -28,12 +28,12 @@ class Results:
         self.scores: dict[CandidateModel, list[FoldScore | None]] = {}
 
     def enter(self, fold: int, scores: Mapping[CandidateModel, FoldScore]) -> None:
-        """Enter the scores of some candidates on one fold."""
+        """Enter the scores of some candidate models on one fold."""
         for candidate, score in scores.items():
             self.scores.setdefault(candidate, [None] * self.n_folds)[fold] = score
 
     def complete(self) -> list[CandidateModel]:
-        """The candidates that have a score on every fold."""
+        """The candidate models that have a score on every fold."""
         return [candidate for candidate, scores in self.scores.items() if all(score is not None for score in scores)]
 
     def with_smaller_models(self) -> "Results":
@@ -54,17 +54,17 @@ class Results:
     # --- scores ----------------------------------------------------------------------------------------------------
 
     def reported(self, candidate: CandidateModel) -> np.ndarray:
-        """The reported score of each fold; NaN where the candidate was not run."""
+        """The reported score of each fold; NaN where the candidate model was not run."""
         return np.array([np.nan if score is None else score.reported for score in self.scores[candidate]])
 
     def mean(self, candidate: CandidateModel) -> float:
-        """The mean deciding score over the folds that the candidate was run on."""
+        """The mean deciding score over the folds that the candidate model was run on."""
         return float(np.mean([score.deciding for score in self.scores[candidate] if score is not None]))
 
     def smoothed(self, candidates: Iterable[CandidateModel]) -> dict[CandidateModel, float]:
         """The mean deciding score of each, averaged with its neighbours: one term more or less, and the next λ.
 
-        A good candidate among bad ones is usually luck.
+        A candidate model that scores much better than its neighbours usually does so by luck.
         """
         mean = {candidate: self.mean(candidate) for candidate in candidates}
         alphas = sorted({candidate.alpha for candidate in mean})
@@ -96,11 +96,11 @@ class Results:
     # --- choosing --------------------------------------------------------------------------------------------------
 
     def choose(self, candidates: list[CandidateModel], one_standard_error: bool = False) -> CandidateModel:
-        """The best candidate, with caution: the best of many by a noisy score is partly luck.
+        """The best candidate model, with caution: the best of many by a noisy score is partly luck.
 
         It is the best by the smoothed score, unless the best without smoothing is better beyond chance. Several
         prototypes must beat the best single prototype by more than a standard error. With ``one_standard_error`` it is
-        the candidate with fewest terms that is worse by at most one standard error.
+        the candidate model with fewest terms that is worse by at most one standard error.
         """
         scores = self.smoothed(candidates)
         chosen = best(scores)
@@ -123,17 +123,17 @@ class Results:
         return chosen
 
     def best_of_each_size(self) -> dict[int, CandidateModel]:
-        """The best candidate with each number of terms, by number of terms."""
+        """The best candidate model with each number of terms, by number of terms."""
         every = self.complete()
         sizes = sorted({candidate.n_terms for candidate in every})
         return {size: self.choose([c for c in every if c.n_terms == size]) for size in sizes}
 
     def frontier(self) -> tuple[Step, ...]:
-        """The score of the best candidate with each number of terms."""
+        """The score of the best candidate model with each number of terms."""
         return tuple(self.step(candidate) for candidate in self.best_of_each_size().values())
 
     def step(self, candidate: CandidateModel) -> Step:
-        """The candidate's reported score with its standard error."""
+        """The candidate model's reported score with its standard error."""
         scores = tuple(self.reported(candidate).tolist())
         return Step(
             n_terms=candidate.n_terms,
@@ -145,7 +145,7 @@ class Results:
     # --- against training ------------------------------------------------------------------------------------------
 
     def with_same_errors(self, chosen: CandidateModel) -> list[CandidateModel]:
-        """The candidates of the family that classify the same held-out rows correctly, ``chosen`` among them."""
+        """The candidate models of the family that classify the same held-out rows correctly, including ``chosen``."""
         family = [candidate for candidate in self.complete() if candidate.family == chosen.family]
         return [candidate for candidate in family if candidate == chosen or self._same_errors(candidate, chosen)]
 
@@ -158,8 +158,8 @@ class Results:
         return True
 
     def beats_training(self, candidate: CandidateModel, training_error: float) -> bool:
-        """Whether the candidate was more accurate on held-out rows, beyond chance, than a model with this error rate on
-        its own training rows: the search for that model got stuck."""
+        """Whether the candidate model was more accurate on held-out rows, beyond chance, than a model with this error
+        rate on its own training rows: the search for that model got stuck."""
         if any(score is None or score.correct is None for score in self.scores[candidate]):
             return False
         error = np.sqrt(training_error * (1.0 - training_error) / self.n_rows)
@@ -181,7 +181,7 @@ def _average(scores: Mapping[CandidateModel, float], own: CandidateModel, near: 
 
 
 def cv_results(task: Task, results: Results) -> dict[str, np.ndarray]:
-    """One line for each candidate: its parameters, its scores, their mean, standard deviation and rank."""
+    """One line for each candidate model: its parameters, its scores, their mean, standard deviation and rank."""
     candidates = list(results.scores)
     scores = np.array([results.reported(candidate) for candidate in candidates])
     complete = ~np.isnan(scores).any(axis=1)
@@ -200,7 +200,7 @@ def cv_results(task: Task, results: Results) -> dict[str, np.ndarray]:
 
 
 def parameters_of(task: Task, candidate: CandidateModel) -> dict[str, Any]:
-    """What distinguishes the candidate from the others, by name."""
+    """What distinguishes the candidate model from the others, by name."""
     owner = candidate.family.owner
     return {
         "n_terms": candidate.n_terms,

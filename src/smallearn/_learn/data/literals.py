@@ -19,7 +19,7 @@ RAW, AT_MOST, ABOVE, EQUALS, MISSING = "raw", "at_most", "above", "equals", "mis
 class Candidates:
     """The candidate terms, in the order of the columns that a solver sees: ``kind``, ``feature`` and ``value`` of each.
 
-    The first ``n_raw`` are raw features. Candidate ``n_raw + i`` is a literal, true on the bins from ``low[i]`` to
+    The first ``n_raw`` are raw features. Candidate term ``n_raw + i`` is a literal, true on the bins from ``low[i]`` to
     ``high[i] - 1``. Bins are numbered through all features with literals: those of feature ``binned[f]`` begin at
     ``first[f]``.
     """
@@ -60,7 +60,7 @@ def sparse_candidates(n: int, raw: bool) -> Candidates:
 
 
 def _without_bins(kind: tuple[str, ...], feature: np.ndarray, value: tuple[Any, ...], n_raw: int) -> Candidates:
-    """Candidates whose columns are those of X."""
+    """Candidate terms whose columns are those of X."""
     empty = np.empty(0, dtype=np.int64)
     return Candidates(
         kind=kind,
@@ -101,7 +101,9 @@ def dense_candidates(
     categories: Mapping[int, Sequence[Any]],
     twins: bool = False,
 ) -> tuple[Candidates, np.ndarray]:
-    """The candidates for the columns of ``X`` (NaN is missing, codes in categorical columns) and the bin of each entry.
+    """The candidate terms for the columns of ``X`` and the bin of each entry.
+
+    In ``X`` NaN is missing; categorical columns have codes.
 
     ``cut_points``: how many for each numeric feature, or a list for each feature by index (none for the others). A
     numeric feature of two values needs no literal besides the raw term; with ``twins`` it gets one anyway.
