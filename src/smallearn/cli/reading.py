@@ -9,10 +9,10 @@ from smallearn.model import SMaLLModel
 
 if TYPE_CHECKING:
     from smallearn.cli.io.model_rows import Labels, ModelRows
-    from smallearn.cli.io.training import TrainingRows
+    from smallearn.cli.io.training import TrainingTable
 
 
-def read_training(arguments: argparse.Namespace, console: Console) -> "TrainingRows":
+def read_training(arguments: argparse.Namespace, console: Console) -> "TrainingTable":
     """The rows that `arguments.add_training` asks for."""
     from smallearn.cli.io.training import read_for_training
 

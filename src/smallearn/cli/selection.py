@@ -8,10 +8,10 @@ from smallearn.cli.console import Console
 from smallearn.cli.errors import CommandError
 
 if TYPE_CHECKING:
-    from smallearn.cli.io.training import TrainingRows
+    from smallearn.cli.io.training import TrainingTable
 
 
-def selection_parameters(arguments: argparse.Namespace, rows: "TrainingRows", console: Console) -> dict[str, Any]:
+def selection_parameters(arguments: argparse.Namespace, rows: "TrainingTable", console: Console) -> dict[str, Any]:
     """The parameters that `arguments.add_selection` asks for, for these rows."""
     return {
         "n_prototypes": arguments.n_prototypes,

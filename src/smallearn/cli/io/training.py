@@ -20,7 +20,7 @@ FEWEST_ROWS = 5  # of a class: with fewer, some folds would have none
 
 
 @dataclass(frozen=True)
-class TrainingRows:
+class TrainingTable:
     """Rows to train on.
 
     Parameters
@@ -57,7 +57,7 @@ def read_for_training(
     keep: Sequence[str] = (),
     options: ReadOptions | None = None,
     console: Console,
-) -> TrainingRows:
+) -> TrainingTable:
     """Read a file once; see `convert_for_training`."""
     file = open_table(path, options)
     _check_names(file, target, drop, keep)
@@ -67,7 +67,7 @@ def read_for_training(
 
 def convert_for_training(
     table: Table, target: str, *, drop: Sequence[str] = (), keep: Sequence[str] = (), console: Console
-) -> TrainingRows:
+) -> TrainingTable:
     """The features and the labels in a loaded table: the column ``target`` has the labels, the others are features.
 
     Numbers are numbers, true and false booleans, other text categories. Ignored, with a note: rows without a class and
@@ -90,14 +90,14 @@ def convert_for_training(
     columns, ignored = reader.read_all(features.take(rows))
     if not columns:
         raise CommandError("no column is left to learn from")
-    return TrainingRows(
+    return TrainingTable(
         X=pd.DataFrame({name: pd.Series(values, dtype=values.dtype) for name, values in columns.items()}),
         y=y,
         ignored={**dict.fromkeys(drop, "as asked"), **ignored},
     )
 
 
-def convert_like(training: TrainingRows, table: Table, rows: np.ndarray, console: Console) -> Any:
+def convert_like(training: TrainingTable, table: Table, rows: np.ndarray, console: Console) -> Any:
     """The features of ``training`` in the ``rows`` of another table, with the types that they have there.
 
     A value that cannot be read as such is missing, and so is a column that the table does not have.
