@@ -372,7 +372,7 @@ class SMaLLClassifier(SMaLLBase):
         warnings.warn(
             f"The {self.solver} solver stopped after {relaxed.n_iter} iterations (max_iter={self.max_iter}) at a "
             f"relative duality gap of {relaxed.gap:.1e}, short of tol={self.tol}. {advice}. The budget and "
-            "lower_bound_ hold all the same.",
+            "lower_bound_ still hold.",
             ConvergenceWarning,
             stacklevel=3,
         )
