@@ -19,6 +19,7 @@ from smallearn.export._names import unique_names
 from smallearn.model import SMaLLModel, Term
 from smallearn.model._parts import Category
 from smallearn.model._rows import as_model
+from smallearn.model._sentences import threshold_text
 
 HASH_DIGITS = 12
 
@@ -279,7 +280,7 @@ def decision_rule(flat: FlatModel, labels: Sequence[str], score: str = "any scor
     if not flat.is_binary:
         return "the class of the greatest score, at a tie the first"
     owner = flat.owners[0]
-    return f"{labels[owner]} if {score} is {'above 0' if owner == 1 else '0 or more'}, otherwise {labels[1 - owner]}"
+    return f"{labels[owner]} if {score} is {threshold_text(owner)}, otherwise {labels[1 - owner]}"
 
 
 def model_hash(model: Any) -> str:

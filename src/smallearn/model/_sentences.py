@@ -56,8 +56,13 @@ def rule_sentence(model: "SMaLLModel") -> str:
         return f"Predict the class with the highest score; at a tie the first of {listed(model.classes)}."
     owner = model.prototypes[0].owner
     which = "this score is" if len(model.prototypes) == 1 else "any of these scores is"
-    threshold = "above 0" if owner == 1 else "0 or more"
-    return f"Predict {show(model.classes[owner])} if {which} {threshold}, otherwise {show(model.classes[1 - owner])}."
+    other = show(model.classes[1 - owner])
+    return f"Predict {show(model.classes[owner])} if {which} {threshold_text(owner)}, otherwise {other}."
+
+
+def threshold_text(owner: int) -> str:
+    """The scores that predict the owner of all prototypes, of two classes: a score of 0 predicts the first class."""
+    return "above 0" if owner == 1 else "0 or more"
 
 
 def budget_sentence(model: "SMaLLModel") -> str | None:

@@ -6,7 +6,7 @@ import numpy as np
 
 from smallearn.model import Prototype, Rows, SMaLLModel, Term, as_model, read_rows
 from smallearn.model._rule import class_scores, leads
-from smallearn.model._sentences import score_title
+from smallearn.model._sentences import score_title, threshold_text
 from smallearn.model._term import term_text
 from smallearn.plot._canvas import (
     LONGEST_NAME,
@@ -123,9 +123,9 @@ def _decision_labels(model: SMaLLModel, suffix: str = "") -> list[str]:
             *(f"{name_of(label)}{suffix}" for label in model.classes),
         ]
     owner = model.prototypes[0].owner
-    threshold = "above 0" if owner == 1 else "0 or more"
     highest = "score" if len(model.prototypes) == 1 else "highest score"
-    return [f"Decision: {name_of(model.classes[owner])} if the {highest} is {threshold}", f"{highest}{suffix}"]
+    decision = f"Decision: {name_of(model.classes[owner])} if the {highest} is {threshold_text(owner)}"
+    return [decision, f"{highest}{suffix}"]
 
 
 def _measured_lines(model: SMaLLModel, rows: Rows) -> list[Line]:

@@ -7,6 +7,7 @@ from typing import Literal
 from smallearn.export._c.conditions import condition
 from smallearn.export._c.model import CModel
 from smallearn.export._fixed.numbers import TargetTerm
+from smallearn.model._sentences import threshold_text
 
 NARROW = "int_fast8_t"  # C computes in int, so that results have to be cast back
 
@@ -123,7 +124,7 @@ def _predict(c: CModel, public: str) -> str:
         if found is None:
             body.append(f"if ({_comparison(c, j)}) return {owner};")
         else:
-            body.append(f"/* exactly where score {j} is {'above 0' if owner else '0 or more'} */")
+            body.append(f"/* exactly where score {j} is {threshold_text(owner)} */")
             body += lines_of(f"if ({found[0]}) return {owner};", indent="        ")
     return function(head, [*body, f"return {1 - owner};"])
 

@@ -1,12 +1,15 @@
 """What databases do differently: how they write numbers and text, what they take for missing, what they refuse.
 
-To add a database: write a subclass of `Dialect` and add one line to `DIALECTS`. ``number`` has to be written; the rest
-is standard SQL and needs an override only where the database differs. Every expression is in double precision, and a
-numeric input is NULL where the value is missing or NaN.
+To add a database: write a subclass of `Dialect` and add one line to `DIALECTS`. ``name`` and ``number`` have to be
+written. The rest is what PostgreSQL and DuckDB have in common, which is not all standard SQL: ``NULLIF(…, 'NaN')``,
+``COLLATE "C"``, ``LATERAL``, ``printf``. Override what the database does differently. No dialect can change what is
+common to all: ``CASE``, ``COALESCE``, ``abs``, ``exp``, ``WITH``, ``CREATE VIEW``. Every expression is in double
+precision, and a numeric input is NULL where the value is missing or NaN.
 """
 
 import math
 import re
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -18,7 +21,7 @@ POWER = 2**62  # the greatest power of two that every database holds as a whole 
 
 
 class Dialect:
-    """SQL as most databases have it.
+    """SQL as PostgreSQL and DuckDB have it, but for literals.
 
     ``double`` and ``string`` are types, ``greatest`` and ``least`` functions of several values. ``lateral``: FROM may
     have a LATERAL subquery. ``typed_columns``: all values of a column have one type. ``empty_names``: a column or table
@@ -93,6 +96,15 @@ class Dialect:
     def decimals(self, x: str) -> str:
         """A number as text, with four decimals."""
         return f"printf('%.4f', {x})"
+
+    def joined(self, texts: Sequence[str], gap: str = " ") -> str:
+        """Texts one after another, as one text. ``gap``: white space between one and the next."""
+        return f"{gap}|| ".join(texts)
+
+    def table_of_rows(self, table: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+        """What comes after WITH: a table of these rows. All names and values are SQL already."""
+        listing = ",\n".join(f"    ({', '.join(row)})" for row in rows)
+        return f"{table} ({', '.join(columns)}) AS (VALUES\n{listing}\n)"
 
     def _storable(self, text: str) -> str:
         """The text, unless the database cannot hold it."""

@@ -135,11 +135,12 @@ class Expressions:
             x, text = inputs[term.input], as_term(self.flat, term).text.replace("≤", "<=")
             condition = None if term.kind == "raw" else self._condition(term, x)
             if term.kind == "raw":
-                parts.append(f"{self.dialect.text(f', {text} ')} || {self.dialect.decimals(self._raw(term, x))}")
+                added = self.dialect.decimals(self._raw(term, x))
+                parts.append(self.dialect.joined([self.dialect.text(f", {text} "), added]))
             elif condition:
                 adds = self.dialect.text(f", {text} {term.weight:.4f}")
                 parts.append(f"CASE WHEN {condition} THEN {adds} ELSE '' END")
-        return "\n        || ".join(parts)
+        return self.dialect.joined(parts, gap="\n        ")
 
 
 def _cases(subject: str, branches: list[tuple[str, str]]) -> str:

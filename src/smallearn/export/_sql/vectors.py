@@ -34,8 +34,8 @@ def differences_query(
     for number, (vector, numbers) in enumerate(zip(vectors, _expected_numbers(model, rows), strict=True)):
         cells = [_cell(dialect, cell, input_.is_text) for cell, input_ in zip(vector.cells, flat.inputs, strict=True)]
         entries = [str(number), labels[vector.expected], *(dialect.number(float(x)) for x in numbers), *cells]
-        values.append(f"    ({', '.join(entries)})")
-    columns = ", ".join([*names, *(dialect.identifier(input_.label) for input_ in flat.inputs)])
+        values.append(entries)
+    columns = [*names, *(dialect.identifier(input_.label) for input_ in flat.inputs)]
     _, expected, score, chance, error = (f"found.{name}" for name in names)
     different = [
         "found.prediction IS NULL",
@@ -43,9 +43,8 @@ def differences_query(
         f"abs(found.score - {score}) > {error}",
         f"abs(found.probability - {chance}) > {error} + {dialect.number(TOLERANCE)}",
     ]
-    listing = ",\n".join(values)
     return (
-        f"WITH {table} ({columns}) AS (VALUES\n{listing}\n)\n"
+        f"WITH {dialect.table_of_rows(table, columns, values)}\n"
         f"SELECT * FROM (\n{scored}\n) AS found\nWHERE " + "\n  OR ".join(different) + "\n"
     )
 

@@ -83,7 +83,7 @@ def to_sql(
     parts = Expressions(model, flat, database)
     if conformance is not None:
         _check_answers(flat, database)
-        rows = '"rows"'
+        rows = database.identifier("rows")
         query = differences_query(
             model, flat, database, conformance, labels=parts.labels, scored=_select(parts, rows), table=rows
         )
