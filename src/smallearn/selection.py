@@ -75,9 +75,10 @@ class SMaLLClassifierCV(SMaLLBase):
         Choose the smallest number of terms that scores within one standard error of the best.
     refit : bool, default=True
         Train the chosen model on all rows. False: there are only `cv_results_` and the `best_` attributes.
-    device : {"atmega328p", "cortex-m0", "cortex-m4"} or None, default=None
-        A chip that the model must fit. The choice is then the most accurate model whose compiled code keeps the limits
-        below, in the best number format for it. Needs the chip's compiler; without it costs are estimates.
+    device : str or None, default=None
+        A chip that the model must fit: a name in `smallearn.devices.CHIPS`, such as "atmega328p". The choice is then
+        the most accurate model whose compiled code keeps the limits below, in the best number format for it. Needs the
+        chip's compiler; without it costs are estimates.
     max_flash : float or None, default=None
         Bytes of flash that the model may take on `device`. None: what the chip has.
     max_ram : float or None, default=None

@@ -294,7 +294,7 @@ ANOTHER_CHIP = replace(CHIPS["atmega328p"], name="atmega168", flags=("-mmcu=atme
 
 
 def test_there_is_no_estimate_for_another_chip():
-    with pytest.raises(ValueError, match="no estimate for atmega168, only for atmega328p, cortex-m0, cortex-m4"):
+    with pytest.raises(ValueError, match=f"no estimate for atmega168, only for {', '.join(CHIPS)}"):
         cost(RAW, ANOTHER_CHIP, method="estimate")
 
 

@@ -2,6 +2,7 @@
 
 import os
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,8 @@ import pytest
 from smallearn.devices import CHIPS, available
 from smallearn.devices import _arm as arm_simulator
 from smallearn.devices import _avr as avr
-from smallearn.devices._measure import DTYPES, measure
+from smallearn.devices._chips import ARCHITECTURES
+from smallearn.devices._measure import DTYPES, SIMULATORS, measure
 from smallearn.devices._toolchain import Program, ToolchainError, build
 from tests.helpers.tools import MARKED_CHIPS, need_chip
 
@@ -169,6 +171,20 @@ def test_helpers_of_the_compiler_count_as_the_functions():
         assert found.answers == (1,)
 
 
+@pytest.mark.parametrize("name", MARKED_CHIPS)
+def test_a_simulator_knows_a_chip_by_its_name_if_no_other_is_set(name):
+    need_chip(name)
+    unnamed, expected = (measure(program("return x[1];"), chip, ROW) for chip in (replace(CHIPS[name], cpu=""), name))
+    assert unnamed == expected
+
+
+@pytest.mark.tools
+def test_a_cpu_that_unicorn_does_not_have_is_named():
+    need_chip("cortex-m0")
+    with pytest.raises(ToolchainError, match="no CPU 'UC_CPU_ARM_CORTEX_M99': set the chip's cpu"):
+        measure(program(NOTHING), replace(CHIPS["cortex-m0"], name="cortex-m99", cpu=""), ROW)
+
+
 @pytest.mark.tools
 def test_the_floating_point_unit_of_a_cortex_m4_is_used():
     need_chip("cortex-m4")
@@ -213,6 +229,15 @@ def test_nothing_is_left_behind(chip, monkeypatch, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_chip_of_an_unknown_architecture_is_refused_with_those_there_are():
+    with pytest.raises(ValueError, match="prefix='' of 'atmega328p' is not one of 'avr-', 'arm-none-eabi-'"):
+        available(replace(CHIPS["atmega328p"], prefix=""))
+
+
+def test_every_architecture_has_a_simulator():
+    assert SIMULATORS.keys() == ARCHITECTURES.keys() >= {chip.prefix for chip in CHIPS.values()}
+
+
 @pytest.mark.parametrize("rows", [np.zeros((0, 3)), np.zeros((2, 4)), np.zeros(3)])
 def test_rows_of_another_shape_are_refused(rows):
     with pytest.raises(ValueError, match=r"must be \(n_rows, 3\)"):
@@ -221,7 +246,7 @@ def test_rows_of_another_shape_are_refused(rows):
 
 @pytest.mark.parametrize("name", ["z80", None, ["atmega328p"]])
 def test_an_unknown_chip_is_refused_with_those_there_are(name):
-    with pytest.raises(ValueError, match="is not one of 'atmega328p', 'cortex-m0', 'cortex-m4'"):
+    with pytest.raises(ValueError, match=f"is not one of {', '.join(map(repr, CHIPS))}"):
         available(name)
 
 

@@ -1,5 +1,6 @@
 """Checks of parameters: what is allowed passes, all else is refused with the name, the value and a way out."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -10,7 +11,6 @@ from hypothesis import strategies as st
 from smallearn import SMaLLClassifier, SMaLLClassifierCV
 from smallearn._errors import ParameterError
 from smallearn._learn.parameters import (
-    DEVICES,
     check_bool,
     check_number,
     check_parameters,
@@ -20,7 +20,7 @@ from smallearn._learn.parameters import (
     is_number,
 )
 from smallearn._learn.solve.solvers import SOLVERS
-from smallearn.devices._chips import CHIPS
+from smallearn.devices import CHIPS
 
 ANYTHING = st.one_of(
     *(st.none(), st.booleans(), st.integers(), st.floats(), st.complex_numbers(), st.text(max_size=5)),
@@ -90,7 +90,7 @@ def test_what_is_documented_passes(parameters):
         {},
         {"n_prototypes": [1, np.int64(2)], "alphas": np.array([0.1]), "literals": ["raw", "thresholds"]},
         {"min_terms": 10, "cv": np.int64(2)},
-        *({"device": device, "max_flash": 100, "max_time_us": 0.5} for device in DEVICES),
+        *({"device": device, "max_flash": 100, "max_time_us": 0.5} for device in CHIPS),
     ],
     ids=repr,
 )
@@ -141,5 +141,8 @@ def test_a_message_can_be_written_with_the_options_of_the_command_line():
     assert caught.value.message(lambda parameter: f"--{parameter.name}") == "--min_terms is more than --max_terms."
 
 
-def test_the_devices_that_are_accepted_are_those_with_a_cost():
-    assert set(DEVICES) == set(CHIPS)
+def test_the_devices_that_are_accepted_are_the_chips(monkeypatch):
+    with pytest.raises(ParameterError, match=f"device='z80' is not one of {', '.join(map(repr, CHIPS))}, or None"):
+        checked(check_selection, SMaLLClassifierCV, device="z80")
+    monkeypatch.setitem(CHIPS, "z80", replace(CHIPS["atmega328p"], name="z80"))
+    checked(check_selection, SMaLLClassifierCV, device="z80")

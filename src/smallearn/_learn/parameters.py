@@ -23,7 +23,6 @@ import numpy as np
 from smallearn._errors import Parameter, ParameterError, check_choice
 
 LARGEST = float(np.finfo(float).max)
-DEVICES = ("atmega328p", "cortex-m0", "cortex-m4")
 LITERALS = ("raw", "thresholds", "both")
 BUDGETS = ("prototype", "total", "shared")
 STARTS = ("kmeans", "splits", "random", "auto")
@@ -146,7 +145,9 @@ def _check_device(parameters: dict[str, Any]) -> None:
                     Parameter(name, limit), " is a limit on a chip; name the chip with ", Parameter("device"), "."
                 )
         return
-    check_choice("device", device, DEVICES, ", or None")
+    from smallearn.devices import CHIPS
+
+    check_choice("device", device, tuple(CHIPS), ", or None")
     if not parameters["refit"]:
         chip, refit = Parameter("device", device), Parameter("refit", True)
         raise ParameterError(chip, " measures the model that is trained on all rows; it needs ", refit, ".")

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from smallearn._text import show
 from smallearn.devices._chips import Chip
 from smallearn.devices._toolchain import Call, Image, ToolchainError, module
 
@@ -55,7 +56,11 @@ class _Core:
 
     def _emulator(self, chip: Chip) -> Any:
         emulator = self.unicorn.Uc(self.unicorn.UC_ARCH_ARM, self.unicorn.UC_MODE_THUMB | self.unicorn.UC_MODE_MCLASS)
-        emulator.ctl_set_cpu_model(getattr(self.const, chip.cpu))
+        name = chip.cpu or f"UC_CPU_ARM_{chip.name.upper().replace('-', '_')}"
+        cpu = getattr(self.const, name, None)
+        if cpu is None:
+            raise ToolchainError(f"Unicorn has no CPU {show(name)}: set the chip's cpu to one of its UC_CPU_ARM_….")
+        emulator.ctl_set_cpu_model(cpu)
         return emulator
 
     def _on_block(self, emulator: Any, address: int, size: int, _data: Any) -> None:

@@ -1,9 +1,11 @@
 """The chips whose costs are known.
 
-To add a chip whose architecture is in `ARCHITECTURES`: add one record to `CHIPS`, and run
-``python -m benchmarks.devices --fit`` if its costs are to be estimated where its compiler is missing. A new
-architecture is one more record in `ARCHITECTURES`, a module like ``_avr.py`` with functions ``simulate`` and ``check``,
-and its line in ``_measure.SIMULATORS``.
+To add a chip whose architecture is in `ARCHITECTURES`: add one record to `CHIPS`. Its costs can then be measured; there
+is no estimate where its compiler is missing until ``python -m benchmarks.devices --fit`` has fitted one, which it does
+anew for all chips. The tests want an estimate for every chip in `CHIPS`.
+
+A new architecture is one more record in `ARCHITECTURES`, a module like ``_avr.py`` with functions ``simulate`` and
+``check``, and its line in ``_measure.SIMULATORS``.
 """
 
 from dataclasses import dataclass
@@ -14,7 +16,7 @@ from smallearn._text import show
 
 @dataclass(frozen=True)
 class Architecture:
-    """What chips with the same compiler share: its Debian packages, and the simulator (see ``_measure.SIMULATORS``)."""
+    """What chips with the same compiler share: its Debian packages, and the name of the simulator for people."""
 
     packages: str
     simulator: str
@@ -49,7 +51,10 @@ class Chip:
     script : str, default=""
         The linker script; empty for the linker's own.
     cpu : str, default=""
-        What its simulator calls it; empty if that is ``name``.
+        What its simulator calls it: simavr the chip, unicorn the CPU (one of its constants ``UC_CPU_ARM_…``). Empty if
+        that is ``name``, for unicorn in capitals with underscores after ``UC_CPU_ARM_``.
+    short_title : str, default=""
+        Its name in tables; empty if that is ``title``.
 
     Examples
     --------
@@ -70,6 +75,7 @@ class Chip:
     counts: str
     script: str = ""
     cpu: str = ""
+    short_title: str = ""
 
 
 ARM = ("--specs=nano.specs", "-nostartfiles", "-mthumb")
@@ -97,6 +103,7 @@ CHIPS = {
         Chip(
             name="atmega328p",
             title="ATmega328P (Arduino Uno) at 16 MHz",
+            short_title="ATmega328P (Arduino Uno), 16 MHz",
             flash=32 * 1024,
             ram=2 * 1024,
             clock=16_000_000,
@@ -107,6 +114,7 @@ CHIPS = {
         Chip(
             name="cortex-m0",
             title="Cortex-M0 at 48 MHz, as in the STM32F030",
+            short_title="Cortex-M0, 48 MHz",
             flash=16 * 1024,
             ram=4 * 1024,
             clock=48_000_000,
@@ -119,6 +127,7 @@ CHIPS = {
         Chip(
             name="cortex-m4",
             title="Cortex-M4 with FPU at 84 MHz, as in the STM32F401",
+            short_title="Cortex-M4 with FPU, 84 MHz",
             flash=256 * 1024,
             ram=64 * 1024,
             clock=84_000_000,

@@ -120,8 +120,8 @@ def cost(
     ----------
     model : SMaLLModel or fitted estimator
         The model.
-    chip : {"atmega328p", "cortex-m0", "cortex-m4"} or Chip, default="atmega328p"
-        The chip.
+    chip : str or Chip, default="atmega328p"
+        The chip, or its name in `CHIPS`.
     number : {"float32", "int8", "int16", "int32"}, default="int8"
         The type of the weights, as in `to_c`.
     rows : array or table, rows × features, default=None

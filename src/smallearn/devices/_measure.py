@@ -2,6 +2,7 @@
 
 import functools
 from dataclasses import dataclass
+from types import ModuleType
 
 import numpy as np
 
@@ -11,9 +12,8 @@ from smallearn.devices._chips import Chip, architecture_of, find_chip
 from smallearn.devices._toolchain import Image, Program, ToolchainError, build, compiler, module
 
 DTYPES = {"float32": np.float32, "float64": np.float64, "int8": np.int8, "int16": np.int16, "int32": np.int32}
-
-
-SIMULATORS = {"simavr": avr, "unicorn": arm}  # by name: a module with ``simulate`` and ``check``
+# By architecture, as in ``_chips.ARCHITECTURES``: a module with ``simulate`` and ``check``.
+SIMULATORS = {"avr-": avr, "arm-none-eabi-": arm}
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ def measure(program: Program, chip: str | Chip, rows: np.ndarray) -> Measured:
         raise ValueError(f"Rows have shape {rows.shape}; they must be (n_rows, {program.n_inputs}), n_rows at least 1.")
     image = build(program, chip)
     empty = _empty(program.number, program.n_inputs, chip)
-    calls = SIMULATORS[architecture_of(chip).simulator].simulate(image, chip, rows)
+    calls = _simulator(chip).simulate(image, chip, rows)
     return Measured(
         flash=image.flash - empty.flash,
         ram=image.ram - empty.ram + max(call.stack for call in calls),
@@ -53,6 +53,12 @@ def measure(program: Program, chip: str | Chip, rows: np.ndarray) -> Measured:
         counts=tuple(call.count for call in calls),
         cycles=tuple(call.cycles for call in calls),
     )
+
+
+def _simulator(chip: Chip) -> ModuleType:
+    """The module that simulates a chip."""
+    architecture_of(chip)  # which refuses an unknown prefix
+    return SIMULATORS[chip.prefix]
 
 
 @functools.lru_cache(maxsize=256)
@@ -66,8 +72,8 @@ def available(chip: str | Chip) -> str | None:
 
     Parameters
     ----------
-    chip : {"atmega328p", "cortex-m0", "cortex-m4"} or Chip
-        The chip.
+    chip : str or Chip
+        The chip, or its name in `CHIPS`.
 
     Returns
     -------
@@ -85,7 +91,7 @@ def available(chip: str | Chip) -> str | None:
     try:
         compiler(chip)
         module("elftools.elf.elffile")
-        SIMULATORS[architecture_of(chip).simulator].check()
+        _simulator(chip).check()
     except ToolchainError as error:
         return str(error)
     return None

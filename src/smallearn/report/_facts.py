@@ -5,16 +5,11 @@ from typing import Any
 
 from smallearn._text import show
 from smallearn.devices import ToolchainError, cost
+from smallearn.devices._chips import find_chip
 from smallearn.model import SMaLLModel
 from smallearn.model._sentences import budget_sentence, certificate_sentence
 from smallearn.report._subject import Subject
 from smallearn.report._tables import Table
-
-CHIPS = {
-    "atmega328p": "ATmega328P (Arduino Uno), 16 MHz",
-    "cortex-m0": "Cortex-M0, 48 MHz",
-    "cortex-m4": "Cortex-M4 with FPU, 84 MHz",
-}
 
 
 def cost_of(model: SMaLLModel, chips: Sequence[str]) -> dict[str, Any] | None:
@@ -23,13 +18,14 @@ def cost_of(model: SMaLLModel, chips: Sequence[str]) -> dict[str, Any] | None:
     for chip in chips:
         for number in ("int8", "float32"):
             try:
-                one = cost(model, chip, number, layout="best")
+                known = find_chip(chip)
+                one = cost(model, known, number, layout="best")
             except (ValueError, ToolchainError, OverflowError):
                 continue
             about = "" if one.measured else "about "
             unit = "cycles" if one.cycles is not None else "instructions"
             flash, work = f"{about}{one.flash:,}", f"{one.count:,} {unit}"
-            lines.append((CHIPS.get(chip, chip), number, flash, f"{one.ram}", work, f"{one.time_us:.3g}"))
+            lines.append((known.short_title or known.title, number, flash, f"{one.ram}", work, f"{one.time_us:.3g}"))
             measured.append(one.measured)
     if not lines:
         return None

@@ -5,10 +5,11 @@ from importlib.resources import files
 from typing import Any
 
 from smallearn._version import __version__
+from smallearn.devices import CHIPS
 from smallearn.evaluation import Comparison, evaluate
 from smallearn.model import SMaLLModel, as_model, read_rows
 from smallearn.model._rows import checked_units
-from smallearn.report._facts import CHIPS, cost_of, training_of
+from smallearn.report._facts import cost_of, training_of
 from smallearn.report._panel import fields_of, script_of
 from smallearn.report._quality import comparison_of, quality_of
 from smallearn.report._rule import about, title_of
@@ -59,8 +60,8 @@ def report_html(
         The name of the file with the rows.
     rows : sequence of int, default=None
         The number of each row in that file. None for 1, 2, ….
-    chips : sequence of str, default=("atmega328p", "cortex-m0", "cortex-m4")
-        The chips to show the cost on.
+    chips : sequence of str, default=tuple(CHIPS)
+        The chips to show the cost on, by their names in `smallearn.devices.CHIPS`.
     step : callable, optional
         Called after each of the five parts, for a progress bar.
 
