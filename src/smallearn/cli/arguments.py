@@ -6,7 +6,10 @@ parameter can name the option: see `option_names`.
 
 import argparse
 import textwrap
+from collections.abc import Collection, Iterator
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 from smallearn._text import listed
 from smallearn.cli.errors import CommandError
@@ -16,7 +19,33 @@ from smallearn.model import SMaLLModel
 FILE = {"bash": "_shtab_compgen_files", "zsh": "_files", "tcsh": "f"}
 FOLDER = {"bash": "_shtab_compgen_dirs", "zsh": "_files -/", "tcsh": "d"}
 WIDTH = 79  # of descriptions in a help text
-CHIPS = "atmega328p, cortex-m0, cortex-m4"
+
+
+class Names(Collection[str]):
+    """The names in a registry of the library, in order. It is imported only when they are read: in help or errors."""
+
+    def __init__(self, room: str, registry: str):
+        self.room, self.registry = room, registry
+
+    def _names(self) -> list[str]:
+        return sorted(getattr(import_module(self.room), self.registry))
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._names()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names())
+
+    def __len__(self) -> int:
+        return len(self._names())
+
+    def __str__(self) -> str:
+        return ", ".join(self)
+
+
+CHIP_NAMES = Names("smallearn.devices", "CHIPS")
+TARGET_NAMES = Names("smallearn.export", "TARGETS")
+DIALECT_NAMES = Names("smallearn.export._sql.dialects", "DIALECTS")
 
 
 def add_command(
@@ -65,6 +94,12 @@ def add_data(parser: argparse.ArgumentParser, optional: bool = False) -> None:
         metavar="TEXT",
         help="also treat TEXT as a missing value, in any column; repeatable (--missing=-9 if it begins with -)",
     )
+
+
+def add_named(parser: argparse.ArgumentParser, option: str, names: Names, *, help: str, **more: Any) -> None:
+    """An option whose value is one of ``names``, which stand in the help for ``%(names)s``; the library checks it."""
+    action = parser.add_argument(option, **more)
+    action.names, action.help = names, help  # type: ignore[attr-defined]  # argparse fills in any attribute
 
 
 def add_target(parser: argparse.ArgumentParser) -> None:

@@ -5,9 +5,10 @@ estimator.
 
 Where to add something:
 
-- a language like Python or Rust: one file, see ``_scripts/skeleton.py``, and one line in `TARGETS`;
+- a language like Python or Rust: one file, see ``_scripts/skeleton.py``, and one line in `TARGETS`, from which the
+  command ``smallearn export`` takes its targets and, by their signatures, which of its options they have;
 - an SQL dialect: one class and one line in ``_sql/dialects.py``;
-- a chip: one record in ``smallearn/devices/_chips.py``;
+- a chip: one record in ``smallearn/devices/_chips.py``, and a fit if its costs are to be estimated;
 - anything else: a function ``to_…(model, **options)`` and one line in `TARGETS`, or `register` from outside.
 """
 
@@ -100,7 +101,9 @@ def register(name: str, function: Callable[..., Any]) -> None:
     name : str
         Its name: an identifier that no other target has.
     function : callable
-        It is called as ``function(model, **options)`` with a `SMaLLModel`, and its result is that of `export`.
+        It is called as ``function(model, **options)`` with a `SMaLLModel`, and its result is that of `export`. The
+        command ``smallearn export`` passes the options that the function has parameters for, and ``-o`` if there is a
+        parameter ``folder``; otherwise the result is to be text, bytes or an ONNX graph.
 
     Examples
     --------

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from smallearn import cli
-from smallearn.export import to_c
+from smallearn.export import TARGETS, register, to_c, to_onnx
 from tests.helpers.models import CARD
 
 
@@ -22,6 +22,59 @@ def test_export_prints_or_writes_the_target(saved, tmp_path, capsys):
     assert '"my cases"' in capsys.readouterr().out
     assert cli.main(["export", str(saved), "--to", "arduino", "-o", str(tmp_path / "Card")]) == 0
     assert (tmp_path / "Card" / "library.properties").is_file()
+
+
+def test_onnx_is_written_in_the_number_format_that_is_asked_for(saved, tmp_path):
+    path = tmp_path / "model.onnx"
+    assert cli.main(["export", str(saved), "--to", "onnx", "--number", "float64", "-o", str(path)]) == 0
+    assert path.read_bytes() == to_onnx(CARD, number="float64").SerializeToString()
+
+
+def as_rule(model, *, name="rule"):
+    return f"{name}: {model.rule}\n"
+
+
+def as_bytes(model):
+    return model.rule.encode()
+
+
+def as_folder(model, folder):
+    folder.mkdir()
+    (folder / "rule.txt").write_text(model.rule)
+    return folder
+
+
+@pytest.fixture
+def added(monkeypatch):
+    """More targets."""
+    monkeypatch.setattr("smallearn.export.TARGETS", dict(TARGETS))
+    for name, function in (("rule", as_rule), ("bytes", as_bytes), ("folder", as_folder)):
+        register(name, function)
+
+
+@pytest.mark.usefixtures("added")
+def test_a_target_that_was_added_is_offered_with_the_options_of_its_function(saved, monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", "200")
+    with pytest.raises(SystemExit):
+        cli.main(["export", "--help"])
+    assert "arduino, bytes, c, folder, javascript, onnx, python, rule, rust, sql" in capsys.readouterr().out
+    assert cli.main(["export", str(saved), "--to", "rule", "--name", "card"]) == 0
+    assert capsys.readouterr().out == f"card: {CARD.rule}\n"
+    assert cli.main(["export", str(saved), "--to", "rule", "--form", "c"]) == 1
+    assert "--form does not go with --to rule; it takes --name." in capsys.readouterr().err
+    assert cli.main(["export", str(saved), "--to", "bytes", "--form", "c"]) == 1
+    assert "--form does not go with --to bytes; it takes none of these options." in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("added")
+@pytest.mark.parametrize(("target", "file"), [("rule", "new"), ("bytes", "new"), ("folder", "new/rule.txt")])
+def test_a_target_that_was_added_may_be_text_bytes_or_a_folder(saved, tmp_path, target, file, capsys):
+    assert cli.main(["export", str(saved), "--to", target, "-o", str(tmp_path / "new")]) == 0
+    assert CARD.rule in (tmp_path / file).read_text()
+    assert str(tmp_path / "new") in capsys.readouterr().err
+    if target != "rule":
+        assert cli.main(["export", str(saved), "--to", target]) == 1
+        assert f"--to {target} needs -o: it is not text" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

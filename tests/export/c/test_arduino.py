@@ -156,7 +156,7 @@ def test_a_failure_leaves_the_earlier_export_as_it_was(tmp_path, monkeypatch, br
 
 
 def test_options_that_it_has_not_and_names_that_are_none_are_refused(tmp_path):
-    with pytest.raises(TypeError, match="no option 'form'; there are layout, arguments"):
+    with pytest.raises(TypeError, match="unexpected keyword argument 'form'"):
         to_arduino(YES, tmp_path / "a", form="c")
     with pytest.raises(ValueError, match="must be a letter"):
         to_arduino(YES, tmp_path / "a", name="../x")

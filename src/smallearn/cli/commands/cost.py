@@ -6,7 +6,7 @@ from itertools import groupby
 from operator import attrgetter
 from typing import Any
 
-from smallearn.cli.arguments import CHIPS, add_command, add_model, add_printing
+from smallearn.cli.arguments import CHIP_NAMES, add_command, add_model, add_named, add_printing
 from smallearn.cli.console import Console
 from smallearn.cli.errors import CommandError, ExitCode, library_errors
 from smallearn.cli.io.files import print_json, read_model
@@ -32,7 +32,9 @@ def add(commands) -> argparse.ArgumentParser:
         examples=EXAMPLES,
     )
     add_model(parser)
-    parser.add_argument("--chip", default="atmega328p", metavar="CHIP", help=f"{CHIPS} (default: atmega328p)")
+    add_named(
+        parser, "--chip", CHIP_NAMES, default="atmega328p", metavar="CHIP", help="%(names)s (default: %(default)s)"
+    )
     parser.add_argument(
         "--number", metavar="TYPE", help="float32, int8, int16 or int32 (default: the first three, one after another)"
     )

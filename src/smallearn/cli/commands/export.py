@@ -2,10 +2,21 @@
 
 import argparse
 import sys
+from collections.abc import Collection
+from inspect import signature
+from pathlib import Path
 from typing import Any
 
 from smallearn._text import show
-from smallearn.cli.arguments import add_command, add_model, add_path, add_printing
+from smallearn.cli.arguments import (
+    DIALECT_NAMES,
+    TARGET_NAMES,
+    add_command,
+    add_model,
+    add_named,
+    add_path,
+    add_printing,
+)
 from smallearn.cli.console import Console
 from smallearn.cli.errors import CommandError, ExitCode, library_errors
 from smallearn.cli.io.files import check_output, read_model, write_file
@@ -18,16 +29,8 @@ smallearn export model.json --to c --number int8 -o model.h
 smallearn export model.json --to sql --dialect duckdb --table patients
 smallearn export model.json --to arduino -o TumourModel
 """
-# The options of each target.
-OPTIONS = {
-    "c": ("number", "layout", "name", "form"),
-    "arduino": ("number", "layout", "name"),
-    "sql": ("dialect", "table", "form", "view"),
-    "onnx": ("inputs",),
-    "python": ("inputs",),
-    "javascript": ("inputs",),
-    "rust": ("inputs",),
-}
+# Each sets the parameter of that name of the target's function, if it has one.
+OPTIONS = ("number", "layout", "name", "form", "dialect", "table", "view", "inputs")
 
 
 def add(commands) -> argparse.ArgumentParser:
@@ -40,16 +43,15 @@ def add(commands) -> argparse.ArgumentParser:
         examples=EXAMPLES,
     )
     add_model(parser)
-    parser.add_argument(
-        "--to", required=True, choices=sorted(OPTIONS), metavar="TARGET", help=", ".join(sorted(OPTIONS))
-    )
+    add_named(parser, "--to", TARGET_NAMES, required=True, choices=TARGET_NAMES, metavar="TARGET", help="%(names)s")
     add_path(
         parser, "-o", "--output", metavar="FILE", help="the file to write, for arduino the folder (default: print it)"
     )
     parser.add_argument(
         "--number",
         metavar="TYPE",
-        help="C, Arduino: float32, float64, int8, int16 or int32 (default: float32, for Arduino int16)",
+        help="C, Arduino: float32, float64, int8, int16 or int32 (default: float32, for Arduino int16); "
+        "ONNX: float32 or float64 (default: float32)",
     )
     parser.add_argument("--layout", metavar="KIND", help="C, Arduino: code or table (default: code)")
     parser.add_argument("--name", metavar="NAME", help="C, Arduino: prefix of all names (default: model)")
@@ -58,13 +60,13 @@ def add(commands) -> argparse.ArgumentParser:
         metavar="FORM",
         help="C: header, h or c (default: header); SQL: select, view or expression (default: select)",
     )
-    parser.add_argument("--dialect", metavar="NAME", help="SQL: postgresql, duckdb or sqlite (default: postgresql)")
+    add_named(parser, "--dialect", DIALECT_NAMES, metavar="NAME", help="SQL: %(names)s (default: postgresql)")
     parser.add_argument("--table", metavar="NAME", help="SQL: the table to score (default: data)")
     parser.add_argument("--view", metavar="NAME", help="SQL: the view to create (default: scored)")
     parser.add_argument(
         "--inputs",
         metavar="WHICH",
-        help="Python, JavaScript, Rust, ONNX: a row has all features, or only those used (default: all)",
+        help="Python, JavaScript, Rust, ONNX: a row has all features, or only those used (default: all, for Rust used)",
     )
     add_printing(parser, json=False)
     return parser
@@ -72,34 +74,43 @@ def add(commands) -> argparse.ArgumentParser:
 
 def run(arguments: argparse.Namespace, console: Console) -> int:
     """Export and write, or print."""
-    options = _target_options(arguments)
-    if arguments.output is not None and arguments.to != "arduino":
-        check_output(arguments.output, arguments.model)
-    model = read_model(arguments)
-    if arguments.to in ("arduino", "onnx") and arguments.output is None:
-        raise CommandError(f"--to {arguments.to} needs -o: it is not text")
     from smallearn.export import TARGETS
 
-    folder = (arguments.output,) if arguments.to == "arduino" else ()
+    function = TARGETS[arguments.to]
+    parameters = signature(function).parameters
+    options = _target_options(arguments, parameters)
+    writes_folder = "folder" in parameters
+    if arguments.output is not None and not writes_folder:
+        check_output(arguments.output, arguments.model)
+    model = read_model(arguments)
+    if writes_folder:
+        options["folder"] = _output(arguments)
     with library_errors(arguments, TypeError, ImportError):
-        exported = TARGETS[arguments.to](model, *folder, **options)
-    if arguments.to == "arduino":
-        console.note(f"Wrote an Arduino library to {exported}.")
-    elif arguments.output is None:
+        exported = function(model, **options)
+    if writes_folder:
+        console.note(f"Wrote the folder {exported}.")
+    elif isinstance(exported, str) and arguments.output is None:
         _print(exported)
     else:
-        write_file(exported if isinstance(exported, str) else exported.SerializeToString(), arguments.output)
+        content = exported if isinstance(exported, str | bytes) else exported.SerializeToString()
+        write_file(content, _output(arguments))
         console.note(f"Wrote {arguments.output}.")
     return ExitCode.DONE
 
 
-def _target_options(arguments: argparse.Namespace) -> dict[str, Any]:
-    """The options that the user set, all of which the target must know."""
-    names = sorted({name for names in OPTIONS.values() for name in names})
-    options = {name: getattr(arguments, name) for name in names if getattr(arguments, name) is not None}
-    unknown = [f"--{name}" for name in options if name not in OPTIONS[arguments.to]]
+def _output(arguments: argparse.Namespace) -> Path:
+    """The file or folder to write, for a target that cannot be printed."""
+    if arguments.output is None:
+        raise CommandError(f"--to {arguments.to} needs -o: it is not text")
+    return arguments.output
+
+
+def _target_options(arguments: argparse.Namespace, parameters: Collection[str]) -> dict[str, Any]:
+    """The options that the user set; each must be one of the parameters of the target's function."""
+    options = {name: getattr(arguments, name) for name in OPTIONS if getattr(arguments, name) is not None}
+    unknown = [f"--{name}" for name in options if name not in parameters]
     if unknown:
-        known = ", ".join(f"--{name}" for name in OPTIONS[arguments.to])
+        known = ", ".join(f"--{name}" for name in OPTIONS if name in parameters) or "none of these options"
         raise CommandError(f"{', '.join(unknown)} does not go with --to {arguments.to}; it takes {known}")
     return options
 

@@ -7,8 +7,9 @@ from typing import Any
 
 from smallearn._text import show
 from smallearn.cli.arguments import (
-    CHIPS,
+    CHIP_NAMES,
     add_command,
+    add_named,
     add_path,
     add_printing,
     add_selection,
@@ -58,7 +59,7 @@ def add(commands) -> argparse.ArgumentParser:
     add_training(parser)
     add_path(parser, "-o", "--output", required=True, metavar="FILE", help="the model file to write (JSON)")
     add_selection(parser, max_terms=10)
-    parser.add_argument("--device", metavar="CHIP", help=f"a chip that the model has to fit: {CHIPS}")
+    add_named(parser, "--device", CHIP_NAMES, metavar="CHIP", help="a chip that the model has to fit: %(names)s")
     for name, (unit, text) in LIMITS.items():
         parser.add_argument(f"--{name.replace('_', '-')}", type=positive_number, metavar=unit, help=text)
     add_printing(parser)

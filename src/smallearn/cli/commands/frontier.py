@@ -7,7 +7,15 @@ from pathlib import Path
 from typing import Any
 
 from smallearn._text import show
-from smallearn.cli.arguments import CHIPS, add_command, add_path, add_printing, add_selection, add_training
+from smallearn.cli.arguments import (
+    CHIP_NAMES,
+    add_command,
+    add_named,
+    add_path,
+    add_printing,
+    add_selection,
+    add_training,
+)
 from smallearn.cli.console import Console, heading
 from smallearn.cli.errors import CommandError, ExitCode, library_errors, not_installed
 from smallearn.cli.io.files import check_output, file_name, print_json, write_file
@@ -40,7 +48,7 @@ def add(commands) -> argparse.ArgumentParser:
     add_training(parser)
     add_selection(parser, max_terms=10)
     add_path(parser, "-o", "--output", metavar="FILE", help="write the table as CSV")
-    parser.add_argument("--chip", metavar="CHIP", help=f"add bytes and time on a chip: {CHIPS}")
+    add_named(parser, "--chip", CHIP_NAMES, metavar="CHIP", help="add bytes and time on a chip: %(names)s")
     parser.add_argument(
         "--number", metavar="TYPE", help="the number format on the chip: float32, int8, int16, int32 (default: int8)"
     )

@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +14,9 @@ from smallearn.export._c.writer import c_text
 from smallearn.export._fixed.codes import Count
 from smallearn.export._fixed.quantise import IntegerModel, target_of
 from smallearn.export._names import comment_text, identifier
-from smallearn.model import SMaLLModel
 from smallearn.model._rows import as_model
 
 SENTENCE = "sentence=A small classifier, made by smallearn."  # marks an earlier export
-OPTIONS = ("layout", "arguments", "ranges", "counts", "conformance")
 
 
 def to_arduino(
@@ -26,7 +24,12 @@ def to_arduino(
     folder: str | os.PathLike,
     number: str = "int16",
     name: str | None = None,
-    **options: Any,
+    *,
+    layout: str = "code",
+    arguments: bool = False,
+    ranges: Mapping[str, tuple[float, float]] | None = None,
+    counts: Mapping[str, tuple[float, float, int, int]] | None = None,
+    conformance: Any = None,
 ) -> Path:
     """Write a model as a library for the Arduino IDE, with an example sketch.
 
@@ -43,8 +46,8 @@ def to_arduino(
         The type of the weights, as in `to_c`.
     name : str, default=None
         The name of the library and its header; functions have it in lower case. Default: after the folder.
-    **options : dict
-        ``layout``, ``arguments``, ``ranges``, ``counts`` and ``conformance``, as in `to_c`.
+    layout, arguments, ranges, counts, conformance
+        As in `to_c`.
 
     Returns
     -------
@@ -68,16 +71,15 @@ def to_arduino(
     ...     sorted(path.name for path in library.rglob("*.*"))
     ['Tumour.h', 'TumourDemo.ino', 'keywords.txt', 'library.properties']
     """
-    unknown = [option for option in options if option not in OPTIONS]
-    if unknown:
-        raise TypeError(f"to_arduino has no option {listed(unknown)}; there are {', '.join(OPTIONS)}.")
     place = Path(folder).absolute()
     library = _library_name(place.name) if name is None else name
     if not isinstance(library, str) or not NAME.fullmatch(library):
         raise ParameterError(
             Parameter("name", library), " must be a letter, then at most 39 letters, digits or underscores."
         )
-    files = _files(as_model(model), library, number, options)
+    target = target_of(as_model(model), number, ranges=ranges, counts=counts)
+    c = CModel(prefix=_prefix(library), target=target, arguments=bool(arguments))
+    files = _files(c, library, layout, conformance)
     _refuse_to_overwrite(place)
     with folder_draft_of(place) as draft:
         for path, text in files.items():
@@ -100,15 +102,12 @@ def _prefix(library: str) -> str:
 # --- the files -------------------------------------------------------------------------------------------------------
 
 
-def _files(model: SMaLLModel, library: str, number: str, options: dict[str, Any]) -> dict[str, str]:
+def _files(c: CModel, library: str, layout: str, conformance: Any) -> dict[str, str]:
     """The text of each file by its path in the folder."""
-    conformance = options.get("conformance")
-    target = target_of(model, number, ranges=options.get("ranges"), counts=options.get("counts"))
-    c = CModel(prefix=_prefix(library), target=target, arguments=bool(options.get("arguments")))
     return {
         "library.properties": "\n".join(_properties(c, library)) + "\n",
         "keywords.txt": "\n".join(_keywords(c, library)) + "\n",
-        f"src/{library}.h": c_text(c, "header", options.get("layout", "code"), conformance),
+        f"src/{library}.h": c_text(c, "header", layout, conformance),
         f"examples/{library}Demo/{library}Demo.ino": "\n".join(_sketch(c, library, conformance is not None)) + "\n",
     }
 

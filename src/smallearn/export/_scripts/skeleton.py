@@ -6,10 +6,13 @@ A language is a subclass of `Script`, in a file of its own. It has
   names); a ``@name@`` alone on a line is a block of lines, indented as it is there and absent if there are none;
 - ``test_template``: what is added if there are test vectors;
 - ``two_classes`` and ``more_classes``: what ``@decision@`` is;
-- methods that write a number, text, a cell of a row, a condition.
+- the abstract methods: ``number``, ``string``, ``cell``, ``labels``, ``named_place``, ``reading``, ``missing``,
+  ``equal`` and ``either``;
+- where the language differs, other class variables (``comment``, ``brackets``, …) and the methods ``value``,
+  ``operand`` and ``summand``.
 
-To add a language: write such a file with a function ``to_…`` that calls `write`, and add one line to
-``smallearn.export.TARGETS``.
+To add a language: write such a file with a function ``to_…(model, *, inputs, conformance)`` that calls `write`, and add
+one line to ``smallearn.export.TARGETS``.
 """
 
 import re
