@@ -1,5 +1,7 @@
 """Scores with intervals, and errors."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,7 +11,7 @@ from sklearn.datasets import load_breast_cancer, load_iris
 
 from smallearn import SMaLLClassifier
 from smallearn.evaluation import evaluate
-from smallearn.model import Prototype, SMaLLModel, Term
+from smallearn.model import Prototype, Selection, SMaLLModel, Term
 
 
 @pytest.fixture(scope="module", params=["two classes", "three classes"])
@@ -88,3 +90,22 @@ def test_labels_may_be_a_column_and_must_be_as_many():
     assert evaluate(model, [[1.0], [-1.0]], pd.DataFrame({"y": [True, False]})["y"]).accuracy.value == 1.0
     with pytest.raises(ValueError, match="one label for each of the 2 rows"):
         evaluate(model, [[1.0], [-1.0]], [True])
+
+
+def test_a_summary_says_how_far_the_rows_can_tell():
+    model = SMaLLModel(("no", "yes"), "<U3", 1, (Prototype(1, 0.0, (Term(0, 1.0),)),))
+    X, y = [[1.0], [-1.0], [2.0], [3.0]], ["yes", "no", "yes", "no"]
+    trained = model.trained_on(np.array(X), y)
+    on_training = ("These are the training rows: expect lower scores on new rows.",)
+    assert evaluate(trained, X, y).summary(trained) == on_training
+    selected = replace(trained, selection=Selection("accuracy", (0.7, 0.8), 2, ()))
+    rely, optimistic = evaluate(selected, X, y).summary(selected)
+    assert rely == "75.0% ± 5.0% by cross-validation (accuracy, 2 folds): the score to rely on."
+    assert optimistic == "These are the training rows, so the scores on them are optimistic."
+    unknown = evaluate(model, X, y)
+    assert unknown.summary(model, rows="the rows of a file") == (
+        f"{unknown.accuracy:.1%} of the rows of a file are predicted correctly.",
+    )
+    worse = ["no", "no", "no", "no"]
+    *_, baseline = evaluate(trained, X, worse).summary(trained)
+    assert baseline == "Always guessing the most common class would be at least as accurate."

@@ -9,7 +9,7 @@ import pytest
 from scipy import sparse
 
 from smallearn import plot
-from smallearn.model import Prototype, Term
+from smallearn.model import Prototype, Range, Term
 from tests.helpers.models import CARD, NO, ROWS, THREE, YES
 from tests.helpers.pictures import MANY, ODD, ODD_LABELS, PAIRS, RNG, drawn
 
@@ -112,3 +112,24 @@ def test_a_surface_of_a_single_row_or_without_a_boundary_is_drawn():
 def test_a_surface_that_cannot_be_says_why(model, options, problem):
     with pytest.raises(ValueError, match=problem):
         plot.decision_surface(model, **options)
+
+
+def test_alone_other_features_are_fixed_at_their_mean_or_in_the_middle_of_their_range():
+    terms = (
+        Term(0, 1.0, "a"),
+        Term(1, 1.0, "b"),
+        Term(2, 1.0, "c", mean=0.25),
+        Term(3, 1.0, "d"),
+        Term(4, 1.0, "e", "missing"),
+    )
+    ranges = tuple(Range(feature, 0.0, 3.0) for feature in (0, 1, 3))
+    model = replace(YES, n_features=5, prototypes=(Prototype(1, 0.0, terms),), ranges=ranges)
+    ax = plot.decision_surface(model, features=("a", "b"))
+    assert "fixed: c = 0.25, d = 1.5, e = 0" in ax.get_xlabel()
+
+
+def test_a_feature_without_values_is_fixed_as_missing():
+    terms = (Term(0, 1.0, "a"), Term(1, 1.0, "b"), Term(2, 1.0, "c", "missing"))
+    model = replace(YES, prototypes=(Prototype(1, 0.0, terms),), ranges=())
+    X = np.column_stack([PAIRS, np.full(len(PAIRS), np.nan)])
+    assert "fixed: c = missing" in plot.decision_surface(model, X, features=("a", "b")).get_xlabel()

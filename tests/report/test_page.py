@@ -16,13 +16,13 @@ from sklearn.datasets import load_breast_cancer
 from smallearn import SMaLLClassifierCV
 from smallearn.devices import CHIPS
 from smallearn.evaluation import Comparison, Familiar, evaluate
-from smallearn.model import Prototype, Range, Rows, Selection, SMaLLModel, Term, read_rows
+from smallearn.model import Prototype, Range, Rows, Selection, SMaLLModel, Step, Term, read_rows
 from smallearn.model._columns import gather
 from smallearn.report import _page as report
 from smallearn.report import report_html
 from tests.helpers.browser import HOSTILE, NASTY, example, messy
 from tests.helpers.html_pages import check_form
-from tests.helpers.models import CARD, THREE, YES
+from tests.helpers.models import CARD, RANGED, THREE, YES
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -159,6 +159,21 @@ def test_conditions_that_are_not_quite_the_model_say_so():
     found = example("breast cancer").page
     assert ("Approximate rule" in found) != ("<h3>As a rule</h3>" in found)
     assert ("Agrees with the model on" in found) == ("Approximate rule" in found)
+
+
+def test_two_numbers_have_a_surface_and_a_larger_model_with_a_higher_score_is_named():
+    steps = (Step(2, 1, 0.85, 0.02), Step(5, 2, 0.9, 0.02))
+    chosen = replace(RANGED, selection=Selection("accuracy", (0.9, 0.8), 6, steps))
+    found = check_form(report_html(chosen, chips=()))
+    assert "Where each class is predicted; the line is where the decision changes." in found.words
+    assert "The highest score is 90.0%, with 5 terms;" in found.words
+
+
+def test_rows_of_one_class_have_no_curves():
+    X, y = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, 0.0]]), ["yes", "yes"]
+    found = check_form(report_html(YES, X, y, chips=()))
+    assert "ROC" not in found.words
+    assert "None of the 2 rows is predicted wrongly." in found.words
 
 
 # --- one reading of the rows -----------------------------------------------------------------------------------------
