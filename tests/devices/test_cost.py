@@ -19,7 +19,7 @@ from smallearn.export._fixed.float32 import certain, error_bound, exact_scores
 from smallearn.export._fixed.quantise import IntegerModel, target_of
 from smallearn.export._flat import flatten
 from smallearn.model import Prototype, Range, Term
-from smallearn.model._rule import decide
+from smallearn.model._decision import decide
 from tests.helpers.exports import MODELS, edge_rows, full_table, trained_models
 from tests.helpers.tools import MARKED_CHIPS, need_chip
 

@@ -8,7 +8,7 @@ import pandas as pd
 from smallearn.evaluation import Group, evaluate
 from smallearn.evaluation._groups import groups_of
 from smallearn.model import Prototype, SMaLLModel, Term
-from smallearn.model._rows import read_rows
+from smallearn.model._arguments import read_rows
 
 
 def test_groups_are_by_category_and_gap_too():

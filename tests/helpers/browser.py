@@ -13,7 +13,7 @@ from smallearn import SMaLLClassifier, SMaLLModel
 from smallearn.export._flat import flatten
 from smallearn.model import Prototype, Range, Term
 from smallearn.model._columns import factor_of_one
-from smallearn.model._rule import winners
+from smallearn.model._decision import winners
 from smallearn.report import report_html
 from smallearn.report._panel import Field, fields_of
 from tests.helpers.exports import MIXED, edges, full_table, trained

@@ -12,9 +12,9 @@ from scipy import sparse
 
 from smallearn import SMaLLModel
 from smallearn.model import Prototype, Term
-from smallearn.model._columns import CHUNK_ROWS
-from smallearn.model._rows import read_rows
-from smallearn.model._rule import leads
+from smallearn.model._arguments import read_rows
+from smallearn.model._decision import leads
+from smallearn.model._rows import CHUNK_ROWS
 from tests.helpers.models import BEST, NO, ROWS, THREE, YES
 
 # --- kinds of X ------------------------------------------------------------------------------------------------------

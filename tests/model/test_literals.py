@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from smallearn.model import Prototype, SMaLLModel, Term
-from smallearn.model._columns import CHUNK_ROWS
+from smallearn.model._rows import CHUNK_ROWS
 from tests.helpers.frames import pandas_table, polars_table
 from tests.helpers.models import CARD, by_definition, factor_by_definition
 

@@ -7,7 +7,7 @@ import pytest
 
 from smallearn import plot
 from smallearn.model import Range
-from smallearn.model._rule import leads
+from smallearn.model._decision import leads
 from smallearn.plot._colours import style_of
 from smallearn.plot._rows import additions
 from tests.helpers.models import CARD, RANGED, ROWS, THREE, YES

@@ -17,7 +17,7 @@ from smallearn import SMaLLClassifierCV
 from smallearn.devices import CHIPS
 from smallearn.evaluation import Comparison, Familiar, evaluate
 from smallearn.model import Prototype, Range, Rows, Selection, SMaLLModel, Step, Term, read_rows
-from smallearn.model._columns import gather
+from smallearn.model._rows import gather
 from smallearn.report import _page as report
 from smallearn.report import report_html
 from tests.helpers.browser import HOSTILE, NASTY, example, messy

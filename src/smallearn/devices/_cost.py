@@ -17,7 +17,7 @@ from smallearn.export._c.model import CModel
 from smallearn.export._c.writer import c_text
 from smallearn.export._fixed.numbers import TargetModel
 from smallearn.export._fixed.quantise import target_of
-from smallearn.model._rows import as_model
+from smallearn.model._arguments import as_model
 
 NUMBERS = ("float32", "int8", "int16", "int32")
 METHODS = ("auto", "measure", "estimate")

@@ -20,8 +20,8 @@ from sklearn.tree import DecisionTreeClassifier
 from smallearn._text import count
 from smallearn.evaluation._evaluate import Evaluation
 from smallearn.model import SMaLLModel
+from smallearn.model._arguments import as_model
 from smallearn.model._parts import standard_error
-from smallearn.model._rows import as_model
 
 FOLDS = 5
 N_FAMILIAR = 5  # standard models, and calls of `step`

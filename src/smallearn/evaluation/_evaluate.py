@@ -14,8 +14,8 @@ from smallearn._text import count, show
 from smallearn.evaluation._groups import Group, groups_of
 from smallearn.evaluation._intervals import Interval, bootstrap, wilson
 from smallearn.model import SMaLLModel
-from smallearn.model._rows import as_model, codes, read_rows
-from smallearn.model._rule import class_scores, decide
+from smallearn.model._arguments import as_model, codes, read_rows
+from smallearn.model._decision import class_scores, decide
 
 MOST_ERRORS = 10  # that are listed
 

@@ -8,8 +8,9 @@ import numpy as np
 
 from smallearn._text import show, show_category
 from smallearn.model import SMaLLModel
-from smallearn.model._columns import Column, Rows
-from smallearn.model._rule import winners
+from smallearn.model._columns import Column
+from smallearn.model._decision import winners
+from smallearn.model._rows import Rows
 
 MOST_GROUPS, FEWEST_ROWS = 5, 10  # that are listed; that a group has, unless 5% of all rows are more
 FEW_VALUES = 5  # of a number: each is a group; more values are split at the quartiles

@@ -7,7 +7,7 @@ from typing import Any
 from smallearn._text import count, exact, joined, show, signed
 from smallearn.explain._digits import rounded
 from smallearn.model import SMaLLModel, Term
-from smallearn.model._rows import as_model, checked_units, read_rows
+from smallearn.model._arguments import as_model, checked_units, read_rows
 from smallearn.model._sentences import CONSTANT, Line, score_title
 from smallearn.model._term import condition_text
 

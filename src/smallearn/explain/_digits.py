@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from smallearn.model import SMaLLModel, Term
-from smallearn.model._columns import Rows
-from smallearn.model._rows import as_model, read_rows
-from smallearn.model._rule import decide, scores
+from smallearn.model._arguments import as_model, read_rows
+from smallearn.model._decision import decide, scores
+from smallearn.model._rows import Rows
 
 MOST_DIGITS = 17  # enough to tell any two floats apart
 MOST_POINTS = 100  # for a literal, when weights become whole numbers

@@ -10,9 +10,9 @@ from scipy import stats
 
 from smallearn._text import count, show
 from smallearn.model import SMaLLModel, Term
-from smallearn.model._columns import Rows
-from smallearn.model._rows import as_model, codes, read_rows
-from smallearn.model._rule import decide, scores, winners
+from smallearn.model._arguments import as_model, codes, read_rows
+from smallearn.model._decision import decide, scores, winners
+from smallearn.model._rows import Rows
 
 REPEATS = 10
 

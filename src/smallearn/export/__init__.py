@@ -27,7 +27,7 @@ from smallearn.export._scripts.javascript import to_javascript
 from smallearn.export._scripts.python import to_python
 from smallearn.export._scripts.rust import to_rust
 from smallearn.export._sql.writer import to_sql
-from smallearn.model._rows import as_model
+from smallearn.model._arguments import as_model
 
 __all__ = [
     "TARGETS",

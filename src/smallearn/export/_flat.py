@@ -17,8 +17,8 @@ from smallearn._text import show
 from smallearn._version import __version__
 from smallearn.export._names import unique_names
 from smallearn.model import SMaLLModel, Term
+from smallearn.model._arguments import as_model
 from smallearn.model._parts import Category
-from smallearn.model._rows import as_model
 from smallearn.model._sentences import threshold_text
 
 HASH_DIGITS = 12

@@ -1,6 +1,6 @@
 """Test vectors: rows as a target reads them, with the class that the model predicts for each.
 
-Every function here takes X as `SMaLLModel.predict` does; rows are read once, with `smallearn.model._rows.read_rows`.
+Every function here takes X as `SMaLLModel.predict` does; rows are read once, by `smallearn.model.read_rows`.
 """
 
 from collections.abc import Iterator, Sequence
@@ -12,9 +12,9 @@ import numpy as np
 from smallearn._text import show
 from smallearn.export._flat import FlatModel
 from smallearn.model import SMaLLModel
+from smallearn.model._arguments import read_rows
 from smallearn.model._columns import is_missing
-from smallearn.model._rows import read_rows
-from smallearn.model._rule import decide
+from smallearn.model._decision import decide
 
 Cell = str | float | None  # text, a number, or missing
 CELLS = 2**20  # of the table that is predicted at a time

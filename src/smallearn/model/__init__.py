@@ -1,9 +1,9 @@
 """The trained model on its own: it predicts, prints itself and reads and writes JSON, with numpy alone."""
 
-from smallearn.model._columns import Rows
+from smallearn.model._arguments import as_model, read_rows
 from smallearn.model._model import SMaLLModel, load_model
 from smallearn.model._parts import DataFacts, Prototype, Range, Selection, Step, Term, Training
-from smallearn.model._rows import as_model, read_rows
+from smallearn.model._rows import Rows
 
 __all__ = [
     "DataFacts",

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from smallearn._run.hashing import digest, hex_digest
-from smallearn.model._columns import Column, gather
+from smallearn.model._columns import Column
 from smallearn.model._parts import Term
+from smallearn.model._rows import gather
 
 TOGETHER = 64  # columns read at a time, so that a sparse matrix never becomes dense as a whole
 EXACT = 2.0**53  # larger whole numbers may lie between two floats

@@ -1,6 +1,6 @@
 """The trained model: frozen, in raw units, only the terms it uses. Needs numpy alone.
 
-`_rule` has the rule by which it decides, `_columns` the value of a term on a row, `_print` and `_html` what it looks
+`_decision` is the rule by which it decides, `_columns` the value of a term on a row, `_print` and `_html` what it looks
 like, `_json` its file.
 """
 
@@ -15,12 +15,13 @@ import numpy as np
 
 from smallearn.model import _html, _json, _print
 from smallearn.model._checks import check_parts
-from smallearn.model._columns import Rows, factor_in, gather
+from smallearn.model._columns import factor_in
+from smallearn.model._decision import class_scores, decide, finite, scores
 from smallearn.model._fingerprint import fingerprint
 from smallearn.model._one_row import decide_one
 from smallearn.model._parts import DataFacts, Prototype, Range, Selection, Term, Training
-from smallearn.model._rule import class_scores, decide, finite, scores
-from smallearn.model._sentences import rule_sentence
+from smallearn.model._rows import Rows, gather
+from smallearn.model._sentences import decision_sentence
 from smallearn.model._totals import attainable_totals
 
 FEW_CLASSES = 32  # for which comparing all labels with each class is faster than looking up each label
@@ -141,7 +142,7 @@ class SMaLLModel:
         str
             One sentence.
         """
-        return rule_sentence(self)
+        return decision_sentence(self)
 
     @property
     def is_score_card(self) -> bool:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from smallearn._text import listed, show
 from smallearn.model._columns import TEXT, factor_of_one
-from smallearn.model._rule import score
+from smallearn.model._decision import score
 
 if TYPE_CHECKING:
     from smallearn.model._model import SMaLLModel

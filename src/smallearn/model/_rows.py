@@ -1,157 +1,215 @@
-"""What users pass beside a model, checked and as the model reads it: one row, many rows, units, labels."""
+"""Reading X for a model: the columns in use of an array, a sparse matrix or a table, a chunk of rows at a time.
 
-import os
-from collections.abc import Mapping
+A chunk is small enough for its columns to stay in the cache. `Rows` keeps the columns of a whole table, so that several
+functions share one reading. Needs numpy alone: tables are recognised by their methods.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from smallearn._text import listed, show
-from smallearn.model._columns import TEXT, Rows
-from smallearn.model._model import SMaLLModel
+from smallearn.model._columns import Column
+from smallearn.model._decision import scores
+from smallearn.model._parts import Prototype
+from smallearn.model._term import Term
+
+CHUNK_ROWS = 4096  # so that the columns gathered for one chunk stay in the cache
 
 
-def values_of(model: SMaLLModel, row: Any) -> dict[int, Any]:
-    """The value of each feature in use, by its position.
+def gather(X: Any, features: Sequence[Term], n_features: int) -> Iterator[tuple[int, dict[int, Column]]]:
+    """For each chunk of rows, the number of rows and the columns of ``features``, which has a term for each of them.
 
-    ``row`` is a mapping by name, a sequence of all features, a pandas Series, or a table, array or `Rows` of one row.
+    ``X`` is an array, a sparse matrix or a table, or `Rows`, which are a single chunk.
     """
-    if isinstance(row, Rows):
-        if row.n_rows != 1:
-            raise ValueError(f"A case is one row; there are {row.n_rows} here.")
-        return {term.feature: row.column(term).values[0] for term in model.features}
-    if isinstance(row, TEXT):
-        raise ValueError(f"A case is a mapping or a sequence of values, not the text {show(row)}.")
-    if hasattr(row, "shape") and len(row.shape) == 2:
-        if row.shape[0] != 1:
-            raise ValueError(f"A case is one row; this table has {row.shape[0]}.")
-        named = all(term.name is not None for term in model.features)
-        if hasattr(row, "columns") and not named:
-            row = [row[name].to_numpy()[0] for name in row.columns]
-        elif hasattr(row, "columns"):
-            row = {name: row[name].to_numpy()[0] for name in row.columns}
-        else:
-            row = (row.toarray() if hasattr(row, "toarray") else row)[0]
-    elif not hasattr(row, "keys") and len(row) == 1 and hasattr(row[0], "__len__") and not isinstance(row[0], TEXT):
-        row = row[0]
-    features = model.features
-    if hasattr(row, "keys"):
-        missing = [term.label for term in features if term.label not in set(row.keys())]
-        if missing:
-            raise ValueError(f"The case lacks {listed(missing)}; the model uses {listed([t.label for t in features])}.")
-        return {term.feature: row[term.label] for term in features}
-    if len(row) != model.n_features:
-        raise ValueError(f"The case has {len(row)} values; the model was trained on {model.n_features} features.")
-    return {term.feature: row[term.feature] for term in features}
-
-
-def as_model(model: Any) -> SMaLLModel:
-    """Return the model of a fitted estimator; a model is returned as it is.
-
-    Every function that takes a model takes a fitted estimator too, by calling this first.
-
-    Parameters
-    ----------
-    model : SMaLLModel or fitted estimator
-        A `SMaLLModel`, a fitted `SMaLLClassifier` or `SMaLLClassifierCV`, or a search over their parameters such as
-        scikit-learn's ``GridSearchCV``.
-
-    Returns
-    -------
-    SMaLLModel
-        The model itself, or the estimator's ``model_``.
-
-    Raises
-    ------
-    ValueError
-        If the estimator is not fitted.
-    TypeError
-        If it is anything else: a path, a pipeline, another estimator.
-
-    Examples
-    --------
-    >>> from smallearn import SMaLLClassifier
-    >>> from smallearn.model import as_model
-    >>> classifier = SMaLLClassifier(n_prototypes=1, n_nonzero=1).fit([[0.0], [1.0]], ["no", "yes"])
-    >>> as_model(classifier) is classifier.model_
-    True
-    """
-    estimator = getattr(model, "best_estimator_", model)  # that of a search over parameters
-    fitted = getattr(estimator, "model_", estimator)
-    if isinstance(fitted, SMaLLModel):
-        return fitted
-    kind = type(estimator).__name__
-    if isinstance(model, str | os.PathLike):
-        raise TypeError(f"{show(os.fspath(model))} is a path, not a model; read it first: smallearn.load_model(path).")
-    if hasattr(estimator, "steps"):
-        raise TypeError(
-            f"A {kind} is not a model. Pass its last step, pipeline[-1], with rows as the earlier steps return them."
-        )
-    if hasattr(estimator, "fit") and _is_from_smallearn(type(estimator)):
-        raise ValueError(f"This {kind} is not fitted yet and has no model; call fit first (with refit=True).")
-    raise TypeError(f"A {kind} is not a model; pass a SMaLLModel or a fitted SMaLLClassifier or SMaLLClassifierCV.")
-
-
-def _is_from_smallearn(kind: type) -> bool:
-    """Whether a class, or one that it inherits from, is defined in this package."""
-    package = __name__.partition(".")[0]
-    return any(base.__module__.partition(".")[0] == package for base in kind.__mro__)
-
-
-def as_row(model: SMaLLModel, values: dict[int, Any]) -> dict[str, Any]:
-    """Values by position as a mapping by name, for `SMaLLModel.predict_one`."""
-    return {term.label: values[term.feature] for term in model.features}
-
-
-def checked_units(model: SMaLLModel, units: Mapping[str, str] | None) -> Mapping[str, str]:
-    """The units of features, if all of these are in use."""
-    units = {} if units is None else units
-    known = {term.label for term in model.features}
-    unknown = [name for name in units if name not in known]
-    if unknown:
-        raise ValueError(f"There are units for {listed(unknown)}; the model uses {listed(sorted(known))}.")
-    return units
-
-
-def codes(model: SMaLLModel, y: Any, n_rows: int) -> np.ndarray:
-    """The position of each row's class; a label that the model does not know is refused."""
-    labels = np.asarray(y)
-    if labels.shape != (n_rows,):
-        raise ValueError(f"y has shape {labels.shape}; it must have one label for each of the {n_rows} rows of X.")
-    code = model.codes(labels)
-    unknown = list(dict.fromkeys(labels[code < 0].tolist()))
-    if unknown:
+    if isinstance(X, Rows):
+        if X.shape[1] != n_features:
+            raise ValueError(
+                f"These rows have {X.shape[1]} features; the model was trained on {n_features}. "
+                "Read the table again for this model."
+            )
+        if X.n_rows:
+            yield X.n_rows, {term.feature: X.column(term) for term in features}
+        return
+    if not hasattr(X, "shape"):
+        X = np.asarray(X)
+    if len(X.shape) != 2:
         raise ValueError(
-            f"y has labels that the model does not know: {listed(unknown[:5])}; "
-            f"its classes are {listed(model.classes)}."
+            f"X has shape {X.shape}; the model was trained on {n_features} features. X must be rows × features."
         )
-    return code
+    by_name = hasattr(X, "columns") and all(term.name is not None for term in features)
+    read = _named_reader(X, features) if by_name else _position_reader(X, features, n_features)
+    for begin in range(0, X.shape[0], CHUNK_ROWS):
+        rows = slice(begin, min(X.shape[0], begin + CHUNK_ROWS))
+        columns = zip(features, read(rows), strict=True)
+        yield rows.stop - begin, {term.feature: Column(values, term.label) for term, values in columns}
 
 
-def read_rows(model: SMaLLModel, X: Any) -> Rows:
-    """Read the columns that a model uses, once for all questions about these rows.
+Reader = Callable[[slice], Iterable[np.ndarray]]  # from a range of rows to the columns in use
+
+
+def _named_reader(X: Any, features: Sequence[Term]) -> Reader:
+    names = list(X.columns)
+    missing = [term.name for term in features if term.name not in names]
+    if missing:
+        raise ValueError(
+            f"The table lacks the columns {listed(missing)} that the model uses; its first are {listed(names[:5])}."
+        )
+    twice = [term.name for term in features if names.count(term.name) > 1]
+    if twice:
+        raise ValueError(f"The table has more than one column called {listed(twice)}, which the model uses.")
+    columns = [np.asarray(X[term.name]) for term in features]
+    return lambda rows: [column[rows] for column in columns]
+
+
+def _position_reader(X: Any, features: Sequence[Term], n_features: int) -> Reader:
+    if X.shape[1] != n_features:
+        raise ValueError(f"X has shape {X.shape}; the model was trained on {n_features} features.")
+    index = [term.feature for term in features]
+    if hasattr(X, "iloc") or hasattr(X, "to_series"):  # a table: its columns have types of their own
+        columns = [np.asarray(X.iloc[:, l] if hasattr(X, "iloc") else X.to_series(l)) for l in index]
+        return lambda rows: [column[rows] for column in columns]
+    X = X.tocsr() if hasattr(X, "tocsr") else np.asarray(X)
+
+    def read(rows: slice) -> Iterable[np.ndarray]:
+        if not index:
+            return []
+        chosen = X[rows][:, index]
+        return np.ascontiguousarray((chosen.toarray() if hasattr(chosen, "toarray") else chosen).T)
+
+    return read
+
+
+class Rows:
+    """The columns of a table that a model uses, read once.
+
+    A model and every function that takes rows for a model take a `Rows` in place of ``X``. It keeps the value of each
+    term and the scores of each model, so that several questions about the same rows compute them once. `read_rows`
+    makes one.
 
     Parameters
     ----------
-    model : SMaLLModel
-        The model that the rows are for.
-    X : array, sparse matrix, table or Rows
-        Rows × features. `Rows` are returned as they are.
+    X : array, sparse matrix or table
+        Rows × features.
+    features : sequence of Term
+        One term for each feature to read.
+    n_features : int
+        The number of features that the model was trained on.
 
-    Returns
-    -------
-    Rows
-        What a model, and every function that takes rows for a model, takes in place of ``X``.
+    Attributes
+    ----------
+    n_rows : int
+        The number of rows.
+    shape : tuple of int
+        ``(n_rows, n_features)``.
+    columns : dict
+        From the position of each feature that was read to its column.
+
+    See Also
+    --------
+    read_rows : The columns that a model uses.
 
     Examples
     --------
     >>> from smallearn.model import Prototype, SMaLLModel, Term, read_rows
-    >>> dose = Term(feature=1, weight=2.0, name="dose")
-    >>> model = SMaLLModel(("no", "yes"), "<U3", n_features=3, prototypes=(Prototype(1, -3.0, (dose,)),))
-    >>> rows = read_rows(model, [[5.0, 1.0, 0.0], [5.0, 2.0, 0.0]])
-    >>> model.scores(rows).tolist()
-    [[-1.0], [1.0]]
-    >>> read_rows(model, rows) is rows
-    True
+    >>> prototype = Prototype(owner=1, intercept=-3.0, terms=(Term(feature=1, weight=2.0),))
+    >>> model = SMaLLModel(("no", "yes"), "<U3", n_features=3, prototypes=(prototype,))
+    >>> rows = read_rows(model, [[0.0, 1.0, 7.0], [0.0, 2.0, 7.0]])
+    >>> rows.n_rows, list(rows.columns)
+    (2, [1])
+    >>> model.predict(rows)
+    array(['no', 'yes'], dtype='<U3')
     """
-    return X if isinstance(X, Rows) else Rows(X, model.features, model.n_features)
+
+    def __init__(self, X: Any, features: Sequence[Term], n_features: int):
+        chunks = list(gather(X, features, n_features))
+        self.n_rows = sum(n_rows for n_rows, _ in chunks)
+        self.shape = (self.n_rows, n_features)
+        self.columns = {
+            term.feature: _joined([columns[term.feature] for _, columns in chunks], term.label) for term in features
+        }
+        self._factors: dict[tuple, np.ndarray] = {}
+        self._scores: dict[tuple[Prototype, ...], np.ndarray] = {}
+
+    def column(self, term: Term) -> Column:
+        """The column of a term's feature.
+
+        Parameters
+        ----------
+        term : Term
+            A term of the model that the rows were read for.
+
+        Returns
+        -------
+        Column
+            The values of the feature.
+
+        Raises
+        ------
+        ValueError
+            If the feature was not read, or was read under another name.
+        """
+        column = self.columns.get(term.feature)
+        if column is None or column.label != term.label:
+            raise ValueError(
+                f"These rows were read without feature {show(term.label)}; read the table again for this model."
+            )
+        return column
+
+    def factor(self, term: Term) -> np.ndarray:
+        """What the weight of a term is multiplied by, row by row; kept for the next call.
+
+        Parameters
+        ----------
+        term : Term
+            A term of a feature that was read.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            The feature's values for a raw term; 0 or 1 for a literal.
+        """
+        key = (term.feature, term.kind, type(term.value), term.value, term.mean)
+        if key not in self._factors:
+            self._factors[key] = np.asarray(self.column(term).factor(term), dtype=float)
+        return self._factors[key]
+
+    def scores(self, prototypes: tuple[Prototype, ...]) -> np.ndarray:
+        """The score of every prototype on every row; kept for the next call.
+
+        Parameters
+        ----------
+        prototypes : tuple of Prototype
+            Those of the model that the rows were read for.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_prototypes)
+            In points. It cannot be written to.
+        """
+        if prototypes not in self._scores:
+            z = scores(prototypes, self.factor, self.n_rows)
+            z.flags.writeable = False
+            self._scores[prototypes] = z
+        return self._scores[prototypes]
+
+    def fills_gaps(self, term: Term) -> bool:
+        """Whether the term's mean is used for a missing value in any row.
+
+        Parameters
+        ----------
+        term : Term
+            A raw term or a literal.
+
+        Returns
+        -------
+        bool
+            False for a literal, and for a raw term without a mean.
+        """
+        return term.mean is not None and bool(self.column(term).missing.any())
+
+
+def _joined(chunks: Sequence[Column], label: str) -> Column:
+    values = np.concatenate([chunk.values for chunk in chunks]) if chunks else np.empty(0)
+    return Column(values, label)

@@ -50,7 +50,7 @@ def size_text(model: "SMaLLModel") -> str:
     )
 
 
-def rule_sentence(model: "SMaLLModel") -> str:
+def decision_sentence(model: "SMaLLModel") -> str:
     """How the scores make a decision."""
     if len(model.classes) > 2:
         return f"Predict the class with the highest score; at a tie the first of {listed(model.classes)}."

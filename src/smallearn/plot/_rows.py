@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from smallearn.model import Rows, SMaLLModel, read_rows
-from smallearn.model._rows import codes
-from smallearn.model._rule import contributions
+from smallearn.model._arguments import codes
+from smallearn.model._decision import contributions
 
 
 def check_rows(X: Any) -> int:

@@ -7,7 +7,7 @@ import numpy as np
 
 from smallearn._text import show, show_category
 from smallearn.model import Rows, SMaLLModel, Term, as_model
-from smallearn.model._rule import leads
+from smallearn.model._decision import leads
 from smallearn.plot._canvas import axes_for, inches, label_axes, legend_above, name_of
 from smallearn.plot._colours import INK, UNLABELLED, Style, lighter, style_of
 from smallearn.plot._rows import compact, optional_codes

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from smallearn.model import Prototype, Rows, SMaLLModel, Term, as_model, read_rows
-from smallearn.model._rule import class_scores, leads
+from smallearn.model._decision import class_scores, leads
 from smallearn.model._sentences import score_title, threshold_text
 from smallearn.model._term import term_text
 from smallearn.plot._canvas import (

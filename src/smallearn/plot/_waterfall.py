@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from smallearn.model import SMaLLModel, Term, _rule, as_model
+from smallearn.model import SMaLLModel, Term, _decision, as_model
+from smallearn.model._arguments import as_row, values_of
 from smallearn.model._columns import factor_in_row, is_missing
-from smallearn.model._rows import as_row, values_of
 from smallearn.model._sentences import score_name, value_text
 from smallearn.model._term import term_text
 from smallearn.plot import _canvas as canvas
@@ -55,8 +55,8 @@ def contributions(model: Any, row: Any, *, ax: "Axes | None" = None) -> "Axes":
     values = values_of(model, row)
     decision = model.predict_one(as_row(model, values))
     factor = partial(factor_in_row, values)
-    scores = np.array([[float(_rule.score(prototype, factor)) for prototype in model.prototypes]])
-    number = int(_rule.winners(scores, model.owners)[0])
+    scores = np.array([[float(_decision.score(prototype, factor)) for prototype in model.prototypes]])
+    number = int(_decision.winners(scores, model.owners)[0])
     prototype = model.prototypes[number]
     labels = ["constant", *(_with_value(term, values[term.feature]) for term in prototype.terms), "score"]
     new = ax is None
@@ -66,7 +66,7 @@ def contributions(model: Any, row: Any, *, ax: "Axes | None" = None) -> "Axes":
     if new:
         canvas.lay_out(ax)
     ax.axvline(0.0, color=INK, linewidth=1.0, linestyle="--", zorder=1)
-    _bars(ax, [prototype.intercept, *_rule.contributions(prototype, factor)], size)
+    _bars(ax, [prototype.intercept, *_decision.contributions(prototype, factor)], size)
     canvas.label_axes(ax, "contribution to the score")
     if len(model.classes) > 2:
         _mark_next_class(ax, model, scores, prototype.owner)
@@ -128,7 +128,7 @@ def _make_room(ax: "Axes", starts: np.ndarray, ends: np.ndarray, size: float) ->
 
 def _mark_next_class(ax: "Axes", model: SMaLLModel, scores: np.ndarray, owner: int) -> None:
     """A dotted line at the best score of a class other than ``owner``."""
-    by_class = _rule.class_scores(scores, model.owners, len(model.classes))[0]
+    by_class = _decision.class_scores(scores, model.owners, len(model.classes))[0]
     by_class[owner] = -np.inf
     following = int(by_class.argmax())
     score = float(by_class[following])

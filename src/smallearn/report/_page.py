@@ -8,7 +8,7 @@ from smallearn._version import __version__
 from smallearn.devices import CHIPS
 from smallearn.evaluation import Comparison, evaluate
 from smallearn.model import SMaLLModel, as_model, read_rows
-from smallearn.model._rows import checked_units
+from smallearn.model._arguments import checked_units
 from smallearn.report._facts import cost_of, training_of
 from smallearn.report._panel import fields_of, script_of
 from smallearn.report._quality import comparison_of, quality_of

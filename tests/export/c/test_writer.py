@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from smallearn.export._fixed.float32 import certain, error_bound, exact_scores
 from smallearn.export._fixed.quantise import BITS
 from smallearn.export._flat import flatten
-from smallearn.model._rule import decide, winners
+from smallearn.model._decision import decide, winners
 from tests.helpers.c_programs import FORMS, NARROW, Library, device_rows, rows_of, with_ranges
 from tests.helpers.exports import MODELS, exportable, full_table, magnitudes, trained_models
 

@@ -14,7 +14,7 @@ from smallearn._learn.solve.solvers import accelerated
 from smallearn._learn.solve.support_state import State
 from smallearn.devices import Cost
 from smallearn.model import Selection
-from smallearn.model._rule import class_scores
+from smallearn.model._decision import class_scores
 
 MORE_STARTS = 4  # times as many, where a search over all rows got stuck
 BOUND_TOL, BOUND_ITER = 1e-3, 200  # how far the relaxation is solved for the certificate

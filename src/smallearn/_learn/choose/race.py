@@ -13,7 +13,7 @@ from smallearn._learn.choose.results import Results
 from smallearn._learn.choose.scores import FoldScore, score_fold
 from smallearn._learn.data.problem import Problem
 from smallearn._run.progress import Bar
-from smallearn.model._rule import class_scores
+from smallearn.model._decision import class_scores
 
 AFTER_LOOK, AFTER_FIRST = 8, 4  # families left after the quick look, and after the first folds
 FIRST_ROWS = 150  # least number of rows that the first folds hold out

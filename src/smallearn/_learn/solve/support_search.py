@@ -26,7 +26,7 @@ from smallearn._learn.solve.support_state import (
     distinct,
     fit,
 )
-from smallearn.model._rule import class_scores
+from smallearn.model._decision import class_scores
 
 SHORTLIST = 12  # candidate terms whose gain is computed with the present weights free to change
 REMOVALS = 4  # the least useful terms, which are tried for a swap

@@ -76,7 +76,7 @@ def _explain_model(arguments: argparse.Namespace, model: Any, units: dict[str, s
     from smallearn import explain
     from smallearn.cli.io.model_rows import Labels
     from smallearn.explain._dnf.rule import conditions_of
-    from smallearn.model._rows import read_rows as gathered
+    from smallearn.model._arguments import read_rows as gathered
 
     rows, y = None, None
     if arguments.data is not None:

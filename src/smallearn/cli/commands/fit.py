@@ -22,6 +22,7 @@ from smallearn.cli.io.files import check_output, file_name, looks_like_table, pr
 from smallearn.cli.io.tables import check_table
 from smallearn.cli.reading import read_training
 from smallearn.cli.selection import selection_parameters
+from smallearn.model._sentences import budget_sentence
 
 DESCRIPTION = """\
 Train the model that is best by cross-validation within a number of terms, and within the limits of a chip if one is
@@ -107,14 +108,15 @@ def _selector(arguments: argparse.Namespace, rows: Any, console: Console) -> Any
 
 
 def _summary(arguments: argparse.Namespace, rows: Any, model: Any) -> list[str]:
-    """What to know of the model beside itself, a line each."""
+    """Lines about the model, printed after it."""
     label, share = rows.majority
     lines = [
         f"Accuracy by cross-validation: {model.selection.score:.1%} ± {model.selection.spread:.1%}. Always guessing "
         f"{show(label)}, the most common class: {share:.1%}."
     ]
-    if len(model.terms) < arguments.max_terms and arguments.device is None:
-        lines.append(f"Used {len(model.terms)} of the {arguments.max_terms} terms allowed; more did not help.")
+    unused = budget_sentence(model)
+    if unused is not None and arguments.device is None:
+        lines.append(unused)
     if arguments.positive_class is None and len(model.classes) == 2:
         owner = model.prototypes[0].owner
         other = str(model.classes[1 - owner])

@@ -12,7 +12,7 @@ from smallearn.cli.console import Console
 from smallearn.cli.errors import CommandError, ExitCode
 from smallearn.cli.io.files import check_output, read_model
 from smallearn.model import SMaLLModel
-from smallearn.model._rule import decide, winners
+from smallearn.model._decision import decide, winners
 
 DESCRIPTION = """\
 Copy a table and add three columns: prediction; probability, that of the predicted class; and prototype, the number of

@@ -7,7 +7,7 @@ from typing import Any
 from smallearn.explain._case.changes import Change, Flip
 from smallearn.explain._case.domains import Domain
 from smallearn.model import SMaLLModel
-from smallearn.model._rows import as_row
+from smallearn.model._arguments import as_row
 
 
 @dataclass(frozen=True)

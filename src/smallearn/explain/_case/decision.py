@@ -14,9 +14,9 @@ from smallearn.explain._case.domains import known_from
 from smallearn.explain._case.result import Case, Contribution
 from smallearn.explain._case.search import smallest_flip
 from smallearn.model import SMaLLModel, Term
+from smallearn.model._arguments import as_model, as_row, checked_units, values_of
 from smallearn.model._columns import factor_in_row
-from smallearn.model._rows import as_model, as_row, checked_units, values_of
-from smallearn.model._rule import class_scores, contributions, leads, score, winners
+from smallearn.model._decision import class_scores, contributions, leads, score, winners
 
 
 def case(

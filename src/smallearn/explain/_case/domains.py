@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from smallearn.model import SMaLLModel, Term
+from smallearn.model._arguments import read_rows
 from smallearn.model._columns import is_missing
-from smallearn.model._rows import read_rows
 
 # The distance kept from a bound that must not be met, relative to a range or to what scores can vary by. The solver's
 # own tolerance is 1e-6.

@@ -11,7 +11,7 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 from smallearn.explain._case.domains import ROOM, Domain, Region
 from smallearn.model import SMaLLModel
 from smallearn.model._columns import factor_in_row, factor_of_one
-from smallearn.model._rule import contributions
+from smallearn.model._decision import contributions
 
 
 @dataclass(frozen=True)

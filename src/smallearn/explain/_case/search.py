@@ -18,9 +18,9 @@ from smallearn.explain._case.domains import Domain, Known, Region, domain_of
 from smallearn.explain._case.program import Above, Program, goals_of
 from smallearn.explain._case.short import in_short_numbers
 from smallearn.model import SMaLLModel, Term
+from smallearn.model._arguments import as_row
 from smallearn.model._columns import factor_of_one
-from smallearn.model._rows import as_row
-from smallearn.model._rule import decide, score
+from smallearn.model._decision import decide, score
 
 MOST_COMBINATIONS = 100_000  # of regions, that are all tried
 

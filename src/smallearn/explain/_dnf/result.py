@@ -8,7 +8,7 @@ import numpy as np
 from smallearn._text import percent, show
 from smallearn.explain._dnf.conditions import Condition, clause_text, held_by
 from smallearn.model import Term
-from smallearn.model._columns import gather
+from smallearn.model._rows import gather
 
 
 @dataclass(frozen=True)

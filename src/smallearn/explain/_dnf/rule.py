@@ -22,8 +22,8 @@ from smallearn.explain._dnf.regions import variable_of
 from smallearn.explain._dnf.result import DNF
 from smallearn.explain._dnf.shorter import Data, data_of, shortened
 from smallearn.model import SMaLLModel, Term
+from smallearn.model._arguments import as_model, read_rows
 from smallearn.model._columns import Column
-from smallearn.model._rows import as_model, read_rows
 
 __all__ = ["DNF", "Condition", "dnf"]
 

@@ -10,8 +10,9 @@ from smallearn.explain._dnf.covers import joined, minimum_cover
 from smallearn.explain._dnf.functions import Function, clause_of, weighed_terms
 from smallearn.explain._dnf.regions import Variable
 from smallearn.model import SMaLLModel
-from smallearn.model._columns import Column, Rows
-from smallearn.model._rule import decide
+from smallearn.model._columns import Column
+from smallearn.model._decision import decide
+from smallearn.model._rows import Rows
 
 
 @dataclass(frozen=True)

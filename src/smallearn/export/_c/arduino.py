@@ -14,7 +14,7 @@ from smallearn.export._c.writer import c_text
 from smallearn.export._fixed.codes import Count
 from smallearn.export._fixed.quantise import IntegerModel, target_of
 from smallearn.export._names import comment_text, identifier
-from smallearn.model._rows import as_model
+from smallearn.model._arguments import as_model
 
 SENTENCE = "sentence=A small classifier, made by smallearn."  # marks an earlier export
 

@@ -12,7 +12,7 @@ from smallearn.export._c.table import element, table
 from smallearn.export._fixed.float32 import certain, error_bound, exact_scores
 from smallearn.export._fixed.numbers import read_inputs
 from smallearn.export._fixed.quantise import IntegerModel
-from smallearn.model._rule import decide
+from smallearn.model._decision import decide
 
 
 @dataclass(frozen=True)

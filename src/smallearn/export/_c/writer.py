@@ -12,7 +12,7 @@ from smallearn.export._c.model import CModel, real
 from smallearn.export._c.vectors import TestVectors
 from smallearn.export._fixed.quantise import IntegerModel, target_of
 from smallearn.export._names import comment_text
-from smallearn.model._rows import as_model
+from smallearn.model._arguments import as_model
 
 FORMS = ("header", "h", "c")
 LAYOUTS = ("code", "table")

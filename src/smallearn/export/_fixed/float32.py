@@ -1,6 +1,6 @@
 """A model in float32 or float64, and a bound on how far its scores are from those of `SMaLLModel`.
 
-C computes in the float type itself; nothing here does. `exact_scores` is the rule of `smallearn.model._rule`, in
+C computes in the float type itself; nothing here does. `exact_scores` is the rule of `smallearn.model._decision`, in
 float64, on inputs that were rounded before.
 """
 
@@ -16,9 +16,9 @@ from smallearn._text import show
 from smallearn.export._fixed.numbers import TargetModel, TargetTerm, float32_at_most, read_inputs, term_texts
 from smallearn.export._flat import FlatModel, FlatTerm, as_term, flatten
 from smallearn.model import Prototype, SMaLLModel, Term
+from smallearn.model._arguments import as_model
 from smallearn.model._columns import Column
-from smallearn.model._rows import as_model
-from smallearn.model._rule import score
+from smallearn.model._decision import score
 
 UNIT = {"float32": 2.0**-24, "float64": 2.0**-53}  # half the distance from 1 to the next number
 GREATEST = {"float32": float(np.finfo(np.float32).max), "float64": float(np.finfo(np.float64).max)}

@@ -9,7 +9,7 @@ import numpy as np
 from smallearn._text import show
 from smallearn.export._flat import FlatModel, as_term
 from smallearn.model import SMaLLModel, Term
-from smallearn.model._rows import read_rows
+from smallearn.model._arguments import read_rows
 
 N = TypeVar("N", int, float)
 NUMBERS = ("float32", "float64", "int8", "int16", "int32")

@@ -5,7 +5,7 @@ weights and constants are multiplied by one factor and rounded. The factor is th
 among those for which no sum can overflow (see `scaling`).
 
 `IntegerModel` computes in int64 exactly what the exported C code computes: it is the additive rule in whole numbers,
-where `smallearn.model._rule` is that in float64.
+where `smallearn.model._decision` is that in float64.
 """
 
 from collections.abc import Mapping
@@ -23,8 +23,8 @@ from smallearn.export._fixed.numbers import NUMBERS, TargetModel, TargetTerm, re
 from smallearn.export._fixed.scaling import sketch
 from smallearn.export._flat import FlatModel, FlatTerm, Input, flatten
 from smallearn.model import SMaLLModel
-from smallearn.model._rows import as_model
-from smallearn.model._rule import winners
+from smallearn.model._arguments import as_model
+from smallearn.model._decision import winners
 
 BITS = {"int8": 8, "int16": 16, "int32": 32}
 MOST_STEPS = {"int8": 127, "int16": 32767, "int32": 2**30 - 1}  # Q; twice that must fit 32 bits
@@ -173,7 +173,7 @@ class IntegerModel(TargetModel[int]):
 def decide(flat: FlatModel, z: np.ndarray) -> np.ndarray:
     """The position of the predicted class, from whole-number scores (rows × prototypes).
 
-    `smallearn.model._rule.decide` compares in float64, which does not hold every sum of 64 bits; this one is exact.
+    `smallearn.model._decision.decide` compares in float64, which does not hold every sum of 64 bits; this one is exact.
     """
     if flat.is_binary:
         owner = flat.owners[0]

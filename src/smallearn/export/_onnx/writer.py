@@ -24,7 +24,7 @@ from smallearn.export._onnx.graph import (
     indices,
     label_values,
 )
-from smallearn.model._rows import as_model
+from smallearn.model._arguments import as_model
 
 if TYPE_CHECKING:
     import onnx

@@ -26,7 +26,7 @@ from smallearn._text import show
 from smallearn.export._flat import FlatModel, FlatTerm, as_term, decision_rule, flatten
 from smallearn.export._names import comment_text
 from smallearn.export._vectors import Cell, Vector, vectors_of
-from smallearn.model._rows import as_model
+from smallearn.model._arguments import as_model
 from smallearn.model._term import plain_text
 
 NUMERIC = ("raw", "at_most", "above")

@@ -10,9 +10,9 @@ from smallearn.export._sql.dialects import Dialect
 from smallearn.export._sql.expressions import ANSWERS
 from smallearn.export._vectors import Cell, vectors_of
 from smallearn.model import SMaLLModel
-from smallearn.model._columns import Rows
-from smallearn.model._rows import read_rows
-from smallearn.model._rule import contributions
+from smallearn.model._arguments import read_rows
+from smallearn.model._decision import contributions
+from smallearn.model._rows import Rows
 
 TOLERANCE = 1e-12  # of scores relative to the sum of the terms' sizes, and of probabilities
 EXTRA_COLUMNS = ("row", "class", "log-odds", "chance", "error")

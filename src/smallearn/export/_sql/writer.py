@@ -14,7 +14,7 @@ from smallearn.export._names import comment_text
 from smallearn.export._sql.dialects import Dialect, dialect_of
 from smallearn.export._sql.expressions import ANSWERS, Expressions
 from smallearn.export._sql.vectors import differences_query
-from smallearn.model._rows import as_model
+from smallearn.model._arguments import as_model
 
 FORMS = ("expression", "select", "view")
 
