@@ -31,8 +31,8 @@ def folder(tmp_path_factory):
     """What the examples find: a table with the class in ``y``, the same as Parquet, and a model of it."""
     path = tmp_path_factory.mktemp("help")
     rng = np.random.default_rng(0)
-    age, size = 5 * rng.integers(4, 18, 60), rng.normal(5.0, 2.0, 60).round()
-    colour = rng.choice(["red", "green", "blue"], 60)
+    age, size = 5 * rng.integers(4, 18, 30), rng.normal(5.0, 2.0, 30).round()
+    colour = rng.choice(["red", "green", "blue"], 30)
     table = pd.DataFrame({"age": age, "size": size, "colour": colour})
     table["y"] = np.where((age > 50) | (size > 6.5), "yes", "no")
     for name in ("data.csv", "new.csv"):
