@@ -34,7 +34,7 @@ class SMaLLClassifierCV(SMaLLBase):
     ----------
     max_terms : int, default=10
         Terms that the model may have over all prototypes, besides constants and features that are always in. `max_cost`
-        is a limit beside it.
+        is a further limit.
     min_terms : int or None, default=None
         The smallest number of terms to try. None: half of `max_terms`, or 1 with `device`. 1 takes little longer and
         makes ``model_.selection.frontier`` the whole frontier.

@@ -1,4 +1,4 @@
-"""What a command tells the user beside its result: notes, errors and progress, all on stderr."""
+"""What a command tells the user besides its result: notes, errors and progress, all on stderr."""
 
 import os
 import sys

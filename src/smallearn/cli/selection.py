@@ -35,5 +35,5 @@ def _positive_class(label: str | None, y: Any) -> Any:
     named = [known for known in classes if str(known).lower() == label.lower()]
     exact = [known for known in named if str(known) == label] or named
     if not exact:
-        raise CommandError(f"--positive {show(label)} is none of the classes, {listed(classes)}")
+        raise CommandError(f"--positive {show(label)} is not one of the classes: {listed(classes)}")
     return exact[0]

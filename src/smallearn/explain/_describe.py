@@ -96,7 +96,7 @@ def describe(model: Any, X: Any = None, *, units: Mapping[str, str] | None = Non
     model : SMaLLModel or fitted estimator
         The model.
     X : array, sparse matrix, table or Rows, default=None
-        Rows × features. Numbers are rounded as far as no decision on these rows changes; see `rounded`.
+        Rows × features. Numbers are rounded without changing a decision on these rows; see `rounded`.
     units : mapping from str to str, default=None
         The units of features: ``{"age": "years"}``.
 

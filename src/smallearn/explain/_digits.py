@@ -18,7 +18,7 @@ MOST_POINTS = 100  # for a literal, when weights become whole numbers
 
 
 def rounded(model: Any, X: Any) -> SMaLLModel:
-    """Round the numbers of a model as far as no decision on some rows changes.
+    """Round the numbers of a model as far as possible without changing a decision on some rows.
 
     The weights and constants of a model of literals become whole points, the smallest that keep the decisions, if at
     most 100 points for a literal are enough. Otherwise each of them gets as few significant digits as possible: with

@@ -171,7 +171,7 @@ def test_booleans_may_be_written_in_any_case(table, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--positive", "maybe"], "--positive 'maybe' is none of the classes, 'no', 'yes'"),
+        (["--positive", "maybe"], "--positive 'maybe' is not one of the classes: 'no', 'yes'"),
         (["--literals", "raw"], "--literals raw has no term for these. Set --literals both"),
         (["--max-flash", "9"], "--max-flash 9 is a limit on a chip; name the chip with --device."),
         (["--device", "8051"], "--device 8051 is not one of"),
