@@ -21,6 +21,8 @@ from smallearn._learn.data_parameters import check_positive_class
 from smallearn._learn.parameters import check_selection
 from smallearn.model import SMaLLModel
 
+SAMPLE_ROWS = 1600
+
 __all__ = ["FrontierPoint", "SMaLLClassifierCV", "frontier"]
 
 
@@ -279,6 +281,8 @@ duality_gap_, n_iter_, n_features_in_, feature_names_in_
             max_points=None if self.max_points is None else int(self.max_points),
             feature_names=data.feature_names,
             fills_gaps=self._allows_gaps(),
+            units=folds[0].units,
+            sample_rows=SAMPLE_ROWS,
         )
         return task, race(task, families, folds, self.n_jobs, int(self.verbose))
 
