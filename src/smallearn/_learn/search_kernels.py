@@ -460,10 +460,13 @@ def promising(G, H, alpha, usable, sign, price, left, prototype, column, shared,
 
 
 @compiled
-def joint_gains(K, at, begin, PI, roles, inverse, G, H, alpha, best, slot, step):
+def joint_gains(K, at, begin, PI, roles, inverse, G, H, alpha, best, slot):
     """What entries ``best`` (positions in ``G``, columns ``slot`` of ``K``) would lower the objective by if the present
     weights change with them: ``g²/2(h + λ - h_S H_S⁻¹ h_S)``, where ``h_S`` are the second derivatives in the new entry
-    and in those of the support. Fills ``step`` (entries of the support, then the new one) with the Newton step for each.
+    and in those of the support.
+
+    Returns the gains, the Newton step for each (in the entries of the support, then the new one), and their order from
+    the largest gain to the smallest.
     """
     owner = roles[3]
     p, m = PI.shape
@@ -499,6 +502,7 @@ def joint_gains(K, at, begin, PI, roles, inverse, G, H, alpha, best, slot, step)
                         if best[a] // d == j:
                             cross[a, e] += dot(y, trial[a], n)
     gain = np.empty(n_best)
+    step = np.empty((n_best, size + 1))
     for a in range(n_best):
         j, l = best[a] // d, best[a] % d
         full = H[j, l] + alpha
@@ -514,7 +518,8 @@ def joint_gains(K, at, begin, PI, roles, inverse, G, H, alpha, best, slot, step)
         step[a, size] = -G[j, l] / rest
         for e in range(size):
             step[a, e] *= -step[a, size]
-    return gain
+    order = np.empty(n_best, dtype=np.int64)
+    return gain, step, order[: rank(gain, n_best, order)]
 
 
 # --- k-means ---------------------------------------------------------------------------------------------------------

@@ -23,6 +23,8 @@ from smallearn.model._decision import class_scores
 AFTER_LOOK, AFTER_FIRST = 8, 4  # families left after the quick look, and after the first folds
 FIRST_ROWS = 150  # least number of rows that the first folds hold out
 MOST_HELD_OUT = 20_000  # held-out rows that a candidate model is scored on
+FEWEST_FOLDS = 3  # after which a family that is far behind is dropped
+OUT, LAG = 2.0, 0.0  # standard errors behind the best family, and behind the best single prototype
 FOLD_STARTS = 3  # starts of the search in each fold
 MANY_PROTOTYPES = 6  # from here on as many starts as prototypes: with more of them a search gets stuck more easily
 
@@ -51,10 +53,12 @@ def race(task: Task, families: list[Family], folds: list[Fold], n_jobs: int | No
         if len(left) > AFTER_FIRST and first:
             run(results, range(first), FOLD_STARTS)
             left = survivors(results, left, AFTER_FIRST)
-            bar.total = bar.done + len(left) * (len(folds) - first)
-            run(results, range(first, len(folds)), FOLD_STARTS)
         else:
-            run(results, range(len(folds)), FOLD_STARTS)
+            first = 0
+        for fold in range(first, len(folds)):
+            left = contenders(results, left, fold)
+            bar.total = bar.done + len(left) * (len(folds) - fold)
+            run(results, range(fold, fold + 1), FOLD_STARTS)
     return results if results.complete() else results.with_smaller_models()
 
 
@@ -144,6 +148,40 @@ def survivors(results: Results, families: list[Family], count: int) -> list[Fami
     ranked = sorted(families, key=lambda family: -reached[family])
     single = [family for family in ranked if family.n_prototypes == 1]
     return [family for family in families if family in ranked[:count] or family in single[: count // 2]]
+
+
+def contenders(results: Results, families: list[Family], n_folds: int) -> list[Family]:
+    """The families that may still be chosen after the first ``n_folds`` folds.
+
+    A family is out if its best candidate model is behind the best of all by more than can be chance. Families with
+    several prototypes have to beat the best single prototype in the end: they are out if they are behind that one.
+    """
+    if n_folds < FEWEST_FOLDS:
+        return families
+    mean: dict[Family, tuple[float, CandidateModel]] = {}
+    for candidate, scores in results.scores.items():
+        if candidate.family in families and all(score is not None for score in scores[:n_folds]):
+            reached = results.mean(candidate)
+            if candidate.family not in mean or reached > mean[candidate.family][0]:
+                mean[candidate.family] = reached, candidate
+    if not mean:
+        return families
+    best = {family: candidate for family, (_, candidate) in mean.items()}
+    leader = max(mean.values(), key=lambda entry: entry[0])[1]
+    single = max((entry for family, entry in mean.items() if family.n_prototypes == 1), key=lambda e: e[0], default=None)
+
+    def may_win(family: Family) -> bool:
+        if family not in best:
+            return False
+        behind, error = results.advantage(leader, best[family])
+        if behind > OUT * error:
+            return False
+        if single is None or family.n_prototypes == 1:
+            return True
+        ahead, error = results.advantage(best[family], single[1])
+        return ahead > -LAG * error
+
+    return [family for family in families if may_win(family)]
 
 
 def _planned(n_families: int, first: int, n_folds: int) -> int:

@@ -63,6 +63,16 @@ class Curvature(NamedTuple):
     hessian: np.ndarray
 
 
+class Kinds(NamedTuple):
+    """Which kinds of columns are wanted."""
+
+    raw: bool
+    literals: bool
+
+
+ALL_KINDS = Kinds(raw=True, literals=True)
+
+
 class TrainingRows(Protocol):
     """What may be asked of the rows. ``n_columns`` counts the intercept's column of ones, which comes last."""
 
@@ -94,9 +104,12 @@ class TrainingRows(Protocol):
     def columns(self, columns: np.ndarray) -> np.ndarray:
         """Some of the columns (in ascending order), standardised, as an array."""
 
-    def screen(self, V: np.ndarray, usable: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+    def kinds(self, usable: np.ndarray) -> Kinds:
+        """The kinds of columns that some of the ``usable`` ones belong to."""
+
+    def screen(self, V: np.ndarray, kinds: Kinds) -> tuple[np.ndarray, np.ndarray]:
         """Gradient and curvature of every column, both p × d: ``Σ_i S_ij x_i`` and ``Σ_i C_ij x_i²``, where ``V`` is
-        ``S`` and ``C`` side by side (m × 2p). Columns that are not ``usable`` may be left at 0."""
+        ``S`` and ``C`` side by side (m × 2p). Columns of other ``kinds`` may be left at 0."""
 
 
 class DenseRows:
@@ -156,9 +169,12 @@ class DenseRows:
             _standardised_columns(lambda chosen: self._X[:, chosen], columns, self._X.shape, self._scaling)
         )
 
-    def screen(self, V: np.ndarray, usable: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+    def kinds(self, usable: np.ndarray) -> Kinds:
+        return ALL_KINDS
+
+    def screen(self, V: np.ndarray, kinds: Kinds = ALL_KINDS) -> tuple[np.ndarray, np.ndarray]:
         G, H = np.zeros((2, V.shape[1] // 2, self.n_columns))
-        search_kernels.screen_pass(self._X, *self._scaling, *NO_LITERALS, V, True, False, G, H)
+        search_kernels.screen_pass(self._X, *self._scaling, *NO_LITERALS, V, *kinds, G, H)
         return G, H
 
     def _standardised(self) -> Iterable[tuple[slice, np.ndarray]]:
@@ -253,7 +269,10 @@ class SparseRows:
 
         return read_only(_standardised_columns(read, columns, self._X.shape, self._scaling))
 
-    def screen(self, V: np.ndarray, usable: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+    def kinds(self, usable: np.ndarray) -> Kinds:
+        return ALL_KINDS
+
+    def screen(self, V: np.ndarray, kinds: Kinds = ALL_KINDS) -> tuple[np.ndarray, np.ndarray]:
         X, (mean, inverse_scale) = self._X, self._scaling
         S, curvature = np.hsplit(V, 2)
         squares = sparse.csr_array((X.data * X.data, X.indices, X.indptr), shape=X.shape)

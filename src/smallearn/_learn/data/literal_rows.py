@@ -9,9 +9,11 @@ import numpy as np
 
 from smallearn._learn import kernels, search_kernels
 from smallearn._learn.data.blocks import (
+    ALL_KINDS,
     CHUNK_ENTRIES,
     Curvature,
     DenseRows,
+    Kinds,
     Scaling,
     Sums,
     add_blocks,
@@ -83,9 +85,12 @@ class LiteralRows:
         parts = [G[:, :r], literal] + ([G[:, -1:]] if self._intercept else [])
         return by_bin._replace(gradient=np.hstack(parts))
 
-    def screen(self, V: np.ndarray, usable: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
-        candidates, r = self._candidates, self._candidates.n_raw
-        raw, literals = (True, True) if usable is None else (usable[:r].any(), usable[r : len(candidates)].any())
+    def kinds(self, usable: np.ndarray) -> Kinds:
+        r, n = self._candidates.n_raw, len(self._candidates)
+        return Kinds(raw=bool(usable[:r].any()), literals=bool(usable[r:n].any()))
+
+    def screen(self, V: np.ndarray, kinds: Kinds = ALL_KINDS) -> tuple[np.ndarray, np.ndarray]:
+        candidates = self._candidates
         G, H = np.zeros((2, V.shape[1] // 2, self.n_columns))
         search_kernels.screen_pass(
             self._X,
@@ -96,8 +101,7 @@ class LiteralRows:
             candidates.high,
             candidates.n_bins,
             V,
-            bool(raw),
-            bool(literals),
+            *kinds,
             G,
             H,
         )

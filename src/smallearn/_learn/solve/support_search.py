@@ -26,7 +26,6 @@ from smallearn._learn.solve.support_state import (
     ColumnCache,
     Entries,
     State,
-    begin_of,
     fit,
     weighted_sums,
 )
@@ -34,6 +33,7 @@ from smallearn.model._decision import class_scores
 
 SHORTLIST = 12  # candidate terms whose gain is computed with the present weights free to change
 REMOVALS = 4  # the least useful terms, which are tried for a swap
+POLISHED = 2  # starts, of those that are grown
 LEAST_FALL = 1e-4  # a swap must lower the objective by this share of it
 MOST_REFITS = 20  # rounds of moving rows and refitting
 EASILY_STUCK = 3  # from this number of prototypes on, each is tried from new rows
@@ -73,6 +73,7 @@ class SupportSearch:
         self.columns = ColumnCache(rows) if columns is None else columns
         self._free = penalty.cost > 0.0
         self._usable = self._free if allowed is None else self._free & allowed
+        self._kinds = rows.kinds(self._usable)
         self._shared = penalty.pooling == "shared"
         self._by_prototype = penalty.pooling == "prototype"
 
@@ -137,7 +138,7 @@ class SupportSearch:
         First by the gain of the term alone, ``g²/2(h + λ)``, over all columns. The best few are then ranked by the gain
         when the present weights change with it, ``g²/2(h + λ - h_S H_S⁻¹ h_S)``.
         """
-        alpha, (p, d) = self.penalty.alpha, (len(state.Z), self.rows.n_columns)
+        alpha, d = self.penalty.alpha, self.rows.n_columns
         PI, G, H = self._slopes(state)
         best, gain = search_kernels.promising(
             G, H, alpha, self._usable, self.penalty.sign, *self._room(state), *state.entries[:2], self._shared, SHORTLIST
@@ -145,15 +146,12 @@ class SupportSearch:
         if self._shared:
             pairs = zip(gain.tolist(), best.tolist(), strict=True)
             return [Addition(gain=value, prototype=None, column=l) for value, l in pairs][:count]
-        if len(best) == 0:
-            return []
         size = len(state.theta)
         slots = self.columns.slots(np.concatenate([state.column, best % d]))
-        step = np.empty((len(best), size + 1))
-        gain = search_kernels.joint_gains(
+        gain, step, order = search_kernels.joint_gains(
             self.columns.K,
             slots[:size],
-            begin_of(state.prototype, p),
+            state.begin(),
             PI,
             self.labels.flat(*state.assignment),
             state.inverse_hessian,
@@ -162,12 +160,10 @@ class SupportSearch:
             alpha,
             best,
             slots[size:],
-            step,
         )
-        order = np.lexsort((best % d, -_rounded(gain)))[:count]
         return [
             Addition(gain=float(gain[a]), prototype=int(best[a]) // d, column=int(best[a]) % d, step=step[a])
-            for a in order
+            for a in order[:count].tolist()
         ]
 
     def single_gains(self, state: State) -> np.ndarray:
@@ -191,19 +187,19 @@ class SupportSearch:
         p, m = state.Z.shape
         PI, V = np.empty((p, m)), np.empty((m, 2 * p))
         search_kernels.shares(state.Z, self.labels.flat(*state.assignment), PI, V)
-        return PI, *self.rows.screen(V, self._usable)
+        return PI, *self.rows.screen(V, self._kinds)
 
     def _room(self, state: State) -> tuple[np.ndarray, np.ndarray]:
         """What one more entry of each column costs (d), and what each prototype may still spend (p)."""
         p, cost = len(state.assignment.owner), self.penalty.cost
-        limit = np.broadcast_to(self.penalty.budget * (1.0 + geometry.ROUNDING), p)
+        limit = self.penalty.budget * (1.0 + geometry.ROUNDING)
         if self._shared:
             used = np.unique(state.column)
             price = cost.copy()
             price[used] = 0.0
-            return price, limit - cost[used].sum()
+            return price, np.full(p, limit - cost[used].sum())
         spent = cost[state.column]
-        return cost, limit - (np.bincount(state.prototype, spent, p) if self._by_prototype else spent.sum())
+        return cost, np.full(p, limit - (np.bincount(state.prototype, spent, p) if self._by_prototype else spent.sum()))
 
     # --- moves -----------------------------------------------------------------------------------------------------
 
@@ -383,16 +379,12 @@ class SupportSearch:
             for state in self.upward(self.start(starts[0]), most, 2):
                 by_size[self.size(state)] = state
             return by_size or {0: self.start(starts[0])}
-        full = max((self.descend(start, most) for start in starts), key=self.merit)
+        grown = [self._grow_and_reassign(self.fixed().start(start), most) for start in starts]
+        grown = sorted(grown, key=self.merit, reverse=True)[:POLISHED]
+        full = max((self._fill_and_swap(state, most) for state in grown), key=self.merit)
         if len(starts) > 1 and len(full.assignment.owner) >= EASILY_STUCK:
             full = self.reseed(full, most)
         for state in [full, *self.downward(full, max(1, least), 1)]:
             by_size[self.size(state)] = state
         return by_size
 
-
-def _rounded(gain: np.ndarray) -> np.ndarray:
-    """Whole numbers in the order of the gains, equal for gains that differ by rounding: literals that agree on all rows
-    tie, and the choice between them should not depend on the order or the weights of the rows."""
-    most = gain.max(initial=0.0)
-    return np.rint(gain * (1e9 / most)) if most > 0.0 else gain
