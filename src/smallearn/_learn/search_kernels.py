@@ -164,8 +164,9 @@ def dot(x, y, n):
 @compiled
 def entries_pass(K, at, begin, theta, roles, first, last, Z, g, H):
     """One pass over the rows ``first … last - 1``: fills their scores ``Z`` (p × m), adds the gradient of the loss to
-    ``g`` and the Hessian to the lower triangle of ``H``, and returns the loss."""
+    ``g`` and the Hessian to the lower triangle of ``H`` (unless it has no rows), and returns the loss."""
     p = begin.shape[0] - 1
+    bent = H.shape[0] > 0
     x = np.empty((at.shape[0], BLOCK))
     z = np.empty((p, BLOCK))
     r = np.empty(BLOCK)
@@ -196,11 +197,12 @@ def entries_pass(K, at, begin, theta, roles, first, last, Z, g, H):
                 h[i] = weight[i] * z[j, i] * (1.0 - z[j, i])
             for e in range(begin[j], begin[j + 1]):
                 g[e] += dot(r, x[e], n)
-                for i in range(n):
-                    y[i] = h[i] * x[e, i]
-                for f in range(begin[j], e + 1):
-                    H[e, f] += dot(y, x[f], n)
-            for k in range(j):
+                if bent:
+                    for i in range(n):
+                        y[i] = h[i] * x[e, i]
+                    for f in range(begin[j], e + 1):
+                        H[e, f] += dot(y, x[f], n)
+            for k in range(j if bent else 0):
                 if owner[j] == label and owner[k] == label:
                     continue  # no row has both in its loss
                 for i in range(n):
@@ -261,17 +263,37 @@ def move_rows(Z, own, code, owner):
 
 
 @compiled
-def fit_entries(K, at, begin, theta, roles, alpha, tol, least, max_iter, rounds):
-    """Minimise ``loss + λ/2 ‖θ‖²`` over the entries by Newton's method with backtracking, until the decrement is at
-    most ``tol`` times the value or ``least``; then let rows move to their best prototype and begin again, at most
-    ``rounds`` times.
+def bfgs_update(inverse, s, y):
+    """Update an approximate inverse Hessian (BFGS) by what a step ``s`` changed the gradient by, ``y``. Spoils ``y``."""
+    size = s.shape[0]
+    along = dot(s, y, size)
+    if not along > 0.0:
+        return
+    bent = np.empty(size)
+    for e in range(size):
+        bent[e] = dot(inverse[e], y, size)
+    scale = (1.0 + dot(bent, y, size) / along) / along
+    for e in range(size):
+        for f in range(size):
+            inverse[e, f] += scale * s[e] * s[f] - (bent[e] * s[f] + s[e] * bent[f]) / along
 
-    Changes ``theta`` and ``own`` in place; returns the value, the scores (p × m) and the inverse Hessian.
+
+@compiled
+def fit_entries(K, at, begin, theta, roles, alpha, tol, max_iter, rounds, inverse, known):
+    """Minimise ``loss + λ/2 ‖θ‖²`` over the entries by Newton's method with backtracking, until the decrement is at
+    most ``tol`` times the value; then let rows move to their best prototype and begin again, at most ``rounds`` times.
+
+    If ``inverse`` is about the inverse Hessian (``known``), steps are taken with it, and passes are spared the Hessian:
+    each step corrects ``inverse`` instead (BFGS). Otherwise, or if steps have to be shortened much, the Hessian is
+    computed, and ``inverse`` filled.
+
+    Changes ``theta`` and ``own`` in place; returns the value and the scores (p × m).
     """
     own, code, _, owner, _ = roles
     size = theta.shape[0]
     Z = np.empty((owner.shape[0], K.shape[1]))
     g = np.empty(size)
+    last_g = np.empty(size)
     H = np.empty((size, size))
     step = np.zeros(size)
     trial = theta.copy()
@@ -282,27 +304,46 @@ def fit_entries(K, at, begin, theta, roles, alpha, tol, least, max_iter, rounds)
     while True:  # one place that calls the pass: each is long when it is inlined
         g[:] = 0.0
         H[:] = 0.0
-        new_value = entries_pass(K, at, begin, trial, roles, 0, K.shape[1], Z, g, H)
+        new_value = entries_pass(K, at, begin, trial, roles, 0, K.shape[1], Z, g, H[: 0 if known else size])
         for e in range(size):
             new_value += 0.5 * alpha * trial[e] * trial[e]
         if not new_value <= value - 0.1 * length * decrement and length > 0.0:
-            length = 0.5 * length if length > LEAST_STEP else 0.0  # 0: back to the best weights, and stop there
+            length *= 0.5
+            if known and length < 0.2:  # begin again at the best weights, with the Hessian
+                known = False
+                value = np.inf
+            if not known and (length < LEAST_STEP or value == np.inf):
+                length = 0.0 if value < np.inf else 1.0
+                step[:] = 0.0
             for e in range(size):
                 trial[e] = theta[e] - length * step[e]
             continue
+        first = value == np.inf
         value = new_value
         steps += 1
         decrement = 0.0
         for e in range(size):
-            theta[e] = trial[e]
-            g[e] += alpha * theta[e]
-            step[e] = g[e]
-            H[e, e] += alpha
-        cholesky(H)
-        cholesky_solve(H, step)
+            g[e] += alpha * trial[e]
+        if known:
+            if not first:
+                for e in range(size):
+                    step[e] = trial[e] - theta[e]
+                    last_g[e] = g[e] - last_g[e]
+                bfgs_update(inverse, step, last_g)
+            for e in range(size):
+                theta[e] = trial[e]
+                last_g[e] = g[e]
+                step[e] = dot(inverse[e], g, size)
+        else:
+            for e in range(size):
+                theta[e] = trial[e]
+                step[e] = g[e]
+                H[e, e] += alpha
+            cholesky(H)
+            cholesky_solve(H, step)
         for e in range(size):
             decrement += g[e] * step[e]
-        if steps > max_iter or length == 0.0 or not decrement > max(tol * value, least):
+        if steps > max_iter or length == 0.0 or not decrement > tol * value:
             if rounds == 0 or move_rows(Z, own, code, owner) == 0:
                 break
             rounds -= 1
@@ -312,11 +353,12 @@ def fit_entries(K, at, begin, theta, roles, alpha, tol, least, max_iter, rounds)
         length = 1.0
         for e in range(size):
             trial[e] = theta[e] - step[e]
-    inverse = np.zeros((size, size))
-    for e in range(size):
-        inverse[e, e] = 1.0
-        cholesky_solve(H, inverse[e])
-    return value, Z, inverse
+    if not known:
+        inverse[:] = 0.0
+        for e in range(size):
+            inverse[e, e] = 1.0
+            cholesky_solve(H, inverse[e])
+    return value, Z
 
 
 # --- what to try -----------------------------------------------------------------------------------------------------
@@ -362,25 +404,37 @@ def screen_pass(X, mean, inverse, bins, first, low, high, n_bins, V, raw, litera
     n = X.shape[1]
     used = n if raw else 0
     features = bins.shape[1] if literals else 0
-    x = np.empty(n)
+    x = np.zeros((4, n))
+    square = np.zeros((4, n))
+    v = np.zeros((4, 2 * p))
     total = np.zeros(2 * p)
     hist = np.zeros((n_bins + 1, 2 * p))
-    for i in range(m):
-        v = V[i]
-        for c in range(2 * p):
-            total[c] += v[c]
-        for l in range(used):
-            x[l] = (X[i, l] - mean[l]) * inverse[l]
-        for j in range(p):
-            s = v[j]
-            h = v[p + j]
-            for l in range(used):
-                G[j, l] += s * x[l]
-                H[j, l] += h * x[l] * x[l]
-        for f in range(features):
-            row = hist[1 + first[f] + bins[i, f]]
+    for begin in range(0, m, 4):  # four rows for each time that the sums are read and written
+        count = min(4, m - begin)
+        if count < 4:
+            v[:] = 0.0
+        rows = V[begin : begin + count]
+        cells = X[begin : begin + count]
+        for a in range(count):
             for c in range(2 * p):
-                row[c] += v[c]
+                v[a, c] = rows[a, c]
+                total[c] += rows[a, c]
+            for l in range(used):
+                x[a, l] = (cells[a, l] - mean[l]) * inverse[l]
+            for l in range(used):
+                square[a, l] = x[a, l] * x[a, l]
+        for j in range(p if used > 0 else 0):
+            s0, s1, s2, s3 = v[0, j], v[1, j], v[2, j], v[3, j]
+            h0, h1, h2, h3 = v[0, p + j], v[1, p + j], v[2, p + j], v[3, p + j]
+            for l in range(used):
+                G[j, l] += s0 * x[0, l] + s1 * x[1, l] + s2 * x[2, l] + s3 * x[3, l]
+            for l in range(used):
+                H[j, l] += h0 * square[0, l] + h1 * square[1, l] + h2 * square[2, l] + h3 * square[3, l]
+        for a in range(count if features > 0 else 0):
+            for f in range(features):
+                row = hist[1 + first[f] + bins[begin + a, f]]
+                for c in range(2 * p):
+                    row[c] += v[a, c]
     for b in range(n_bins):
         for c in range(2 * p):
             hist[b + 1, c] += hist[b, c]

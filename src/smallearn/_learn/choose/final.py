@@ -21,6 +21,7 @@ from smallearn.model import Selection
 from smallearn.model._decision import class_scores
 
 MOST_SEARCHED = 8_000  # rows that a chosen model is searched for on, about
+MOST_REMOVALS = 32  # terms, the cheapest, that are tried for a swap
 MOST_SWAPS = 10  # of terms, on all rows
 MORE_STARTS = 4  # times as many, where a search over all rows got stuck
 BOUND_TOL, BOUND_ITER = 1e-3, 200  # how far the relaxation is solved for the certificate
@@ -94,7 +95,7 @@ class Sample:
             search = task.search(training.rows(family.owner), family, candidate.alpha, training.columns)
             if fitting > candidate.n_terms:  # the search skipped a size that the folds had
                 state = search.shrink_to(state, candidate.n_terms)
-            polished = search.polish(state, len(state.theta), tries=2)  # tries to swap every term
+            polished = search.polish(state, MOST_REMOVALS, tries=2)
             states[candidate] = search.drop_unused(polished)
         return states
 
@@ -107,7 +108,7 @@ class Sample:
             own[self._part.rows] = state.assignment.own
             return search.fixed().refit_at(Assignment(own=own, owner=state.assignment.owner), state.entries)
         settled = search.reassign(search.place(state))
-        return search.drop_unused(search.polish(settled, len(settled.theta), most=MOST_SWAPS))
+        return search.drop_unused(search.polish(settled, MOST_REMOVALS, most=MOST_SWAPS))
 
 
 def error_rate(problem: Problem, state: State) -> float:

@@ -32,13 +32,18 @@ from smallearn._learn.solve.support_state import (
 from smallearn.model._decision import class_scores
 
 SHORTLIST = 12  # candidate terms whose gain is computed with the present weights free to change
+SMALL = 24  # terms, up to which models of every size are found
 REMOVALS = 4  # the least useful terms, which are tried for a swap
 POLISHED = 2  # starts, of those that are grown
 LEAST_FALL = 1e-4  # a swap must lower the objective by this share of it
 MOST_REFITS = 20  # rounds of moving rows and refitting
 EASILY_STUCK = 3  # from this number of prototypes on, each is tried from new rows
+MOST_RESEEDED = 48  # terms, up to which that is tried: with more, swaps do as well
 LEAST_RISE = 1e-3  # in merit, for a prototype that was started again to stay
 WORTH_SWAPS = 0.02  # in merit: a restarted model that is further behind before its swaps is dropped
+
+
+NO_STEP = np.empty(0)
 
 
 class Addition(NamedTuple):
@@ -50,7 +55,7 @@ class Addition(NamedTuple):
     gain: float
     prototype: int | None
     column: int
-    step: np.ndarray | None = None
+    step: np.ndarray = NO_STEP
 
 
 class SupportSearch:
@@ -102,7 +107,7 @@ class SupportSearch:
 
     def refit(self, state: State) -> State:
         """The same support under this search's penalty; rows may move."""
-        return self._fit(state.assignment, state.entries)
+        return self._fit(state.assignment, state.entries, state.inverse_hessian)
 
     def refit_at(self, assignment: Assignment, entries: Entries) -> State:
         """The best weights of a support, at an assignment; rows may move."""
@@ -123,11 +128,23 @@ class SupportSearch:
         column = state.column[self._free[state.column]]
         return len(np.unique(column)) if self._shared else len(column)
 
-    def _fit(self, assignment: Assignment, entries: Entries, precision: float = PRECISE) -> State:
+    def _fit(
+        self,
+        assignment: Assignment,
+        entries: Entries,
+        inverse_hessian: np.ndarray | None = None,
+        precision: float = PRECISE,
+    ) -> State:
         moving = self.moving and precision < ROUGH and not assignment.one_per_class
-        rounds = REASSIGNMENTS if moving else 0
         return fit(
-            self.columns, self.labels, self.penalty, assignment, entries, precision=precision, rounds=rounds
+            self.columns,
+            self.labels,
+            self.penalty,
+            assignment,
+            entries,
+            precision=precision,
+            rounds=REASSIGNMENTS if moving else 0,
+            inverse_hessian=inverse_hessian,
         )
 
     # --- what to try -----------------------------------------------------------------------------------------------
@@ -141,7 +158,15 @@ class SupportSearch:
         alpha, d = self.penalty.alpha, self.rows.n_columns
         PI, G, H = self._slopes(state)
         best, gain = search_kernels.promising(
-            G, H, alpha, self._usable, self.penalty.sign, *self._room(state), *state.entries[:2], self._shared, SHORTLIST
+            G,
+            H,
+            alpha,
+            self._usable,
+            self.penalty.sign,
+            *self._room(state),
+            *state.entries[:2],
+            self._shared,
+            max(SHORTLIST, 2 * count) if count > 1 else SHORTLIST,
         )
         if self._shared:
             pairs = zip(gain.tolist(), best.tolist(), strict=True)
@@ -210,32 +235,29 @@ class SupportSearch:
             having = state.prototype[state.column == column]
             missing = np.setdiff1d(np.arange(len(state.assignment.owner)), having)
             return self._fit(state.assignment, entries.with_column(missing, column))
-        if step is None:
-            return self._fit(state.assignment, entries.with_column(np.array([prototype]), column))
-        moved = entries._replace(theta=entries.theta + step[:-1])
-        return self._fit(state.assignment, moved.with_column(np.array([prototype]), column, step[-1]))
+        return self._fit(state.assignment, *state.with_entry(prototype, column, step, addition.gain))
 
     def drop(self, state: State, entries: np.ndarray, precision: float = PRECISE) -> State:
         """Without some entries; the others start from the minimum of the quadratic model."""
-        kept = np.ones(len(state.theta), dtype=bool)
-        kept[entries] = False
-        inverse = state.inverse_hessian
-        if len(entries) == 1:
-            e = entries[0]
-            theta = state.theta - inverse[e] * (state.theta[e] / inverse[e, e])
-        else:
-            block = inverse[np.ix_(entries, entries)]
-            theta = state.theta - inverse[:, entries] @ np.linalg.solve(block, state.theta[entries])
-        return self._fit(state.assignment, state.entries._replace(theta=theta).take(kept), precision)
+        return self._fit(state.assignment, *state.without(entries), precision)
 
-    def grow(self, state: State) -> State | None:
-        """With the most promising addition; None if there is none."""
-        best = self.shortlist(state, 1)
-        return self.add(state, best[0]) if best else None
+    def grow(self, state: State, count: int = 1) -> State | None:
+        """With the ``count`` most promising additions, as far as the budget allows; None if there is none."""
+        best = self.shortlist(state, count)
+        if not best:
+            return None
+        if len(best) == 1 or self._shared:
+            return self.add(state, best[0])
+        entries, (price, left) = state.entries, self._room(state)
+        for _, j, l, _ in best:
+            if price[l] <= left[j]:
+                entries = entries.with_column(np.array([j]), l)
+                left[j if self._by_prototype else slice(None)] -= price[l]
+        return self._fit(state.assignment, entries)
 
-    def shrink(self, state: State) -> State:
-        """Without the least useful term, by the quadratic model."""
-        return self.drop(state, self.cheapest(state)[0])
+    def shrink(self, state: State, count: int = 1) -> State:
+        """Without the ``count`` least useful terms, by the quadratic model."""
+        return self.drop(state, np.concatenate(self.cheapest(state)[:count]))
 
     def swap(self, state: State, removals: int, tries: int = 1) -> State | None:
         """The first exchange of one of the ``removals`` cheapest terms for another that lowers the objective."""
@@ -334,9 +356,10 @@ class SupportSearch:
     # --- paths -----------------------------------------------------------------------------------------------------
 
     def upward(self, state: State, size: int, removals: int) -> Iterator[State]:
-        """One more term at a time, up to ``size`` or what the budget pays for, polished at each step."""
+        """Term by term up to ``size`` or what the budget pays for, polished at each step. Above `SMALL` terms in larger
+        steps (see `step_at`)."""
         while self.size(state) < size:
-            grown = self.grow(state)
+            grown = self.grow(state, min(size, next_above(self.size(state))) - self.size(state))
             if grown is None or self.size(grown) <= self.size(state):
                 return
             state = self.polish(grown, removals) if removals else grown
@@ -347,15 +370,16 @@ class SupportSearch:
         return deque([state, *self.upward(state, size, 0)], maxlen=1)[0]
 
     def downward(self, state: State, size: int, removals: int) -> Iterator[State]:
-        """One term fewer at a time, down to ``size``, polished at each step."""
-        while self.size(state) > size:
-            state = self.drop_unused(self.polish(self.shrink(state), removals))
+        """Term by term down to ``size``, polished at each step. Above `SMALL` terms in larger steps."""
+        while (present := self.size(state)) > size:
+            smaller = self.shrink(state, present - max(size, next_below(present)))
+            state = self.drop_unused(self.polish(smaller, removals))
             yield state
 
     def shrink_to(self, state: State, size: int) -> State:
         """The cheapest terms dropped until ``size`` are left."""
-        while self.size(state) > size:
-            state = self.shrink(state)
+        while (present := self.size(state)) > size:
+            state = self.shrink(state, present - max(size, next_below(present)))
         return state
 
     def descend(self, assignment: Assignment, size: int) -> State:
@@ -382,9 +406,28 @@ class SupportSearch:
         grown = [self._grow_and_reassign(self.fixed().start(start), most) for start in starts]
         grown = sorted(grown, key=self.merit, reverse=True)[:POLISHED]
         full = max((self._fill_and_swap(state, most) for state in grown), key=self.merit)
-        if len(starts) > 1 and len(full.assignment.owner) >= EASILY_STUCK:
+        if len(starts) > 1 and len(full.assignment.owner) >= EASILY_STUCK and most <= MOST_RESEEDED:
             full = self.reseed(full, most)
         for state in [full, *self.downward(full, max(1, least), 1)]:
             by_size[self.size(state)] = state
         return by_size
 
+
+def step_at(size: int) -> int:
+    """The step between the sizes of models around ``size``: 1 up to `SMALL`, and twice as much for each doubling."""
+    step = 1
+    while size > SMALL * step:
+        step *= 2
+    return step
+
+
+def next_above(size: int) -> int:
+    """The next larger size: a multiple of the step there."""
+    step = step_at(size + 1)
+    return step * (size // step + 1)
+
+
+def next_below(size: int) -> int:
+    """The next smaller size: a multiple of the step there."""
+    step = step_at(size)
+    return step * ((size - 1) // step)

@@ -13,6 +13,7 @@ from smallearn._learn.solve.objective import Penalty
 PRECISE = 1e-5  # the relative decrement at which Newton stops; the model that is kept is refitted further
 ROUGH = 1e-3  # … and for a state that is only compared
 MOST_NEWTON = 50
+MANY_ENTRIES = 16  # from which on an approximate inverse Hessian is used, where there is one
 REASSIGNMENTS = 3  # rounds of moving rows after a change of the support
 CACHED_ENTRIES = 1 << 24  # numbers that a `ColumnCache` holds, unless more columns are needed at once
 FEWEST_CACHED = 32  # columns
@@ -30,15 +31,15 @@ class Entries(NamedTuple):
         """Some of the entries, by mask or by ascending index."""
         return Entries(prototype=self.prototype[chosen], column=self.column[chosen], theta=self.theta[chosen])
 
-    def with_column(self, prototypes: np.ndarray, column: int, weight: float = 0.0) -> "Entries":
-        """With one column more in some prototypes."""
+    def with_column(self, prototypes: np.ndarray, column: int) -> "Entries":
+        """With one column more in some prototypes, at weight 0."""
         prototype = np.concatenate([self.prototype, prototypes])
         added = len(prototypes)
         order = prototype.argsort(kind="stable")
         return Entries(
             prototype=prototype[order],
-            column=np.concatenate([self.column, [column] * added])[order],
-            theta=np.concatenate([self.theta, [weight] * added])[order],
+            column=np.concatenate([self.column, np.full(added, column)])[order],
+            theta=np.concatenate([self.theta, np.zeros(added)])[order],
         )
 
 
@@ -67,6 +68,36 @@ class State:
     @property
     def theta(self) -> np.ndarray:
         return self.entries.theta
+
+    def with_entry(self, prototype: int, column: int, step: np.ndarray, gain: float) -> tuple[Entries, np.ndarray]:
+        """One more entry, at the minimum of the quadratic model: ``step`` is the change of the weights, the new one
+        last, and ``gain`` that of the objective. Also returns the inverse Hessian of that model."""
+        place = int(np.searchsorted(self.prototype, prototype, side="right"))
+        size = len(self.theta)
+        order = np.concatenate([np.arange(place), [size], np.arange(place, size)])
+        entries = Entries(
+            prototype=np.append(self.prototype, prototype)[order],
+            column=np.append(self.column, column)[order],
+            theta=(np.append(self.theta, 0.0) + step)[order],
+        )
+        if size + 1 < MANY_ENTRIES:
+            return entries, self.inverse_hessian
+        curvature = 2.0 * gain / step[-1] ** 2  # of the new entry, when the others change with it
+        direction = step / step[-1]
+        inverse = np.outer(direction, direction) / curvature
+        inverse[:size, :size] += self.inverse_hessian
+        return entries, inverse[np.ix_(order, order)]
+
+    def without(self, dropped: np.ndarray) -> tuple[Entries, np.ndarray]:
+        """Without some entries, at the minimum of the quadratic model; also returns the inverse Hessian of that."""
+        inverse, theta = self.inverse_hessian, self.theta
+        for e in dropped:
+            pivot = inverse[e, e]
+            theta = theta - inverse[e] * (theta[e] / pivot)
+            inverse = inverse - np.outer(inverse[e], inverse[e] / pivot)
+        kept = np.ones(len(theta), dtype=bool)
+        kept[dropped] = False
+        return self.entries._replace(theta=theta).take(kept), inverse[np.ix_(kept, kept)]
 
     def begin(self) -> np.ndarray:
         """Where the entries of each prototype begin, and their number."""
@@ -129,14 +160,19 @@ def fit(
     *,
     precision: float,
     rounds: int,
+    inverse_hessian: np.ndarray | None = None,
 ) -> State:
     """Newton's method on the entries, then rows move to their best prototype, in turn, at most ``rounds`` times.
 
-    An entry whose weight gets a sign that is not allowed is dropped.
+    An entry whose weight gets a sign that is not allowed is dropped. With many entries an approximate
+    ``inverse_hessian`` saves most of the work.
     """
     while True:
         own, theta, at = assignment.own.copy(), entries.theta.copy(), columns.slots(entries.column)
-        value, Z, inverse_hessian = search_kernels.fit_entries(
+        size = len(theta)
+        known = inverse_hessian is not None and size >= MANY_ENTRIES and len(inverse_hessian) == size
+        inverse = inverse_hessian.copy() if known else np.empty((size, size))
+        value, Z = search_kernels.fit_entries(
             columns.K,
             at,
             begin_of(entries.prototype, len(assignment.owner)),
@@ -144,9 +180,10 @@ def fit(
             labels.flat(own, assignment.owner),
             penalty.alpha,
             precision,
-            0.0,
             MOST_NEWTON,
             0 if penalty.signed else rounds,
+            inverse,
+            known,
         )
         entries = entries._replace(theta=theta)
         if not penalty.signed:
@@ -163,7 +200,7 @@ def fit(
         entries=entries,
         value=value,
         Z=Z,
-        inverse_hessian=inverse_hessian,
+        inverse_hessian=inverse,
     )
 
 
