@@ -18,7 +18,7 @@ MANY_ROWS = 1000  # from here on the folds are not repeated
 MOST_REPEATS = 3
 MOST_UNITS = 10_000_000  # total weight up to which whole weights count rows
 DEFAULT_FOLDS = 5
-CHUNK_ROWS = 512  # that are hashed at a time, so that they stay in the cache
+CHUNK_ROWS = 2048  # that are hashed at a time, so that they stay in the cache
 
 
 @dataclass(frozen=True)

@@ -288,8 +288,18 @@ def _moments(X: Any, weight: np.ndarray, unit: np.ndarray) -> tuple[np.ndarray, 
         centred = scaled - mean[X.indices]
         square = np.bincount(X.indices, weights=entry_weight * centred * centred, minlength=n)
         return mean, np.sqrt(square + np.maximum(1.0 - stored, 0.0) * mean * mean)
-    step = max(64, (1 << 18) // max(1, n))
-    chunks = [slice(begin, begin + step) for begin in range(0, m, step)]
-    mean = sum(np.einsum("i,il->l", weight[chunk], X[chunk] / unit) for chunk in chunks)
-    square = sum(np.einsum("i,il->l", weight[chunk], (X[chunk] / unit - mean) ** 2) for chunk in chunks)
+    step = min(m, max(64, (1 << 18) // max(1, n)))
+    chunks = [slice(begin, min(m, begin + step)) for begin in range(0, m, step)]
+    space = np.empty((step, n))
+
+    def in_units(chunk: slice) -> np.ndarray:  # valid until the next call
+        return np.divide(X[chunk], unit, out=space[: chunk.stop - chunk.start])
+
+    def squares(chunk: slice) -> np.ndarray:
+        centred = in_units(chunk)
+        centred -= mean
+        return np.square(centred, out=centred)
+
+    mean = sum(np.einsum("i,il->l", weight[chunk], in_units(chunk)) for chunk in chunks)
+    square = sum(np.einsum("i,il->l", weight[chunk], squares(chunk)) for chunk in chunks)
     return mean, np.sqrt(square)
