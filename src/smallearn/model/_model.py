@@ -6,7 +6,7 @@ like, `_json` its file.
 
 import math
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -25,6 +25,7 @@ from smallearn.model._sentences import decision_sentence
 from smallearn.model._totals import attainable_totals
 
 FEW_CLASSES = 32  # for which comparing all labels with each class is faster than looking up each label
+IN_ORDER = 8  # numpy adds up fewer numbers than this in their order, wherever they are in memory
 MOST_TOTALS = 25  # of a score card: a longer list is not read
 
 
@@ -233,12 +234,17 @@ class SMaLLModel:
         ndarray of shape (n_rows, n_prototypes)
             In points, summed term by term in the order of the terms. Those of `Rows` cannot be written to.
         """
+        return self._from_scores(X, lambda z: z)
+
+    def _from_scores(self, X: Any, answer: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
+        """The answer for every row, from its scores; chunk by chunk, so that these stay in the cache."""
         if isinstance(X, Rows) and X.shape[1] == self.n_features:
-            return X.scores(self.prototypes)
-        blocks = []
-        for n_rows, columns in gather(X, self.features, self.n_features):
-            blocks.append(scores(self.prototypes, partial(factor_in, columns), n_rows))
-        return np.concatenate(blocks) if blocks else np.empty((0, len(self.prototypes)))
+            return answer(X.scores(self.prototypes))
+        answers = [
+            answer(scores(self.prototypes, partial(factor_in, columns), n_rows))
+            for n_rows, columns in gather(X, self.features, self.n_features)
+        ]
+        return np.concatenate(answers) if answers else answer(np.empty((0, len(self.prototypes))))
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Compute log-odds.
@@ -253,8 +259,7 @@ class SMaLLModel:
         ndarray of shape (n_rows,) or (n_rows, n_classes)
             With two classes, positive for ``classes[1]``; with more, the score of each class.
         """
-        decision = self._decisions(self.scores(X))
-        return decision[:, 1] - decision[:, 0] if len(self.classes) == 2 else decision
+        return self._from_scores(X, self._log_odds)
 
     def predict(self, X: Any) -> np.ndarray:
         """Predict the class of each row.
@@ -269,8 +274,8 @@ class SMaLLModel:
         ndarray of shape (n_rows,)
             Class labels, of type ``class_dtype``.
         """
-        z = self.scores(X)  # not times the scale, which could round a small score to 0
-        return self.labels(decide(z, self.owners, len(self.classes)))
+        # Not times the scale, which could round a small score to 0.
+        return self._from_scores(X, lambda z: self.labels(decide(z, self.owners, len(self.classes))))
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Predict the probability of each class.
@@ -285,7 +290,7 @@ class SMaLLModel:
         ndarray of shape (n_rows, n_classes)
             The softmax of the decision function; with two classes its sigmoid.
         """
-        return self.chances(self.scores(X))
+        return self._from_scores(X, self.chances)
 
     def chances(self, z: np.ndarray) -> np.ndarray:
         """Compute probabilities from scores.
@@ -301,13 +306,19 @@ class SMaLLModel:
             What `predict_proba` returns for these rows.
         """
         decision = self._decisions(z)
-        weight = np.exp(decision - decision.max(axis=1, keepdims=True))
-        return weight / weight.sum(axis=1, keepdims=True)
+        weight = np.exp(decision - np.maximum.reduce(decision.T)[:, None])
+        total = weight if len(self.classes) < IN_ORDER else np.ascontiguousarray(weight)
+        return weight / total.sum(axis=1, keepdims=True)
 
     def _decisions(self, z: np.ndarray) -> np.ndarray:
         """The log-odds of each class, relative to a class without prototypes if there is one."""
         with np.errstate(over="ignore"):
             return finite(self.scale * class_scores(z, self.owners, len(self.classes)))
+
+    def _log_odds(self, z: np.ndarray) -> np.ndarray:
+        """What `decision_function` returns, from the scores."""
+        decision = self._decisions(z)
+        return decision[:, 1] - decision[:, 0] if len(self.classes) == 2 else decision
 
     def predict_one(self, row: Any) -> Any:
         """Predict the class of one row, without numpy's overhead.

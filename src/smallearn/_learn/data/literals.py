@@ -124,9 +124,10 @@ def dense_candidates(
             if isinstance(cut_points, Mapping):
                 cuts = np.unique(np.asarray(cut_points.get(l, ()), dtype=float))
             else:
-                known = (x[~gaps], weight[~gaps]) if gaps.any() else (x, weight)
-                cuts = quantile_cuts(*known, cut_points)
-                if raw and not twins and len(cuts) == 1 and not gaps.any() and len(np.unique(x)) == 2:
+                has_gaps = gaps.any()
+                known = ~gaps if has_gaps else slice(None)  # a slice copies nothing
+                cuts = quantile_cuts(x[known], weight[known], cut_points)
+                if raw and not twins and len(cuts) == 1 and not has_gaps and len(np.unique(x)) == 2:
                     cuts = cuts[:0]
             binned = _bin_numbers(cuts, gaps)
         if binned.literals:
@@ -167,7 +168,7 @@ def _columns(X: np.ndarray, features: Sequence[int]) -> Iterator[tuple[int, np.n
 def _bins(X: np.ndarray, binned: Mapping[int, _Binned]) -> np.ndarray:
     """The bin of each row in each feature with literals, in the smallest type that holds them."""
     most = max((feature.width - (not feature.has_gaps) for feature in binned.values()), default=0)
-    bins = np.empty((len(X), len(binned)), dtype=_bin_type(most))
+    bins: np.ndarray = np.empty((len(X), len(binned)), dtype=_bin_type(most))
     column = np.empty(len(X), dtype=bins.dtype)
     for f, (l, x) in enumerate(_columns(X, list(binned))):
         kernels.find_bins(x, binned[l].edges, column)
@@ -233,7 +234,7 @@ def _near_quantiles(x: np.ndarray, weight: np.ndarray, count: int) -> tuple[np.n
     """
     sample = np.sort(x[:: max(1, len(x) // SAMPLE)])
     edges = np.unique(sample[:: max(1, len(sample) // REGIONS)])
-    region = np.empty(len(x), dtype=_bin_type(len(edges)))
+    region: np.ndarray = np.empty(len(x), dtype=_bin_type(len(edges)))
     kernels.find_bins(x, edges, region)
     mass = np.bincount(region, weights=weight, minlength=len(edges) + 1)
     occupied = np.flatnonzero(mass)
