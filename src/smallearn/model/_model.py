@@ -240,11 +240,14 @@ class SMaLLModel:
         """The answer for every row, from its scores; chunk by chunk, so that these stay in the cache."""
         if isinstance(X, Rows) and X.shape[1] == self.n_features:
             return answer(X.scores(self.prototypes))
-        answers = [
-            answer(scores(self.prototypes, partial(factor_in, columns), n_rows))
-            for n_rows, columns in gather(X, self.features, self.n_features)
-        ]
-        return np.concatenate(answers) if answers else answer(np.empty((0, len(self.prototypes))))
+        answers, begin = answer(np.empty((0, len(self.prototypes)))), 0
+        for n_rows, columns in gather(X, self.features, self.n_features):
+            if begin == 0:
+                n_all = X.shape[0] if hasattr(X, "shape") else len(X)
+                answers = np.empty((n_all, *answers.shape[1:]), dtype=answers.dtype)
+            answers[begin : begin + n_rows] = answer(scores(self.prototypes, partial(factor_in, columns), n_rows))
+            begin += n_rows
+        return answers
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Compute log-odds.
@@ -351,7 +354,7 @@ class SMaLLModel:
         """
         values = np.empty(len(self.classes), dtype=self.class_dtype)
         values[:] = self.classes
-        return values[code]
+        return values.take(code)
 
     def codes(self, y: Any) -> np.ndarray:
         """Look up the positions of class labels.
