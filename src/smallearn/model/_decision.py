@@ -13,6 +13,9 @@ import numpy as np
 from smallearn.model._columns import all_finite
 from smallearn.model._parts import Prototype, Term
 
+# Sums and maxima over short rows are slow, so that few columns are kept one after the other in memory. Up to this many
+# numbers numpy adds up in the same order, wherever they are.
+FEW_CLASSES = 7
 Factor = Callable[[Term], Any]  # what a term's weight is multiplied by: a number, or an array with one for each row
 
 
@@ -42,11 +45,8 @@ def scores(prototypes: Sequence[Prototype], factor: Factor, n_rows: int) -> np.n
 
 
 def class_scores(z: np.ndarray, owners: Sequence[int] | np.ndarray, n_classes: int) -> np.ndarray:
-    """The score of each class, rows × classes: the highest of its prototypes' scores, 0 for a class without any.
-
-    Column by column, which is much faster than a maximum over each short row.
-    """
-    best = np.zeros((len(z), n_classes), order="F")
+    """The score of each class, rows × classes: the highest of its prototypes' scores, 0 for a class without any."""
+    best = np.zeros((len(z), n_classes), order="F" if n_classes <= FEW_CLASSES else "C")
     seen = set()
     for j, label in enumerate(np.asarray(owners).tolist()):
         if label in seen:

@@ -25,7 +25,6 @@ from smallearn.model._sentences import decision_sentence
 from smallearn.model._totals import attainable_totals
 
 FEW_CLASSES = 32  # for which comparing all labels with each class is faster than looking up each label
-IN_ORDER = 8  # numpy adds up fewer numbers than this in their order, wherever they are in memory
 MOST_TOTALS = 25  # of a score card: a longer list is not read
 
 
@@ -310,8 +309,7 @@ class SMaLLModel:
         """
         decision = self._decisions(z)
         weight = np.exp(decision - np.maximum.reduce(decision.T)[:, None])
-        total = weight if len(self.classes) < IN_ORDER else np.ascontiguousarray(weight)
-        return weight / total.sum(axis=1, keepdims=True)
+        return weight / weight.sum(axis=1, keepdims=True)
 
     def _decisions(self, z: np.ndarray) -> np.ndarray:
         """The log-odds of each class, relative to a class without prototypes if there is one."""

@@ -104,7 +104,7 @@ def _row_reader(X: np.ndarray, index: list[int]) -> Reader:
 def _sparse_reader(X: Any, index: list[int]) -> Reader:
     X = X if X.format == "csc" else X.tocsr()
     chosen = X[:, index].tocsr()
-    return lambda rows: chosen[rows].toarray(order="F").T
+    return lambda rows: np.ascontiguousarray(chosen[rows].toarray().T)
 
 
 class Rows:
