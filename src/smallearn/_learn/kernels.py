@@ -17,7 +17,7 @@ from numba import njit
 
 NO_PROTOTYPE = -1  # own[i] of a row whose class owns the prototype frozen at zero
 PADDING = -1  # column[j, a] if prototype j has a or fewer entries
-SEARCHED_TOGETHER = 1024  # values whose bins are searched at once
+SEARCHED_TOGETHER = 1024  # values whose bins are found at once
 NO_CHOICE = 0  # instead of k, if a budget is not a choice of k items at cost 1
 
 # NaN and infinities keep their meaning; sums may be reordered, so that dot products use SIMD.
@@ -39,7 +39,7 @@ def compiled(function):
 def find_bins(x, edges, bins):
     """Fill ``bins`` with the number of ``edges`` (ascending) below each value: 0 … len(edges); one more for NaN.
 
-    A binary search for some hundred values at once, step by step and without a branch, so that it uses SIMD.
+    A binary search for some hundred values at once, step by step. No branch depends on a value, so that it uses SIMD.
     """
     n = edges.shape[0]
     first_step = 1
@@ -50,16 +50,17 @@ def find_bins(x, edges, bins):
         padded[e] = edges[e] if e < n else np.inf
     below = np.empty(SEARCHED_TOGETHER, dtype=np.int64)
     for begin in range(0, x.shape[0], SEARCHED_TOGETHER):
-        size = min(SEARCHED_TOGETHER, x.shape[0] - begin)
+        value = x[begin : begin + SEARCHED_TOGETHER]
+        size = value.shape[0]
         for i in range(size):
             below[i] = 0
         step = first_step // 2
         while step > 0:
             for i in range(size):
-                below[i] += step if padded[below[i] + step - 1] < x[begin + i] else 0
+                below[i] += step if padded[below[i] + step - 1] < value[i] else 0
             step //= 2
         for i in range(size):
-            bins[begin + i] = below[i] if x[begin + i] == x[begin + i] else n + 1
+            bins[begin + i] = below[i] if value[i] == value[i] else n + 1
 
 
 # --- the loss of one row -------------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from smallearn._learn import kernels
 from smallearn._learn.data import literals
 from smallearn._learn.data.literals import dense_candidates, only_raw, quantile_cuts, sparse_candidates
 from tests.helpers.literals import COLOURS, NAN, tables, value_by_hand
@@ -85,6 +86,18 @@ def test_of_many_values_only_those_near_the_quantiles_are_sorted():
 def test_a_constant_has_no_cut_point():
     assert len(quantile_cuts(np.ones(5), np.ones(5), 3)) == 0
     assert len(quantile_cuts(np.empty(0), np.empty(0), 3)) == 0
+
+
+@pytest.mark.parametrize("n_edges", [0, 1, 2, 3, 4, 7, 8, 300])
+@pytest.mark.parametrize("m", [0, 1, 1023, 1024, 1025, 3000])
+def test_the_bin_of_a_value_is_the_number_of_edges_below_it(n_edges, m):
+    rng = np.random.default_rng(m)
+    edges = np.arange(n_edges) / 4.0
+    x = rng.integers(-8, 4 * n_edges + 8, m) / 16.0  # some values are edges
+    x[rng.random(m) < 0.1] = NAN
+    bins = np.empty(m, dtype=np.uint16)
+    kernels.find_bins(x, edges, bins)
+    np.testing.assert_array_equal(bins, np.where(np.isnan(x), n_edges + 1, np.searchsorted(edges, x)))
 
 
 # --- candidates ------------------------------------------------------------------------------------------------------
