@@ -1,14 +1,15 @@
-"""``python -m benchmarks [NAME …]``: run all or some of solvers, fits, certificates, selection, startup."""
+"""``python -m benchmarks [NAME …]``: run all or some of solvers, fits, certificates, selection, prediction, startup."""
 
 import sys
 
-from benchmarks import certificates, fits, selection, solvers, startup
+from benchmarks import certificates, fits, prediction, selection, solvers, startup
 
 PARTS = {
     "solvers": solvers.main,
     "fits": fits.main,
     "certificates": certificates.main,
     "selection": selection.main,
+    "prediction": prediction.main,
     "startup": startup.main,
 }
 

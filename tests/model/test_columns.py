@@ -2,6 +2,7 @@
 
 import math
 import re
+import tracemalloc
 from dataclasses import replace
 
 import numpy as np
@@ -199,6 +200,32 @@ def test_rows_beyond_one_chunk_are_scored_like_the_first(n_rows, convert):
     np.testing.assert_array_equal(scores[:, 0], (-1.0 + 2.0 * X[:, 0]) + -1.0 * X[:, 2])
     np.testing.assert_array_equal(scores[:, 1], 0.5 + -1.0 * X[:, 0])
     assert len(YES.predict(convert(X))) == n_rows
+
+
+@pytest.mark.parametrize("convert", [np.asarray, np.asfortranarray, np.float32], ids=["rows", "columns", "float32"])
+@pytest.mark.parametrize("method", ["predict", "predict_proba", "decision_function", "scores"])
+def test_beside_its_result_a_prediction_takes_the_memory_of_a_chunk(method, convert):
+    X = convert(np.random.default_rng(0).normal(size=(20 * CHUNK_ROWS, 3)))
+    YES.predict(X[:10])
+    tracemalloc.start()
+    result = getattr(YES, method)(X)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak - result.nbytes < 20 * CHUNK_ROWS * 8  # less than one column of X
+
+
+def test_values_whose_sum_overflows_are_finite_all_the_same():
+    X = np.full((3, 3), 1e308)
+    model = SMaLLModel(("no", "yes"), "<U3", 3, (Prototype(1, -1.0, (Term(0, 1.0, "a"),)),))
+    assert model.decision_function(X).tolist() == [1e308] * 3
+
+
+def test_a_table_that_changes_after_it_was_read_changes_no_rows():
+    for order in ("C", "F"):
+        X = np.array(ROWS, order=order)
+        rows = read_rows(YES, X)
+        X[:] = 0.0
+        np.testing.assert_array_equal(YES.scores(rows), YES.scores(ROWS))
 
 
 def test_a_nan_in_the_last_chunk_is_found():

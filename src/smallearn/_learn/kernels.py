@@ -1,7 +1,8 @@
 """The compiled loops of the relaxation and nothing else: arrays in, arrays out. `search_kernels` has the others.
 
 Numba's disk cache does not notice a change in another file, so a kernel calls only kernels of its own file. In this
-order: the loss of a row, passes over the rows, projections and proximal steps, and the dual variable of Mirror-Prox.
+order: bins, the loss of a row, passes over the rows, projections and proximal steps, and the dual variable of
+Mirror-Prox.
 
 Letters: rows ``i`` of ``m``, columns ``l`` of ``d``, prototypes ``j`` of ``p``. ``owner[j]`` is the class of prototype
 ``j``, ``code[i]`` the class of row ``i`` and ``own[i]`` its own prototype. ``has_zero`` says whether one class owns a
@@ -17,7 +18,39 @@ from smallearn._learn.compiling import compiled
 
 NO_PROTOTYPE = -1  # own[i] of a row whose class owns the prototype frozen at zero
 PADDING = -1  # column[j, a] if prototype j has a or fewer entries
+SEARCHED_TOGETHER = 1024  # values whose bins are found at once
 NO_CHOICE = 0  # instead of k, if a budget is not a choice of k items at cost 1
+
+
+# --- bins ----------------------------------------------------------------------------------------------------------
+
+
+@compiled
+def find_bins(x, edges, bins):
+    """Fill ``bins`` with the number of ``edges`` (ascending) below each value: 0 … len(edges); one more for NaN.
+
+    A binary search for some hundred values at once, step by step. No branch depends on a value, so that it uses SIMD.
+    """
+    n = edges.shape[0]
+    first_step = 1
+    while first_step <= n:
+        first_step *= 2
+    padded = np.empty(first_step - 1)
+    for e in range(padded.shape[0]):
+        padded[e] = edges[e] if e < n else np.inf
+    below = np.empty(SEARCHED_TOGETHER, dtype=np.int64)
+    for begin in range(0, x.shape[0], SEARCHED_TOGETHER):
+        value = x[begin : begin + SEARCHED_TOGETHER]
+        size = value.shape[0]
+        for i in range(size):
+            below[i] = 0
+        step = first_step // 2
+        while step > 0:
+            for i in range(size):
+                below[i] += step if padded[below[i] + step - 1] < value[i] else 0
+            step //= 2
+        for i in range(size):
+            bins[begin + i] = below[i] if value[i] == value[i] else n + 1
 
 
 # --- the loss of one row -------------------------------------------------------------------------------------------

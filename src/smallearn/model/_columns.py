@@ -26,6 +26,13 @@ def is_missing(value: Any) -> bool:
         return type(value).__name__ == "NAType"
 
 
+def all_finite(numbers: np.ndarray) -> bool:
+    """Whether no number is NaN or infinite. If their sum is finite, all of them are; it takes one pass to find out."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = np.add.reduce(numbers, axis=None)
+    return math.isfinite(total) or bool(np.isfinite(numbers).all())
+
+
 # --- the value of a term ---------------------------------------------------------------------------------------------
 
 
@@ -49,7 +56,18 @@ class Column:
 
     @cached_property
     def numbers(self) -> np.ndarray:
-        """The values as float64, NaN for missing; dates, complex numbers and text are refused."""
+        """The values as float64, NaN for missing; infinities, dates, complex numbers and text are refused."""
+        if not self._all_finite and np.isinf(self._converted).any():
+            self._refuse("NaN or infinity", "finite numbers")
+        return self._converted
+
+    @cached_property
+    def _all_finite(self) -> bool:
+        """Whether no value is missing or infinite."""
+        return all_finite(self._converted)
+
+    @cached_property
+    def _converted(self) -> np.ndarray:
         text = []
         if self.values.dtype.kind == "O":
             text = [value for value in self.values if isinstance(value, TEXT)]
@@ -61,14 +79,11 @@ class Column:
             values[self._is_missing] = np.nan
         try:
             with np.errstate(over="ignore"):
-                numbers = values.astype(np.float64, copy=False)
+                return values.astype(np.float64, copy=False)
         except (TypeError, ValueError, OverflowError) as error:
             raise ValueError(
                 f"The features that the model uses are not all numbers ({show(self.label)}): {error}."
             ) from None
-        if np.isinf(numbers).any():
-            self._refuse("NaN or infinity", "finite numbers")
-        return numbers
 
     @cached_property
     def missing(self) -> np.ndarray:
@@ -95,7 +110,7 @@ class Column:
 
     def _raw(self, mean: float | None) -> np.ndarray:
         """The numbers, with the mean for missing values; these are refused if there is no mean."""
-        if not self._is_nan.any():
+        if self._all_finite:
             return self.numbers
         if mean is None:
             self._refuse("NaN or infinity", "finite numbers")

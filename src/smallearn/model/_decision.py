@@ -10,8 +10,12 @@ from typing import Any
 
 import numpy as np
 
+from smallearn.model._columns import all_finite
 from smallearn.model._parts import Prototype, Term
 
+# Sums and maxima over short rows are slow, so that few columns are kept one after the other in memory. Up to this many
+# numbers numpy adds up in the same order, wherever they are.
+FEW_CLASSES = 7
 Factor = Callable[[Term], Any]  # what a term's weight is multiplied by: a number, or an array with one for each row
 
 
@@ -30,19 +34,26 @@ def score(prototype: Prototype, factor: Factor) -> Any:
 
 def scores(prototypes: Sequence[Prototype], factor: Factor, n_rows: int) -> np.ndarray:
     """The score of every prototype on every row, rows × prototypes."""
-    z = np.empty((n_rows, len(prototypes)))
+    z = np.empty((n_rows, len(prototypes)), order="F")
     with np.errstate(over="ignore", invalid="ignore"):
         for j, prototype in enumerate(prototypes):
-            z[:, j] = score(prototype, factor)
+            total = z[:, j]
+            total[:] = prototype.intercept
+            for added in contributions(prototype, factor):
+                total += added
     return finite(z)
 
 
 def class_scores(z: np.ndarray, owners: Sequence[int] | np.ndarray, n_classes: int) -> np.ndarray:
     """The score of each class, rows × classes: the highest of its prototypes' scores, 0 for a class without any."""
-    owner = np.asarray(owners)
-    best = np.zeros((len(z), n_classes))
-    for label in np.unique(owner):
-        best[:, label] = z[:, owner == label].max(axis=1)
+    best = np.zeros((len(z), n_classes), order="F" if n_classes <= FEW_CLASSES else "C")
+    seen = set()
+    for j, label in enumerate(np.asarray(owners).tolist()):
+        if label in seen:
+            np.maximum(best[:, label], z[:, j], out=best[:, label])
+        else:
+            best[:, label] = z[:, j]
+        seen.add(label)
     return best
 
 
@@ -53,7 +64,13 @@ def leads(best: np.ndarray) -> np.ndarray:
 
 def decide(z: np.ndarray, owners: Sequence[int], n_classes: int) -> np.ndarray:
     """The position of the predicted class, from the scores of the prototypes (rows × prototypes)."""
-    return class_scores(z, owners, n_classes).argmax(axis=1)  # argmax gives a tie to the first
+    best = class_scores(z, owners, n_classes)
+    code = np.zeros(len(z), dtype=np.intp)
+    top = best[:, 0]
+    for label in range(1, n_classes):
+        np.maximum(code, label * (best[:, label] > top), out=code)  # a tie goes to the first
+        top = np.maximum(top, best[:, label])
+    return code
 
 
 def winners(z: np.ndarray, owners: Sequence[int]) -> np.ndarray:
@@ -64,6 +81,6 @@ def winners(z: np.ndarray, owners: Sequence[int]) -> np.ndarray:
 
 def finite(z: np.ndarray) -> np.ndarray:
     """The scores; ValueError if one of them overflowed."""
-    if not np.isfinite(z).all():
+    if not all_finite(z):
         raise ValueError("The scores overflow: X has values far beyond those that the model was trained on.")
     return z

@@ -6,7 +6,7 @@ like, `_json` its file.
 
 import math
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -233,12 +233,20 @@ class SMaLLModel:
         ndarray of shape (n_rows, n_prototypes)
             In points, summed term by term in the order of the terms. Those of `Rows` cannot be written to.
         """
+        return self._from_scores(X, lambda z: z)
+
+    def _from_scores(self, X: Any, answer: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
+        """The answer for every row, from its scores; chunk by chunk, so that these stay in the cache."""
         if isinstance(X, Rows) and X.shape[1] == self.n_features:
-            return X.scores(self.prototypes)
-        blocks = []
+            return answer(X.scores(self.prototypes))
+        answers, begin = answer(np.empty((0, len(self.prototypes)))), 0
         for n_rows, columns in gather(X, self.features, self.n_features):
-            blocks.append(scores(self.prototypes, partial(factor_in, columns), n_rows))
-        return np.concatenate(blocks) if blocks else np.empty((0, len(self.prototypes)))
+            if begin == 0:
+                n_all = X.shape[0] if hasattr(X, "shape") else len(X)
+                answers = np.empty((n_all, *answers.shape[1:]), dtype=answers.dtype)
+            answers[begin : begin + n_rows] = answer(scores(self.prototypes, partial(factor_in, columns), n_rows))
+            begin += n_rows
+        return answers
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Compute log-odds.
@@ -253,8 +261,7 @@ class SMaLLModel:
         ndarray of shape (n_rows,) or (n_rows, n_classes)
             With two classes, positive for ``classes[1]``; with more, the score of each class.
         """
-        decision = self._decisions(self.scores(X))
-        return decision[:, 1] - decision[:, 0] if len(self.classes) == 2 else decision
+        return self._from_scores(X, self._log_odds)
 
     def predict(self, X: Any) -> np.ndarray:
         """Predict the class of each row.
@@ -269,8 +276,8 @@ class SMaLLModel:
         ndarray of shape (n_rows,)
             Class labels, of type ``class_dtype``.
         """
-        z = self.scores(X)  # not times the scale, which could round a small score to 0
-        return self.labels(decide(z, self.owners, len(self.classes)))
+        # Not times the scale, which could round a small score to 0.
+        return self._from_scores(X, lambda z: self.labels(decide(z, self.owners, len(self.classes))))
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Predict the probability of each class.
@@ -285,7 +292,7 @@ class SMaLLModel:
         ndarray of shape (n_rows, n_classes)
             The softmax of the decision function; with two classes its sigmoid.
         """
-        return self.chances(self.scores(X))
+        return self._from_scores(X, self.chances)
 
     def chances(self, z: np.ndarray) -> np.ndarray:
         """Compute probabilities from scores.
@@ -301,13 +308,18 @@ class SMaLLModel:
             What `predict_proba` returns for these rows.
         """
         decision = self._decisions(z)
-        weight = np.exp(decision - decision.max(axis=1, keepdims=True))
+        weight = np.exp(decision - np.maximum.reduce(decision.T)[:, None])
         return weight / weight.sum(axis=1, keepdims=True)
 
     def _decisions(self, z: np.ndarray) -> np.ndarray:
         """The log-odds of each class, relative to a class without prototypes if there is one."""
         with np.errstate(over="ignore"):
             return finite(self.scale * class_scores(z, self.owners, len(self.classes)))
+
+    def _log_odds(self, z: np.ndarray) -> np.ndarray:
+        """What `decision_function` returns, from the scores."""
+        decision = self._decisions(z)
+        return decision[:, 1] - decision[:, 0] if len(self.classes) == 2 else decision
 
     def predict_one(self, row: Any) -> Any:
         """Predict the class of one row, without numpy's overhead.
@@ -340,7 +352,7 @@ class SMaLLModel:
         """
         values = np.empty(len(self.classes), dtype=self.class_dtype)
         values[:] = self.classes
-        return values[code]
+        return values.take(code)
 
     def codes(self, y: Any) -> np.ndarray:
         """Look up the positions of class labels.

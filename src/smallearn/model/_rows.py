@@ -15,13 +15,17 @@ from smallearn.model._decision import scores
 from smallearn.model._parts import Prototype
 from smallearn.model._term import Term
 
-CHUNK_ROWS = 4096  # so that the columns gathered for one chunk stay in the cache
+CHUNK_ROWS = 16_384  # so that a column of one chunk stays in the cache
+READ_ROWS = 4096  # so that the columns in use do, while they are copied
 
 
-def gather(X: Any, features: Sequence[Term], n_features: int) -> Iterator[tuple[int, dict[int, Column]]]:
+def gather(
+    X: Any, features: Sequence[Term], n_features: int, chunk_rows: int | None = CHUNK_ROWS
+) -> Iterator[tuple[int, dict[int, Column]]]:
     """For each chunk of rows, the number of rows and the columns of ``features``, which has a term for each of them.
 
-    ``X`` is an array, a sparse matrix or a table, or `Rows`, which are a single chunk.
+    ``X`` is an array, a sparse matrix or a table, or `Rows`, which are a single chunk; so are all rows if
+    ``chunk_rows`` is None. The columns of a chunk are valid until the next.
     """
     if isinstance(X, Rows):
         if X.shape[1] != n_features:
@@ -40,10 +44,12 @@ def gather(X: Any, features: Sequence[Term], n_features: int) -> Iterator[tuple[
         )
     by_name = hasattr(X, "columns") and all(term.name is not None for term in features)
     read = _named_reader(X, features) if by_name else _position_reader(X, features, n_features)
-    for begin in range(0, X.shape[0], CHUNK_ROWS):
-        rows = slice(begin, min(X.shape[0], begin + CHUNK_ROWS))
-        columns = zip(features, read(rows), strict=True)
-        yield rows.stop - begin, {term.feature: Column(values, term.label) for term, values in columns}
+    names = [(term.feature, term.label) for term in features]
+    step = X.shape[0] if chunk_rows is None else chunk_rows
+    for begin in range(0, X.shape[0], max(1, step)):
+        rows = slice(begin, min(X.shape[0], begin + step))
+        columns = zip(names, read(rows), strict=True)
+        yield rows.stop - begin, {feature: Column(values, label) for (feature, label), values in columns}
 
 
 Reader = Callable[[slice], Iterable[np.ndarray]]  # from a range of rows to the columns in use
@@ -70,15 +76,35 @@ def _position_reader(X: Any, features: Sequence[Term], n_features: int) -> Reade
     if hasattr(X, "iloc") or hasattr(X, "to_series"):  # a table: its columns have types of their own
         columns = [np.asarray(X.iloc[:, l] if hasattr(X, "iloc") else X.to_series(l)) for l in index]
         return lambda rows: [column[rows] for column in columns]
-    X = X.tocsr() if hasattr(X, "tocsr") else np.asarray(X)
+    if hasattr(X, "tocsr"):
+        return _sparse_reader(X, index)
+    X = np.asarray(X)
+    if X.strides[0] == X.itemsize:  # column by column in memory
+        return lambda rows: [X[rows, l] for l in index]
+    return _row_reader(X, index)
 
-    def read(rows: slice) -> Iterable[np.ndarray]:
-        if not index:
-            return []
-        chosen = X[rows][:, index]
-        return np.ascontiguousarray((chosen.toarray() if hasattr(chosen, "toarray") else chosen).T)
+
+def _row_reader(X: np.ndarray, index: list[int]) -> Reader:
+    """For an array that has its rows one after the other in memory."""
+    space = np.empty((len(index), 0), dtype=X.dtype)
+
+    def read(rows: slice) -> np.ndarray:
+        nonlocal space
+        if space.shape[1] < rows.stop - rows.start:
+            space = np.empty((len(index), rows.stop - rows.start), dtype=X.dtype)
+        for begin in range(rows.start, rows.stop, READ_ROWS):
+            end = min(begin + READ_ROWS, rows.stop)
+            # take reads the memory of each row once; X[begin:end, index] would read it once for each column
+            space[:, begin - rows.start : end - rows.start] = X[begin:end].take(index, axis=1).T
+        return space[:, : rows.stop - rows.start]
 
     return read
+
+
+def _sparse_reader(X: Any, index: list[int]) -> Reader:
+    X = X if X.format == "csc" else X.tocsr()
+    chosen = X[:, index].tocsr()
+    return lambda rows: np.ascontiguousarray(chosen[rows].toarray().T)
 
 
 class Rows:
@@ -123,12 +149,10 @@ class Rows:
     """
 
     def __init__(self, X: Any, features: Sequence[Term], n_features: int):
-        chunks = list(gather(X, features, n_features))
-        self.n_rows = sum(n_rows for n_rows, _ in chunks)
+        nothing = (0, {term.feature: Column(np.empty(0), term.label) for term in features})
+        self.n_rows, columns = next(gather(X, features, n_features, chunk_rows=None), nothing)
         self.shape = (self.n_rows, n_features)
-        self.columns = {
-            term.feature: _joined([columns[term.feature] for _, columns in chunks], term.label) for term in features
-        }
+        self.columns = {feature: Column(column.values.copy(), column.label) for feature, column in columns.items()}
         self._factors: dict[tuple, np.ndarray] = {}
         self._scores: dict[tuple[Prototype, ...], np.ndarray] = {}
 
@@ -208,8 +232,3 @@ class Rows:
             False for a literal, and for a raw term without a mean.
         """
         return term.mean is not None and bool(self.column(term).missing.any())
-
-
-def _joined(chunks: Sequence[Column], label: str) -> Column:
-    values = np.concatenate([chunk.values for chunk in chunks]) if chunks else np.empty(0)
-    return Column(values, label)

@@ -5,6 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from smallearn._learn import kernels
+from smallearn._learn.data import literals
 from smallearn._learn.data.literals import dense_candidates, only_raw, quantile_cuts, sparse_candidates
 from tests.helpers.literals import COLOURS, NAN, tables, value_by_hand
 
@@ -48,9 +50,54 @@ def test_neighbours_in_rounding_are_still_parted():
     assert np.isfinite(cuts).all()
 
 
+LARGE_COLUMNS = {
+    "normal": lambda rng, m: rng.normal(size=m),
+    "heavy tails": lambda rng, m: rng.standard_cauchy(m),
+    "far from zero": lambda rng, m: 1e6 + 1e-3 * rng.random(m),
+    "sorted": lambda rng, m: np.sort(rng.exponential(size=m)),
+    "mostly zero": lambda rng, m: np.where(rng.random(m) < 0.97, 0.0, rng.normal(size=m)),
+    "many ties": lambda rng, m: rng.integers(0, 40, m).astype(float),
+    "few values": lambda rng, m: rng.integers(0, 4, m).astype(float),
+    "a period that the sample meets": lambda rng, m: np.where(np.arange(m) % 2, rng.normal(size=m), 7.0),
+}
+
+
+@pytest.mark.parametrize("kind", LARGE_COLUMNS)
+@pytest.mark.parametrize("count", [1, 7, 20])
+def test_many_values_have_the_cut_points_that_sorting_all_of_them_gives(kind, count, monkeypatch):
+    rng = np.random.default_rng(count)
+    x = LARGE_COLUMNS[kind](rng, 4000)
+    monkeypatch.setattr(literals, "SAMPLE", 500)
+    monkeypatch.setattr(literals, "REGIONS", 100)
+    for weight in (np.ones(4000), rng.integers(1, 4, 4000).astype(float), rng.uniform(0.5, 2.0, 4000)):
+        monkeypatch.setattr(literals, "MANY_VALUES", 10**9)
+        sorted_all = quantile_cuts(x, weight, count)
+        monkeypatch.setattr(literals, "MANY_VALUES", 1)
+        np.testing.assert_array_equal(quantile_cuts(x, weight, count), sorted_all)
+
+
+def test_of_many_values_only_those_near_the_quantiles_are_sorted():
+    x = np.random.default_rng(0).normal(size=200_000)
+    kept, weight = literals._near_quantiles(x, np.ones(len(x)), 20)
+    assert len(kept) < 0.1 * len(x)
+    assert weight.sum() == len(x)
+
+
 def test_a_constant_has_no_cut_point():
     assert len(quantile_cuts(np.ones(5), np.ones(5), 3)) == 0
     assert len(quantile_cuts(np.empty(0), np.empty(0), 3)) == 0
+
+
+@pytest.mark.parametrize("n_edges", [0, 1, 2, 3, 4, 7, 8, 300])
+@pytest.mark.parametrize("m", [0, 1, 1023, 1024, 1025, 3000])
+def test_the_bin_of_a_value_is_the_number_of_edges_below_it(n_edges, m):
+    rng = np.random.default_rng(m)
+    edges = np.arange(n_edges) / 4.0
+    x = rng.integers(-8, 4 * n_edges + 8, m) / 16.0  # some values are edges
+    x[rng.random(m) < 0.1] = NAN
+    bins = np.empty(m, dtype=np.uint16)
+    kernels.find_bins(x, edges, bins)
+    np.testing.assert_array_equal(bins, np.where(np.isnan(x), n_edges + 1, np.searchsorted(edges, x)))
 
 
 # --- candidates ------------------------------------------------------------------------------------------------------

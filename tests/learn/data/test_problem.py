@@ -1,8 +1,11 @@
-"""The validated training data: shares of its rows, and features too large to compute with."""
+"""The validated training data: shares of its rows, features too large to compute with, and memory."""
+
+import tracemalloc
 
 import numpy as np
 import pytest
 
+from smallearn import SMaLLClassifierCV
 from smallearn._learn.data.labels import Labels
 from smallearn._learn.data.problem import build_problem
 
@@ -29,3 +32,21 @@ def test_a_value_too_large_is_reported_with_the_position_of_its_feature():
     categories = {0: ("no", "yes")}
     with pytest.raises(ValueError, match="Column 2 has values up to"):
         build_problem(X, np.arange(6) % 2, np.ones(6), literals="both", cut_points=2, categories=categories)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_beside_x_the_problem_takes_a_byte_a_cell_and_a_few_numbers_a_row(dtype):
+    m, n = 200_000, 30
+    X = np.random.default_rng(0).standard_normal((m, n), dtype=dtype)
+    y = (X[:, 0] > 0.0).astype(int)
+    selector = SMaLLClassifierCV()
+    selector._validated_data(X[:100], y[:100], None)  # compiles
+    tracemalloc.start()
+    problem = selector._validated_data(X, y, None).problem
+    kept, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    numbers_a_row = 8 * m
+    assert np.shares_memory(problem.X, X)
+    assert problem.bins.dtype == np.uint8
+    assert kept < m * n + 4 * numbers_a_row
+    assert peak < m * n + 14 * numbers_a_row

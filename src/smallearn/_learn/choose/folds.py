@@ -19,6 +19,7 @@ MOST_REPEATS = 3
 MOST_UNITS = 10_000_000  # total weight up to which whole weights count rows
 DEFAULT_FOLDS = 5
 GOLDEN = 0.6180339887498949  # multiples of it, modulo 1, are evenly spread
+CHUNK_ROWS = 2048  # that are hashed at a time, so that they stay in the cache
 RARE = 4  # a sample has at least 1/RARE of an equal share of each class
 
 
@@ -148,7 +149,8 @@ def row_counts(weight: np.ndarray) -> np.ndarray:
 def canonical_units(problem: Problem) -> Units:
     """The units of weight of all rows, in a canonical order that does not depend on that of the rows."""
     first = np.argsort(_content(problem), kind="stable")
-    first = first[np.argsort(problem.code[first], kind="stable")]
+    small = problem.code.astype(np.min_scalar_type(len(problem.classes)))  # a stable sort of small integers is quick
+    first = first[np.argsort(small[first], kind="stable")]
     times = row_counts(problem.sample_weight)[first].astype(np.int64)
     rows = np.repeat(first, times)
     return Units(code=problem.code[rows], rows=rows, share=1.0 / np.repeat(times, times), place=np.arange(len(rows)))
@@ -175,22 +177,27 @@ def _content(problem: Problem) -> np.ndarray:
         hashed = np.where(X.data != 0.0, _hash(X.data, X.indices), np.uint64(0))
         reached = np.concatenate([np.zeros(1, dtype=np.uint64), np.cumsum(hashed, dtype=np.uint64)])
         return reached[X.indptr[1:]] - reached[X.indptr[:-1]]
-    total = np.zeros(X.shape[0], dtype=np.uint64)
-    for place, x in enumerate([*X.T, *problem.bins.T]):
-        total += np.where(x != 0.0, _hash(x, np.array([place])), np.uint64(0))
+    places = np.arange(X.shape[1] + problem.bins.shape[1])
+    total = np.empty(X.shape[0], dtype=np.uint64)
+    for begin in range(0, len(total), CHUNK_ROWS):
+        rows = slice(begin, begin + CHUNK_ROWS)
+        values = np.hstack([X[rows], problem.bins[rows]]).astype(np.float64, copy=False)
+        total[rows] = np.where(values != 0.0, _hash(values, places), np.uint64(0)).sum(axis=1)
     return total
 
 
 def _hash(value: np.ndarray, column: np.ndarray) -> np.ndarray:
-    return _mix(value.astype(np.float64).view(np.uint64) ^ _mix(column.astype(np.uint64)))
+    return _mix(value.astype(np.float64, copy=False).view(np.uint64) ^ _mix(column.astype(np.uint64)))
 
 
 def _mix(bits: np.ndarray) -> np.ndarray:
     """The finaliser of SplitMix64: every bit of the input changes every bit of the output."""
     bits = bits + np.uint64(0x9E3779B97F4A7C15)
-    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return bits ^ (bits >> np.uint64(31))
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        bits ^= bits >> np.uint64(shift)
+        bits *= np.uint64(factor)
+    bits ^= bits >> np.uint64(31)
+    return bits
 
 
 def _deal(units: Units, n_folds: int) -> list[Fold]:

@@ -194,9 +194,10 @@ def literal_moments(bins: np.ndarray, weight: np.ndarray, candidates: Candidates
     """
     mass, count = np.zeros((2, 1, candidates.n_bins))
     for f in range(bins.shape[1]):
-        own_bins = slice(candidates.first[f], candidates.first[f] + int(bins[:, f].max()) + 1)
-        mass[0, own_bins] = np.bincount(bins[:, f], weights=weight)
-        count[0, own_bins] = np.bincount(bins[:, f])
+        column = bins[:, f].astype(np.intp)  # the type that bincount counts
+        own_bins = slice(candidates.first[f], candidates.first[f] + int(column.max()) + 1)
+        mass[0, own_bins] = np.bincount(column, weights=weight)
+        count[0, own_bins] = np.bincount(column)
     mean, rows = np.clip(_intervals(mass, candidates)[0], 0.0, 1.0), _intervals(count, candidates)[0]
     mean = np.where(rows == 0.0, 0.0, np.where(rows == len(weight), 1.0, mean))
     return mean, np.sqrt(mean * (1.0 - mean))

@@ -144,7 +144,7 @@ def build_problem(
         scaling=_candidate_scaling(terms, column_scaling, weight, standardize),
         column_scaling=column_scaling,
         column_feature=terms.column_feature,
-        has_gaps=bool(not sparse.issparse(X) and np.isnan(X).any()),
+        has_gaps=_has_gaps(X),
     )
 
 
@@ -184,13 +184,19 @@ def _terms(X: Any, weight: np.ndarray, literals: str, cut_points, categories: Ma
             "cut_points, or set literals='both'."
         )
     numeric = np.array([l for l in features if l not in categories], dtype=np.int64)
-    filled = np.ascontiguousarray(X[:, numeric])
-    gaps = np.isnan(filled)
-    if gaps.any():
-        filled = filled.copy()
-        for l in np.flatnonzero(gaps.any(axis=0)):
-            filled[gaps[:, l], l] = _ordered_mean(filled[~gaps[:, l], l], weight[~gaps[:, l]])
-    return _Terms(columns=filled, column_feature=numeric, bins=bins, candidates=candidates)
+    columns = np.ascontiguousarray(X[:, numeric]) if categories else X
+    return _Terms(columns=_filled(columns, weight), column_feature=numeric, bins=bins, candidates=candidates)
+
+
+def _filled(X: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """The columns with the mean in place of missing values; ``X`` itself if there are none."""
+    if not _has_gaps(X):
+        return X
+    filled = X.copy()
+    for l in np.flatnonzero(np.isnan(X.min(axis=0))):
+        gaps = np.isnan(X[:, l])
+        filled[gaps, l] = _ordered_mean(X[~gaps, l], weight[~gaps])
+    return filled
 
 
 def _candidate_scaling(terms: _Terms, columns: Scaling, weight: np.ndarray, standardize: bool) -> Scaling:
@@ -204,6 +210,11 @@ def _candidate_scaling(terms: _Terms, columns: Scaling, weight: np.ndarray, stan
         mean = np.concatenate([mean[:n_raw], share])
         inverse_scale = np.concatenate([inverse_scale[:n_raw], scale])
     return Scaling(mean=mean if standardize else np.zeros(len(mean)), inverse_scale=inverse_scale)
+
+
+def _has_gaps(X: Any) -> bool:
+    """Whether an array has NaN, without an array of booleans; a sparse matrix has none."""
+    return bool(not sparse.issparse(X) and X.size and np.isnan(X.min()))
 
 
 def _ordered_mean(x: np.ndarray, weight: np.ndarray) -> float:
@@ -275,8 +286,18 @@ def _moments(X: Any, weight: np.ndarray, unit: np.ndarray) -> tuple[np.ndarray, 
         centred = scaled - mean[X.indices]
         square = np.bincount(X.indices, weights=entry_weight * centred * centred, minlength=n)
         return mean, np.sqrt(square + np.maximum(1.0 - stored, 0.0) * mean * mean)
-    step = max(64, (1 << 18) // max(1, n))
-    chunks = [slice(begin, begin + step) for begin in range(0, m, step)]
-    mean = sum(np.einsum("i,il->l", weight[chunk], X[chunk] / unit) for chunk in chunks)
-    square = sum(np.einsum("i,il->l", weight[chunk], (X[chunk] / unit - mean) ** 2) for chunk in chunks)
+    step = min(m, max(64, (1 << 18) // max(1, n)))
+    chunks = [slice(begin, min(m, begin + step)) for begin in range(0, m, step)]
+    space = np.empty((step, n))
+
+    def in_units(chunk: slice) -> np.ndarray:  # valid until the next call
+        return np.divide(X[chunk], unit, out=space[: chunk.stop - chunk.start])
+
+    def squares(chunk: slice) -> np.ndarray:
+        centred = in_units(chunk)
+        centred -= mean
+        return np.square(centred, out=centred)
+
+    mean = sum(np.einsum("i,il->l", weight[chunk], in_units(chunk)) for chunk in chunks)
+    square = sum(np.einsum("i,il->l", weight[chunk], squares(chunk)) for chunk in chunks)
     return mean, np.sqrt(square)
