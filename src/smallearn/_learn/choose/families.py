@@ -20,6 +20,7 @@ from smallearn._learn.solve import starts
 from smallearn._learn.solve.budgets import Budget
 from smallearn._learn.solve.support_search import SupportSearch
 from smallearn._learn.solve.support_state import State
+from smallearn._run.deadline import NEVER, Deadline
 
 ROWS_EACH = 10  # rows of a class for each of its prototypes, unless the user says how many prototypes to try
 NEIGHBOURS = 2  # values of λ that share a search
@@ -63,6 +64,7 @@ class Task:
     max_points: int | None = None
     feature_names: np.ndarray | None = None
     fills_gaps: bool = False
+    deadline: Deadline = NEVER
 
     def options(self, alpha: float) -> AssembleOptions:
         """How a solution at this λ becomes a model."""
