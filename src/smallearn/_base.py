@@ -1,5 +1,6 @@
 """What both estimators have in common: reading X and y, setting the fitted attributes, predicting."""
 
+import warnings
 from copy import copy
 from dataclasses import dataclass
 from typing import Any
@@ -8,6 +9,7 @@ import numpy as np
 from numpy.exceptions import DTypePromotionError
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d, validate_data
 
@@ -23,6 +25,7 @@ from smallearn._learn.data_parameters import (
     check_sample_weight,
 )
 from smallearn._learn.solve.budgets import Budget
+from smallearn._run.deadline import Deadline
 from smallearn._text import show
 from smallearn.model import _html
 
@@ -249,3 +252,13 @@ class SMaLLBase(ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self, "model_")
         return self.model_.predict_proba(self._validated(X))
+
+
+def warn_if_cut_short(deadline: Deadline) -> None:
+    """Warn, for the function that calls this, if time was up before the work was done."""
+    if deadline.cut_short:
+        warnings.warn(
+            f"{deadline.sentence()} The result is the best so far; with more time it may be better.",
+            ConvergenceWarning,
+            stacklevel=3,
+        )

@@ -57,7 +57,7 @@ def test_work_that_is_stopped_is_named_once_in_order(clock):
     assert deadline.stops("the proof")
     assert deadline.stops("the search")
     assert deadline.cut_short == ["the search", "the proof"]
-    assert deadline.sentence() == "Time was up after 5 seconds and cut short the search and the proof."
+    assert deadline.sentence() == "Time was up after 5 seconds. Cut short: the search, the proof."
 
 
 def test_nested_work_finds_the_innermost_deadline():

@@ -16,8 +16,6 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from math import inf
 
-from smallearn._text import joined
-
 
 class Deadline:
     """The moment at which work has to end, ``seconds`` from now; None: never."""
@@ -44,8 +42,8 @@ class Deadline:
         return passed
 
     def sentence(self) -> str:
-        """What was cut short: ``Time was up after 5 seconds and cut short the search and the proof.``"""
-        return f"Time was up after {self.seconds:g} seconds and cut short {joined(self.cut_short)}."
+        """What was cut short: ``Time was up after 5 seconds. Cut short: the search, the proof.``"""
+        return f"Time was up after {self.seconds:g} seconds. Cut short: {', '.join(self.cut_short)}."
 
 
 NEVER = Deadline()

@@ -12,6 +12,7 @@ from smallearn._learn.solve.certify import Incumbent, certify
 from smallearn._learn.solve.objective import Objective, Penalty, Relaxed, Solver
 from smallearn._learn.solve.support_search import LEAST_FALL, SupportSearch
 from smallearn._learn.solve.support_state import State
+from smallearn._run.deadline import present
 from smallearn._run.progress import Status
 
 
@@ -53,7 +54,7 @@ class Solution:
 def train(rows: TrainingRows, assignment: Assignment, plan: Plan) -> Solution:
     """Train from ``assignment``: relax, round, refit, move rows, and repeat while the objective falls.
 
-    The objective never rises from line to line of the report.
+    The objective never rises from line to line of the report. At the deadline, the best solution so far is returned.
     """
     filled, kept = assignments.drop_empty(assignment)
     current = _solve(rows, filled, plan, start=None)
@@ -61,7 +62,7 @@ def train(rows: TrainingRows, assignment: Assignment, plan: Plan) -> Solution:
         current = _reseed(rows, current, assignment.owner[~kept], plan)
     _report(plan, "start", current)
     left, steady = plan.rounds, False
-    while left > 0:
+    while left > 0 and not current.assignment.one_per_class and not present().stops("the reassignment of rows"):
         # Once a new relaxation gives the same support, rows move on it until none does before the next relaxation.
         following, used = _reassign(rows, current, plan, left if steady else 1)
         if used == 0:
@@ -74,7 +75,9 @@ def train(rows: TrainingRows, assignment: Assignment, plan: Plan) -> Solution:
             current = following
         if not falls:
             break
-    return _swap(rows, current, plan) if plan.local_search else current
+    if not plan.local_search or present().stops("the swaps of terms"):
+        return current
+    return _swap(rows, current, plan)
 
 
 def from_state(rows: TrainingRows, state: State, plan: Plan) -> Solution:
@@ -89,7 +92,7 @@ def from_state(rows: TrainingRows, state: State, plan: Plan) -> Solution:
     return Solution(W=W, support=support, value=value, assignment=filled, relaxed=relaxed, n_iter=relaxed.n_iter)
 
 
-def prove(rows: TrainingRows, current: Solution, plan: Plan, tol: float, time_limit: float | None) -> Solution:
+def prove(rows: TrainingRows, current: Solution, plan: Plan, tol: float) -> Solution:
     """Prove by branch and bound that no support within the budget is better at this assignment, or find the best."""
     objective = Objective(rows=rows, assignment=current.assignment, penalty=plan.penalty)
     incumbent = Incumbent(W=current.W, support=current.support, value=current.value)
@@ -98,7 +101,6 @@ def prove(rows: TrainingRows, current: Solution, plan: Plan, tol: float, time_li
             objective,
             incumbent,
             tol=tol,
-            time_limit=time_limit,
             progress=lambda now: status.update(f"certify: {now.nodes} relaxations, gap {now.optimality_gap:.2%}"),
         )
     return replace(
@@ -167,8 +169,6 @@ def _reassign_on_support(
     ``rounds``. Returns the assignment, W and the number of rounds.
     """
     assignment, W, used = current.assignment, current.W, 0
-    if assignment.one_per_class:
-        return assignment, W, 0
     columns = np.flatnonzero(current.support.any(axis=0))
     small = Objective(rows=rows, assignment=assignment, penalty=plan.penalty).restrict(columns)
     support, weights = current.support[:, columns], current.W[:, columns]
@@ -199,6 +199,8 @@ def _reseed(rows: TrainingRows, current: Solution, lost: np.ndarray, plan: Plan)
     """For each class that lost a prototype, start a new one from the rows of the class with the worst scores. Keep
     it if that lowers the objective."""
     for label in lost:
+        if present().stops("new prototypes"):
+            break
         code = rows.labels.code
         own, owner = current.assignment.own, current.assignment.owner
         Z = _scores(rows, current.W)
