@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
-from sklearn.datasets import load_breast_cancer
 
 from smallearn import SMaLLClassifier, SMaLLClassifierCV
 

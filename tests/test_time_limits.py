@@ -9,7 +9,7 @@ import pytest
 from sklearn.datasets import load_breast_cancer
 from sklearn.exceptions import ConvergenceWarning
 
-from smallearn import SMaLLClassifier, SMaLLClassifierCV
+from smallearn import SMaLLClassifier, SMaLLClassifierCV, frontier
 from smallearn._run import deadline as deadlines
 
 
@@ -99,11 +99,49 @@ def test_the_warning_points_to_the_call_of_fit(cancer):
     assert caught[0].filename == __file__
 
 
-# --- interrupted -----------------------------------------------------------------------------------------------------
+# --- a chosen model --------------------------------------------------------------------------------------------------
 
 
 def small_selection():
     return SMaLLClassifierCV(2, n_prototypes=1, alphas=(0.01,), literals="raw", cv=2, random_state=0)
+
+
+def test_when_time_is_up_a_selection_still_has_a_model_and_names_the_certificate_as_cut_short(monkeypatch, cancer):
+    clf = small_selection().set_params(certificate=True)
+    assert "the certificate" in fit_within(monkeypatch, 0, clf, *cancer)
+    assert clf.model_.training.lower_bound is None
+    assert not hasattr(clf, "lower_bound_")
+    assert len(clf.model_.terms) <= 2
+    assert fit_within(monkeypatch, 10**9, clf, *cancer) == []
+    assert hasattr(clf, "lower_bound_")
+
+
+def test_a_certificate_that_nobody_asked_for_is_not_cut_short(monkeypatch, cancer):
+    assert "the certificate" not in fit_within(monkeypatch, 0, small_selection().set_params(certificate=False), *cancer)
+
+
+def test_a_selection_within_its_limit_is_as_it_would_be_without(cancer):
+    fits = [small_selection().set_params(time_limit=limit).fit(*cancer) for limit in (None, 1e6)]
+    assert fits[0].model_ == fits[1].model_
+
+
+def test_the_frontier_has_the_same_limit(cancer):
+    parameters = small_selection().get_params() | {"certificate": True, "time_limit": 0.0}
+    del parameters["max_terms"]
+    with pytest.warns(ConvergenceWarning, match="Time was up after 0 seconds") as caught:
+        points = frontier(*cancer, 2, **parameters)
+    assert caught[0].filename == __file__
+    assert points[0].n_terms == 1
+
+
+@pytest.mark.parametrize("limit", [-1.0, np.nan, np.inf, "60", True])
+def test_a_limit_is_a_number_of_seconds(cancer, limit):
+    for clf in (SMaLLClassifier(time_limit=limit), SMaLLClassifierCV(time_limit=limit)):
+        with pytest.raises(ValueError, match=r"^time_limit=.* is not a number from 0 to .* \(seconds\)"):
+            clf.fit(*cancer)
+
+
+# --- interrupted -----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("make", [lambda: SMaLLClassifier(2, 2, random_state=0), small_selection])
@@ -117,9 +155,9 @@ def test_an_interrupted_fit_leaves_the_estimator_as_it_was(monkeypatch, cancer, 
     def interrupt(*_):
         raise KeyboardInterrupt
 
-    for module in ("smallearn._learn.solve.rounding.refit", "smallearn._base.remember_rows"):
+    for function in ("smallearn._learn.solve.rounding.refit", "smallearn._base.remember_rows"):
         with monkeypatch.context() as patched:
-            patched.setattr(module, interrupt)
+            patched.setattr(function, interrupt)
             with pytest.raises(KeyboardInterrupt):
                 clf.fit(X[:, :4], np.where(y, "b", "a"))
         assert list(vars(clf)) == list(before)

@@ -54,8 +54,33 @@ class TrainingData:
         return Features(self.problem.n_features, self.feature_names)
 
 
+class _OfCertificate:
+    """A fitted attribute that is only there if the certificate was computed; an error says why it is not.
+
+    The value lies in the estimator's ``__dict__``, which Python asks first.
+    """
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, estimator: Any, owner: type | None = None) -> Any:
+        if estimator is None:
+            return self
+        kind = type(estimator).__name__
+        if "model_" not in vars(estimator):
+            raise AttributeError(f"This {kind} has no model yet and so no {self._name!r}; call fit (with refit=True).")
+        raise AttributeError(
+            f"The certificate was not computed, so that this {kind} has no {self._name!r}. Set certificate=True (and "
+            "more time, if there is a time_limit)."
+        )
+
+
 class SMaLLBase(ClassifierMixin, BaseEstimator):
     """A classifier whose fitted state is a `SMaLLModel` and what is known of its training."""
+
+    lower_bound_ = _OfCertificate()
+    optimality_gap_ = _OfCertificate()
+    duality_gap_ = _OfCertificate()
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -155,11 +180,14 @@ class SMaLLBase(ClassifierMixin, BaseEstimator):
                 "support_": fitted.support,
                 "prototype_classes_": fitted.prototype_classes,
                 "objective_": fitted.objective,
-                "lower_bound_": fitted.lower_bound,
-                "optimality_gap_": fitted.optimality_gap,
-                "duality_gap_": fitted.duality_gap,
                 "n_iter_": fitted.n_iter,
             }
+            if fitted.lower_bound is not None:
+                attributes |= {
+                    "lower_bound_": fitted.lower_bound,
+                    "optimality_gap_": fitted.optimality_gap,
+                    "duality_gap_": fitted.duality_gap,
+                }
         for name in [name for name in vars(self) if name.endswith("_") and name not in attributes]:
             delattr(self, name)
         self.__dict__.update(attributes)

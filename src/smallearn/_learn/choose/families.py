@@ -65,6 +65,8 @@ class Task:
     feature_names: np.ndarray | None = None
     fills_gaps: bool = False
     deadline: Deadline = NEVER
+    certificate_share: float = 0.0
+    """How much work the certificate may take, as a share of the search's; infinity: any."""
 
     def options(self, alpha: float) -> AssembleOptions:
         """How a solution at this λ becomes a model."""

@@ -30,13 +30,19 @@ class Plan:
 
 
 @dataclass(frozen=True)
-class Solution:
-    """A model in standardised space (``W``, p × d) with the relaxation that bounds it, both at ``assignment``."""
+class Found:
+    """A model in standardised space (``W``, p × d) and its objective at ``assignment``."""
 
     W: np.ndarray
     support: np.ndarray
     value: float
     assignment: Assignment
+
+
+@dataclass(frozen=True)
+class Solution(Found):
+    """A model with the relaxation that bounds it, both at ``assignment``."""
+
     relaxed: Relaxed
     n_iter: int
     proven: float = 0.0
@@ -80,16 +86,21 @@ def train(rows: TrainingRows, assignment: Assignment, plan: Plan) -> Solution:
     return _swap(rows, current, plan)
 
 
-def from_state(rows: TrainingRows, state: State, plan: Plan) -> Solution:
-    """The solution at a state of a search over supports, refitted to full precision, with its lower bound."""
+def from_state(rows: TrainingRows, state: State, penalty: Penalty) -> Found:
+    """The model at a state of a search over supports, refitted to full precision."""
     d = rows.n_columns
     filled, kept = assignments.drop_empty(state.assignment)
-    objective = Objective(rows=rows, assignment=filled, penalty=plan.penalty)
+    objective = Objective(rows=rows, assignment=filled, penalty=penalty)
     support, start = state.support(d)[kept], state.weights(d)[kept]
-    support[:, plan.penalty.cost == 0.0] = True  # always in, even where a sign constraint left the weight at 0
+    support[:, penalty.cost == 0.0] = True  # always in, even where a sign constraint left the weight at 0
     W, value = rounding.refit(objective, support, start)
-    relaxed = plan.solver(objective, start)
-    return Solution(W=W, support=support, value=value, assignment=filled, relaxed=relaxed, n_iter=relaxed.n_iter)
+    return Found(W=W, support=support, value=value, assignment=filled)
+
+
+def bounded(rows: TrainingRows, found: Found, penalty: Penalty, solver: Solver) -> Solution:
+    """The model with its lower bound: the relaxation is solved at its assignment."""
+    relaxed = solver(Objective(rows=rows, assignment=found.assignment, penalty=penalty), found.W)
+    return Solution(**vars(found), relaxed=relaxed, n_iter=relaxed.n_iter)
 
 
 def prove(rows: TrainingRows, current: Solution, plan: Plan, tol: float) -> Solution:
@@ -121,7 +132,8 @@ def _swap(rows: TrainingRows, current: Solution, plan: Plan) -> Solution:
     state = search.polish(state, removals=len(state.theta), tries=3)
     if not state.value < current.value * (1.0 - LEAST_FALL):
         return current
-    better = from_state(rows, search.drop_unused(state), plan)
+    found = from_state(rows, search.drop_unused(state), plan.penalty)
+    better = bounded(rows, found, plan.penalty, plan.solver)
     _report(plan, "swaps", better)
     return replace(better, n_iter=current.n_iter + better.n_iter) if better.value < current.value else current
 
