@@ -113,7 +113,5 @@ def test_by_default_it_is_computed_if_it_takes_at_most_a_tenth_of_the_work(cance
 
 
 def test_a_short_search_has_none_by_default_and_a_long_one_has(cancer):
-    X, y = cancer
-    assert not has_certificate(quick().fit(X, y))
-    long = {"n_prototypes": [1, 2], "alphas": [0.1, 0.01, 0.001, 0.0001], "cv": 5}
-    assert has_certificate(quick(4, **long).fit(X[:, :3], y))
+    assert not has_certificate(quick(literals="both").fit(*cancer))
+    assert has_certificate(quick(4, literals="both", n_prototypes=[1, 2], cv=5).fit(*cancer))

@@ -13,6 +13,7 @@ from smallearn._learn.choose.certificate import (
 from smallearn._learn.choose.families import CandidateModel, Family
 from smallearn._learn.choose.results import Results
 from smallearn._learn.choose.scores import FoldScore
+from smallearn._learn.solve.solvers.accelerated import MOST_UNKNOWNS
 
 
 def results_of(*, n_prototypes=1, owner=1, n_terms=3, folds=(0, 1)):
@@ -26,9 +27,9 @@ def results_of(*, n_prototypes=1, owner=1, n_terms=3, folds=(0, 1)):
 
 
 def test_the_work_of_a_certificate_grows_with_the_weights_until_the_solver_leaves_some_out():
-    assert work_of_certificate(1, 10) == 10 * MOST_ITER
-    assert work_of_certificate(2, 50) == 10 * work_of_certificate(1, 10)
-    assert work_of_certificate(1, 10**4) == work_of_certificate(10, 10**6)
+    assert work_of_certificate(2, 60) == 4 * work_of_certificate(1, 60)
+    assert work_of_certificate(1, MOST_UNKNOWNS) == MOST_ITER * MOST_UNKNOWNS
+    assert work_of_certificate(10, 10**6) == MOST_ITER * MOST_UNKNOWNS
 
 
 @pytest.mark.parametrize(

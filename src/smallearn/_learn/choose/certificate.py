@@ -1,10 +1,11 @@
 """The certificate of a chosen model, and whether it is worth its time.
 
 Work is counted, not timed, so that the same data give the same answer on every machine. The unit is a pass of the
-solver over all rows for one weight. A certificate takes at most `MOST_ITER` iterations, each over at most
-`MOST_UNKNOWNS` weights or so. The search takes `PASSES` for each prototype of each candidate model on each fold, and
-`PASSES_MOVING` where a class has several prototypes and rows move between them. The number of rows cancels out. The
-constants were measured; ``python -m benchmarks.certificate_share`` compares the rule with the clock.
+solver over all rows for one weight. A certificate takes at most `MOST_ITER` iterations, each over `MOST_UNKNOWNS`
+weights or so; with fewer weights, fewer iterations in proportion. The search takes `PASSES` for each prototype of each
+candidate model on each fold, and `PASSES_MOVING` where a class has several prototypes and rows move between them. The
+number of rows cancels out. The constants were measured; ``python -m benchmarks.certificate_share`` compares the rule
+with the clock.
 """
 
 from functools import partial
@@ -35,8 +36,9 @@ def add_certificate(
 
 
 def work_of_certificate(n_prototypes: int, n_columns: int) -> int:
-    """The most passes that a certificate takes."""
-    return MOST_ITER * min(n_prototypes * n_columns, accelerated.MOST_UNKNOWNS)
+    """About how many passes a certificate takes at most."""
+    most = accelerated.MOST_UNKNOWNS
+    return MOST_ITER * min(n_prototypes * n_columns, most) ** 2 // most
 
 
 def work_of_search(results: Results, n_classes: int) -> int:

@@ -60,7 +60,7 @@ class Solution(Found):
 def train(rows: TrainingRows, assignment: Assignment, plan: Plan) -> Solution:
     """Train from ``assignment``: relax, round, refit, move rows, and repeat while the objective falls.
 
-    The objective never rises from line to line of the report. At the deadline, the best solution so far is returned.
+    The objective never rises from line to line of the report. Ends early at the deadline.
     """
     filled, kept = assignments.drop_empty(assignment)
     current = _solve(rows, filled, plan, start=None)
