@@ -81,7 +81,8 @@ class SMaLLClassifier(SMaLLBase):
         one. With `max_points`, this is about the weights before they become points.
     time_limit : float or None, default=None
         Seconds that `fit` may take, the proof of `certify` included. When they are up, a warning says what was cut
-        short, and the best model so far is kept with its certificate. A relaxation that has begun is finished first.
+        short, and the best model so far is kept with its certificate. A search for starts or a
+        relaxation that has begun is finished first.
     max_points : int or None, default=None
         Make a score card: weights that are whole numbers from -max_points to max_points ("points"), for raw features
         per 10, 100, … of their unit, with a whole constant. Found by search from the refitted weights.
