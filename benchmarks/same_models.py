@@ -110,6 +110,7 @@ def _plain(value: Any) -> Any:
 
 def _exports(model: Any) -> Iterator[tuple[str, str]]:
     from smallearn.export import to_arduino, to_c, to_javascript, to_onnx, to_python, to_rust, to_sql
+    from smallearn.export._sql.dialects import DIALECTS
 
     digest = hashlib.sha256(model.to_json().encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
@@ -126,7 +127,7 @@ def _exports(model: Any) -> Iterator[tuple[str, str]]:
                 f"c {number} {layout}",
                 attempt(lambda n=number, form=layout: to_c(model, n, layout=form), _no_c_comments),
             )
-    for dialect in ("postgresql", "duckdb", "sqlite"):
+    for dialect in DIALECTS:
         yield f"sql {dialect}", attempt(lambda d=dialect: to_sql(model, d), lambda text: SQL_COMMENT.sub("", text))
     yield "python", attempt(lambda: to_python(model), _no_python_comments)
     yield "javascript", attempt(lambda: to_javascript(model), _no_c_comments)

@@ -10,6 +10,7 @@ from scipy import sparse
 from sklearn.exceptions import NotFittedError
 
 from smallearn import SMaLLModel
+from smallearn._learn.solve.solvers import SOLVERS
 from tests.helpers.hostile import (
     SPARSE,
     START,
@@ -175,7 +176,7 @@ def test_large_values_without_standardising_keep_the_promises_and_take_no_time(c
 @both
 @dense_or_sparse
 @pytest.mark.parametrize("shift", [0.0, 3.0])
-@pytest.mark.parametrize("solver", ["accelerated", "mirror-prox"])
+@pytest.mark.parametrize("solver", SOLVERS)
 def test_columns_of_wildly_different_scale_give_the_predictions_of_the_same_data_rescaled(X, y, convert, shift, solver):
     options = {"solver": solver, "tol": 1e-3}
     scale = np.array([1e-150, 1e150, 1.0, 1e-3])
@@ -227,7 +228,7 @@ def test_a_constant_column_is_never_used_and_changes_nothing(X, y, convert, valu
 
 @pytest.mark.parametrize("value", [0.0, 3.0, 1e-310, 1e290], ids=str)
 @pytest.mark.parametrize("positive_class", [0, 1])
-@pytest.mark.parametrize("solver", ["accelerated", "mirror-prox"])
+@pytest.mark.parametrize("solver", SOLVERS)
 @dense_or_sparse
 def test_constant_columns_alone_give_the_majority_class(convert, solver, positive_class, value):
     y = np.repeat([0, 1], [20, 40])

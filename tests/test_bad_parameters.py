@@ -10,6 +10,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from smallearn import SMaLLClassifier
+from smallearn._learn.solve.solvers import SOLVERS
 from tests.helpers.hostile import (
     X3,
     Y3,
@@ -109,7 +110,7 @@ def test_every_allowed_extreme_works(parameters):
 
 
 @pytest.mark.parametrize("max_iter", [1, 2])
-@pytest.mark.parametrize("solver", ["accelerated", "mirror-prox"])
+@pytest.mark.parametrize("solver", SOLVERS)
 def test_a_solver_that_stops_short_warns_and_keeps_the_promises(solver, max_iter):
     message = rf"{solver} solver stopped .*max_iter={max_iter}\b.* short of tol=1e-09"
     with pytest.warns(ConvergenceWarning, match=message) as caught:

@@ -18,6 +18,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from smallearn import SMaLLClassifier, datasets
+from smallearn._learn.solve.solvers import SOLVERS
 from tests.helpers import problems
 
 
@@ -293,7 +294,7 @@ def test_dense_arrays_are_not_copied(cancer, monkeypatch):
 # --- determinism and symmetry --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("solver", ["accelerated", "mirror-prox"])
+@pytest.mark.parametrize("solver", SOLVERS)
 def test_same_data_and_seed_give_the_same_model_bit_for_bit(cancer, solver):
     one, other = (SMaLLClassifier(3, 3, random_state=7, solver=solver).fit(*cancer) for _ in range(2))
     assert one.model_ == other.model_
@@ -329,7 +330,7 @@ def test_units_do_not_matter(cancer):
 # --- what it says --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("solver", ["accelerated", "mirror-prox"])
+@pytest.mark.parametrize("solver", SOLVERS)
 def test_running_out_of_iterations_warns_with_the_gap_and_what_to_raise(cancer, solver):
     clf = SMaLLClassifier(2, 3, solver=solver, max_iter=2, tol=1e-9, random_state=0, reassign=False)
     with pytest.warns(ConvergenceWarning, match=r"\(max_iter=2\) at a relative duality gap of .*Raise max_iter"):

@@ -24,6 +24,8 @@ from smallearn._learn.parameters import check_selection
 from smallearn._run.deadline import Deadline, enforce, present
 from smallearn.model import SMaLLModel
 
+SAMPLE_ROWS = 1600
+
 __all__ = ["FrontierPoint", "SMaLLClassifierCV", "frontier"]
 
 
@@ -295,6 +297,8 @@ class SMaLLClassifierCV(SMaLLBase):
             max_points=None if self.max_points is None else int(self.max_points),
             feature_names=data.feature_names,
             fills_gaps=self._allows_gaps(),
+            units=folds[0].units,
+            sample_rows=SAMPLE_ROWS,
             deadline=present(),
             certificate_share=self._certificate_share() / n_models,
         )

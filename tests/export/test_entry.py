@@ -1,5 +1,8 @@
 """Every public function takes a model or a fitted estimator, and refuses what is neither."""
 
+from functools import partial
+from inspect import signature
+
 import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer
@@ -17,27 +20,28 @@ from smallearn.export import (
     register,
     to_arduino,
     to_c,
-    to_javascript,
-    to_onnx,
-    to_python,
-    to_rust,
-    to_sql,
 )
 
 X, Y = load_breast_cancer(return_X_y=True)
 ROWS = X[:20].astype(np.float32)
+
+
+def parameters(target):
+    return signature(TARGETS[target]).parameters
+
+
+def write(model, target):
+    """An export, with test vectors where the target has them."""
+    return export(model, target, **({"conformance": ROWS} if "conformance" in parameters(target) else {}))
+
+
 FUNCTIONS = {
     "flatten": flatten,
     "model_hash": model_hash,
     "quantise": quantise,
     "float32_error_bound": lambda model: float32_error_bound(model, ROWS).tolist(),
-    "to_c": lambda model: to_c(model, "int8", conformance=ROWS),
-    "to_python": lambda model: to_python(model, conformance=ROWS),
-    "to_javascript": lambda model: to_javascript(model, conformance=ROWS),
-    "to_rust": lambda model: to_rust(model, conformance=ROWS),
-    "to_sql": lambda model: to_sql(model, conformance=ROWS),
-    "to_onnx": lambda model: to_onnx(model).SerializeToString(),
-    "export": lambda model: export(model, "sql", dialect="sqlite"),
+    "whole numbers": lambda model: to_c(model, "int8", conformance=ROWS),
+    **{target: partial(write, target=target) for target in TARGETS if "folder" not in parameters(target)},
 }
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from smallearn import SMaLLModel
 from smallearn.export import float32_error_bound, quantise, to_c, to_javascript, to_python, to_sql
+from smallearn.export._sql.dialects import DIALECTS
 from smallearn.model import Prototype, Term
 from tests.helpers.models import TRAINING
 from tests.helpers.tools import need
@@ -61,7 +62,7 @@ def test_a_text_input_that_is_compared_with_a_number_too_has_a_bound():
     assert np.all(float32_error_bound(model, rows) < 1e-5)
 
 
-@pytest.mark.parametrize("dialect", ["postgresql", "duckdb", "sqlite"])
+@pytest.mark.parametrize("dialect", DIALECTS)
 def test_a_conformance_query_with_two_columns_of_a_name_is_refused(dialect):
     model = model_of(Term(0, 1.0, "score"), Term(1, 1.0, "b"))
     with pytest.raises(ValueError, match="two columns called 'score'"):

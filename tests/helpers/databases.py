@@ -19,9 +19,10 @@ ID = "number of the row in this test"
 
 
 class Database:
-    """A connection, and the types of columns that tests ask for."""
+    """A connection, the types of columns that tests ask for, and more types in which numbers are found."""
 
     double, text, sign = "double precision", "text", "%s"
+    types = ("smallint", "integer", "bigint", "numeric", "numeric(12, 3)", "real", "text", "varchar(9)")
 
     def __init__(self, dialect, connection):
         self.dialect, self.connection = dialect, connection
@@ -45,10 +46,12 @@ class Database:
 
 class SQLiteDatabase(Database):
     double, text, sign = "", "", "?"  # columns that keep whatever type a value has
+    types = ("integer", "real", "numeric", "text", "blob", "varchar(9)")
 
 
 class DuckDatabase(Database):
     text, sign = "varchar", "?"
+    types = ("tinyint", "uinteger", "bigint", "hugeint", "decimal(12, 3)", "real", "varchar")
 
 
 def quoted(name):

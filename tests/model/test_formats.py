@@ -12,7 +12,8 @@ import pytest
 
 from smallearn import SMaLLModel, load_model
 from smallearn.model import DataFacts, Range, Selection, Step, Training
-from smallearn.model._json import VERSION
+from smallearn.model._json import VERSION, _added
+from smallearn.model._term import KINDS
 
 FILES = Path(__file__).parent / "files"
 
@@ -70,6 +71,14 @@ def test_there_is_a_file_of_every_format():
     for number in KNOWN:
         assert json.loads(file_of(number).read_text(encoding="utf-8"))["version"] == number
     assert list(KNOWN) == list(range(1, VERSION + 1))
+
+
+def test_the_newest_format_and_no_earlier_one_has_every_kind_of_term():
+    assert ("raw", *_added("kind", VERSION)) == KINDS
+    first = json.loads(file_of(1).read_text(encoding="utf-8"))
+    first["prototypes"][0]["terms"][0]["kind"] = "missing"
+    with pytest.raises(ValueError, match="'missing' is not one of 'raw', the kinds of format 1"):
+        SMaLLModel.from_json(json.dumps(first))
 
 
 @pytest.mark.parametrize("number", KNOWN)

@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from dataclasses import replace
+from inspect import isfunction
 from types import SimpleNamespace
 
 import matplotlib.pyplot as plt
@@ -25,25 +26,33 @@ def hostile(name, other="b"):
     return replace(YES, classes=("no", name), class_dtype="|O", n_features=2, prototypes=prototypes, ranges=())
 
 
-PICTURES = {
+PICTURES = {  # by the name of their function
     "violins": lambda ax: plot.violins(YES, ROWS, ["no", "yes", "no", "no"], ax=ax),
     "violins, alone": lambda ax: plot.violins(RANGED, ax=ax),
     "violins, literals": lambda ax: plot.violins(CARD, ODD, ODD_LABELS, ax=ax),
     "violins, three classes": lambda ax: plot.violins(THREE, PAIRS, THREE.predict(PAIRS), ax=ax),
-    "surface": lambda ax: plot.decision_surface(YES, MANY, YES.predict(MANY), ax=ax),
-    "surface, alone": lambda ax: plot.decision_surface(RANGED, ax=ax),
-    "surface, literals": lambda ax: plot.decision_surface(CARD, ODD, ODD_LABELS, features=("age", "colour"), ax=ax),
-    "surface, three classes": lambda ax: plot.decision_surface(THREE, PAIRS, THREE.predict(PAIRS), ax=ax),
+    "decision_surface": lambda ax: plot.decision_surface(YES, MANY, YES.predict(MANY), ax=ax),
+    "decision_surface, alone": lambda ax: plot.decision_surface(RANGED, ax=ax),
+    "decision_surface, literals": lambda ax: plot.decision_surface(
+        CARD, ODD, ODD_LABELS, features=("age", "colour"), ax=ax
+    ),
+    "decision_surface, three classes": lambda ax: plot.decision_surface(THREE, PAIRS, THREE.predict(PAIRS), ax=ax),
     "frontier": lambda ax: plot.frontier(CHOSEN, ax=ax),
-    "card": lambda ax: plot.score_card(YES, ax=ax),
-    "card, literals": lambda ax: plot.score_card(CARD, ax=ax),
-    "card, three classes": lambda ax: plot.score_card(THREE, ax=ax),
-    "case": lambda ax: plot.contributions(YES, ROWS[0], ax=ax),
-    "case, literals": lambda ax: plot.contributions(CARD, ODD.iloc[0], ax=ax),
-    "case, three classes": lambda ax: plot.contributions(THREE, [2.0, 1.0], ax=ax),
+    "score_card": lambda ax: plot.score_card(YES, ax=ax),
+    "score_card, literals": lambda ax: plot.score_card(CARD, ax=ax),
+    "score_card, three classes": lambda ax: plot.score_card(THREE, ax=ax),
+    "contributions": lambda ax: plot.contributions(YES, ROWS[0], ax=ax),
+    "contributions, literals": lambda ax: plot.contributions(CARD, ODD.iloc[0], ax=ax),
+    "contributions, three classes": lambda ax: plot.contributions(THREE, [2.0, 1.0], ax=ax),
     "reliability": lambda ax: plot.reliability(YES, MANY, YES.predict(MANY), ax=ax),
     "reliability, three classes": lambda ax: plot.reliability(THREE, PAIRS, THREE.predict(PAIRS), label="c", ax=ax),
 }
+FUNCTIONS = {name for name in plot.__all__ if isfunction(getattr(plot, name))}
+
+
+def test_every_picture_has_the_file_of_its_name_and_is_drawn_here():
+    assert {name.split(",")[0] for name in PICTURES} == FUNCTIONS
+    assert [name for name in FUNCTIONS if getattr(plot, name).__module__ != f"smallearn.plot._{name}"] == []
 
 
 @pytest.mark.parametrize("picture", PICTURES.values(), ids=PICTURES)

@@ -1,13 +1,34 @@
-"""The notice that the first fit compiles the kernels, which takes a while."""
+"""How kernels are compiled, and the notice that the first fit does so, which takes a while."""
 
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from numba import njit
 from numba.core import event
 
-from smallearn._learn import kernels
+_OPTIONS = {"nogil": True, "error_model": "numpy"}
+# NaN and infinities keep their meaning; sums may be reordered, so that dot products use SIMD.
+_REORDERED = {"reassoc", "contract", "nsz", "arcp"}
+_PACKAGE = __name__.rpartition(".")[0]
+
+
+def compiled(function):
+    """Compile on the first call and cache the result on disk, or only in memory if no cache folder can be written."""
+    return _compiled(function, fastmath=_REORDERED)
+
+
+def compiled_in_order(function):
+    """As `compiled`, for code that is only right if its operations keep their order."""
+    return _compiled(function, fastmath={"contract", "nsz"})
+
+
+def _compiled(function, **options):
+    try:
+        return njit(cache=True, **_OPTIONS, **options)(function)
+    except RuntimeError:  # numba found no writable folder
+        return njit(**_OPTIONS, **options)(function)
 
 
 class _Notice(event.Listener):
@@ -18,7 +39,7 @@ class _Notice(event.Listener):
 
     def on_start(self, event: Any) -> None:
         dispatcher = event.data["dispatcher"]
-        if self.printed or dispatcher.py_func.__module__ != kernels.__name__:
+        if self.printed or not dispatcher.py_func.__module__.startswith(_PACKAGE):
             return
         self.printed = True
         if dispatcher.stats.cache_path is None:

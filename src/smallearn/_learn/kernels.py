@@ -1,7 +1,7 @@
-"""All compiled loops and nothing else: arrays in, arrays out.
+"""The compiled loops of the relaxation and nothing else: arrays in, arrays out. `search_kernels` has the others.
 
-Numba's disk cache does not notice a change in another file, so all kernels are in this one, in this order: the loss of
-a row, passes over the rows, refits on a support, projections and proximal steps, and the dual variable of Mirror-Prox.
+Numba's disk cache does not notice a change in another file, so a kernel calls only kernels of its own file. In this
+order: the loss of a row, passes over the rows, projections and proximal steps, and the dual variable of Mirror-Prox.
 
 Letters: rows ``i`` of ``m``, columns ``l`` of ``d``, prototypes ``j`` of ``p``. ``owner[j]`` is the class of prototype
 ``j``, ``code[i]`` the class of row ``i`` and ``own[i]`` its own prototype. ``has_zero`` says whether one class owns a
@@ -12,22 +12,12 @@ of this as one tuple, ``roles = (own, code, weight, owner, has_zero)``, which `l
 from math import exp, log
 
 import numpy as np
-from numba import njit
+
+from smallearn._learn.compiling import compiled
 
 NO_PROTOTYPE = -1  # own[i] of a row whose class owns the prototype frozen at zero
 PADDING = -1  # column[j, a] if prototype j has a or fewer entries
 NO_CHOICE = 0  # instead of k, if a budget is not a choice of k items at cost 1
-
-# NaN and infinities keep their meaning; sums may be reordered, so that dot products use SIMD.
-_OPTIONS = {"nogil": True, "error_model": "numpy", "fastmath": {"reassoc", "contract", "nsz", "arcp"}}
-
-
-def compiled(function):
-    """Compile on the first call and cache the result on disk, or only in memory if no cache folder can be written."""
-    try:
-        return njit(cache=True, **_OPTIONS)(function)
-    except RuntimeError:  # numba found no writable folder
-        return njit(**_OPTIONS)(function)
 
 
 # --- the loss of one row -------------------------------------------------------------------------------------------
@@ -191,30 +181,6 @@ def literal_pass(X, mean, inverse, W, bins, first, table, offset, roles, G, hist
 
 
 @compiled
-def screen_pass(X, mean, inverse, bins, first, S, bend, G, hist, H, bend_hist, total, bend_total):
-    """Gradient and curvature of every candidate term, from residuals ``S`` and curvatures ``bend`` (both m × p, times
-    the weights): adds ``Σ_i S_ij x_i`` to ``G`` and ``Σ_i bend_ij x_i²`` to ``H``; for literals, both by bin (see
-    ``literal_pass``)."""
-    m, n = X.shape
-    for i in range(m):
-        for j in range(S.shape[1]):
-            s = S[i, j]
-            b = bend[i, j]
-            if s == 0.0 and b == 0.0:
-                continue
-            total[j] += s
-            bend_total[j] += b
-            for l in range(n):
-                x = (X[i, l] - mean[l]) * inverse[l]
-                G[j, l] += s * x
-                H[j, l] += b * x * x
-            for f in range(bins.shape[1]):
-                c = first[f] + bins[i, f]
-                hist[j, c] += s
-                bend_hist[j, c] += b
-
-
-@compiled
 def curvature_pass(X, mean, inverse, theta, column, roles, g, H):
     """As ``dense_pass`` for some entries of W, with the Hessian: fills ``g`` (p × w) and ``H`` (p × w × p × w).
 
@@ -269,141 +235,6 @@ def curvature_pass(X, mean, inverse, theta, column, roles, g, H):
                 for b in range(width):
                     H[other, b, j, a] = H[j, a, other, b]
     return loss, conjugate
-
-
-# --- refits on a support, for the search ---------------------------------------------------------------------------
-
-
-@compiled
-def entries_pass(B, at, begin, theta, roles, g, H):
-    """As ``curvature_pass`` for entries in one list: those of prototype ``j`` are ``begin[j] … begin[j + 1] - 1``, and
-    entry ``e`` is the weight of column ``at[e]`` of ``B``. Fills ``g`` and the lower triangle of ``H``; returns the
-    loss."""
-    own, code, weight, owner, has_zero = roles
-    p = owner.shape[0]
-    size = theta.shape[0]
-    x = np.empty(size)
-    z = np.empty(p)
-    s = np.empty(p)
-    loss = 0.0
-    for e in range(size):
-        g[e] = 0.0
-        for f in range(e + 1):
-            H[e, f] = 0.0
-    for i in range(B.shape[0]):
-        for j in range(p):
-            z[j] = 0.0
-            if j == own[i] or owner[j] != code[i]:
-                dot = 0.0
-                for e in range(begin[j], begin[j + 1]):
-                    x[e] = B[i, at[e]]
-                    dot += theta[e] * x[e]
-                z[j] = dot
-        row_loss, _ = softmax_residual(z, own[i], code[i], owner, has_zero, s)
-        loss += weight[i] * row_loss
-        for j in range(p):
-            if j != own[i] and owner[j] == code[i]:
-                continue
-            share = weight[i] * s[j]
-            pi = s[j] + 1.0 if j == own[i] else s[j]
-            for e in range(begin[j], begin[j + 1]):
-                g[e] += share * x[e]
-            for other in range(j + 1):
-                if other != own[i] and owner[other] == code[i]:
-                    continue
-                pi_other = s[other] + 1.0 if other == own[i] else s[other]
-                bend = weight[i] * (pi * (1.0 - pi) if other == j else -pi * pi_other)
-                for e in range(begin[j], begin[j + 1]):
-                    lift = bend * x[e]
-                    h = H[e]
-                    for f in range(begin[other], min(begin[other + 1], e + 1)):
-                        h[f] += lift * x[f]
-    return loss
-
-
-@compiled
-def cholesky(A):
-    """Replace the lower triangle of ``A`` by its Cholesky factor. A pivot that rounding made too small is raised."""
-    n = A.shape[0]
-    for e in range(n):
-        for f in range(e + 1):
-            dot = A[e, f]
-            for a in range(f):
-                dot -= A[e, a] * A[f, a]
-            if e == f:
-                A[e, e] = max(dot, 1e-14 * max(A[e, e], 1e-300)) ** 0.5
-            else:
-                A[e, f] = dot / A[f, f]
-
-
-@compiled
-def cholesky_solve(L, v):
-    """Replace ``v`` by ``(L Lᵀ)⁻¹ v``."""
-    n = L.shape[0]
-    for e in range(n):
-        dot = v[e]
-        for a in range(e):
-            dot -= L[e, a] * v[a]
-        v[e] = dot / L[e, e]
-    for e in range(n - 1, -1, -1):
-        dot = v[e]
-        for a in range(e + 1, n):
-            dot -= L[a, e] * v[a]
-        v[e] = dot / L[e, e]
-
-
-@compiled
-def newton_entries(B, at, begin, theta, roles, alpha, tol, max_iter):
-    """Minimise ``loss + λ/2 ‖θ‖²`` over the entries by Newton's method with backtracking, to a decrement of ``tol``
-    times the value. Changes ``theta`` in place; returns the minimum and the inverse Hessian there."""
-    size = theta.shape[0]
-    g = np.empty(size)
-    H = np.empty((size, size))
-    new_g = np.empty(size)
-    new_H = np.empty((size, size))
-    step = np.empty(size)
-    trial = np.empty(size)
-    value = entries_pass(B, at, begin, theta, roles, g, H)
-    for e in range(size):
-        value += 0.5 * alpha * theta[e] * theta[e]
-        g[e] += alpha * theta[e]
-        H[e, e] += alpha
-    cholesky(H)
-    for _ in range(max_iter):
-        decrement = 0.0
-        for e in range(size):
-            step[e] = g[e]
-        cholesky_solve(H, step)
-        for e in range(size):
-            decrement += g[e] * step[e]
-        if not decrement > tol * value:
-            break
-        length = 1.0
-        new_value = value
-        for _ in range(15):
-            for e in range(size):
-                trial[e] = theta[e] - length * step[e]
-            new_value = entries_pass(B, at, begin, trial, roles, new_g, new_H)
-            for e in range(size):
-                new_value += 0.5 * alpha * trial[e] * trial[e]
-            if new_value <= value - 0.1 * length * decrement:
-                break
-            length *= 0.5
-        if not new_value < value:
-            break
-        value = new_value
-        for e in range(size):
-            theta[e] = trial[e]
-            g[e] = new_g[e] + alpha * trial[e]
-            for f in range(e + 1):
-                H[e, f] = new_H[e, f]
-            H[e, e] += alpha
-        cholesky(H)
-    inverse = np.zeros((size, size))
-    for e in range(size):
-        inverse[e, e] = 1.0
-        cholesky_solve(H, inverse[e])
-    return value, inverse
 
 
 # --- projections and proximal steps: exact, through sorted breakpoints ---------------------------------------------

@@ -8,9 +8,13 @@ A new constructor parameter touches these files:
 ``estimator.py``, ``selection.py``                ``__init__`` and the docstring of each class that has it, and its use
 ``_learn/parameters.py``                          its check; in ``check_terms`` if both classes have it
 ``_learn/data_parameters.py``, ``_base.py``       its check and its use, if these need the data
+``_learn/solve/descent.py`` (`Plan`)              if the descent uses it; ``_learn/choose/final.py`` makes a `Plan` too
+``_learn/assemble.py`` (`AssembleOptions`)        if it decides how a solution becomes a model
 ``_learn/choose/families.py`` (`Task`)            if the selection passes it on to every model that it trains
 ``cli/arguments.py``, ``cli/selection.py``        its option, if the command line has one
 ``tests/test_bad_parameters.py``                  values that are refused and that are allowed
+``tests/test_bad_selection_input.py``             the same, for literals, budgets and the selection
+``docs/models.md``                                what it is for
 ================================================  =====================================================================
 """
 

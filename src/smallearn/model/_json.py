@@ -41,7 +41,6 @@ from smallearn.model._json_values import (
     whole_number,
 )
 from smallearn.model._parts import (
-    KINDS,
     DataFacts,
     Prototype,
     Range,
@@ -54,9 +53,14 @@ from smallearn.model._parts import (
 FORMAT, VERSION = "smallearn-model", 5  # the kind of file, and the number of its format
 # The types of class labels that a model can hold, as numpy writes them.
 CLASS_DTYPE = re.compile(r"[<>|=]?(b1|[iu][1248]|f[248]|U[1-9][0-9]{0,5}|O)")
-# The fields that each format added to a model, a term and a training record.
+# The fields that each format added to a model, a term and a training record, and the kinds of terms that it added.
 ADDED: dict[int, dict[str, tuple[str, ...]]] = {
-    2: {"model": ("scale",), "term": ("value", "mean", "unit"), "training": ("budget", "max_cost", "certified")},
+    2: {
+        "model": ("scale",),
+        "term": ("value", "mean", "unit"),
+        "training": ("budget", "max_cost", "certified"),
+        "kind": ("at_most", "above", "equals", "missing"),
+    },
     3: {"model": ("ranges",)},
     4: {"model": ("selection", "data")},
 }
@@ -163,7 +167,7 @@ def read(text: str) -> dict[str, Any]:
 
 
 def _added(part: str, version: int) -> list[str]:
-    """The fields that formats up to ``version`` added to a part."""
+    """What formats up to ``version`` added to a part."""
     return [name for number, parts in ADDED.items() if number <= version for name in parts.get(part, ())]
 
 
@@ -262,7 +266,7 @@ def _read_prototype(entry: Any, where: str, n_classes: int, n_features: int, ver
 def _read_term(entry: Any, where: str, n_features: int, version: int) -> Term:
     fields = fields_of(entry, where, ("kind", "feature", "weight", "name", *_added("term", version)))
     kind = fields["kind"]
-    known = KINDS if version > 1 else ("raw",)
+    known = ("raw", *_added("kind", version))
     if kind not in known:
         raise ValueError(f"{where}.kind: {show(kind)} is not one of {listed(known)}, the kinds of format {version}.")
     name = None if fields["name"] is None else of_type(fields["name"], str, f"{where}.name")

@@ -4,11 +4,10 @@ import math
 from dataclasses import dataclass
 
 from smallearn._text import count
-from smallearn.model._term import KINDS, Category, Term
+from smallearn.model._term import Category, Term
 
 __all__ = [
     "BUDGETS",
-    "KINDS",
     "Category",
     "DataFacts",
     "Prototype",

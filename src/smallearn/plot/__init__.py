@@ -4,13 +4,13 @@ Each function draws into the Axes that it is given, or into a new figure, and re
 difference. Needs matplotlib (``pip install 'smallearn[plot]'``), which is imported when the first picture is drawn.
 """
 
-from smallearn.plot._calibration import reliability
-from smallearn.plot._card import score_card
+from smallearn.plot._contributions import contributions
+from smallearn.plot._decision_surface import decision_surface
 from smallearn.plot._displays import DecisionSurfaceDisplay, FrontierDisplay, ViolinDisplay
-from smallearn.plot._sizes import frontier
-from smallearn.plot._surface import decision_surface
-from smallearn.plot._violin import violins
-from smallearn.plot._waterfall import contributions
+from smallearn.plot._frontier import frontier
+from smallearn.plot._reliability import reliability
+from smallearn.plot._score_card import score_card
+from smallearn.plot._violins import violins
 
 __all__ = [
     "DecisionSurfaceDisplay",

@@ -3,9 +3,9 @@
 from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
-from smallearn.plot._sizes import frontier
-from smallearn.plot._surface import decision_surface
-from smallearn.plot._violin import violins
+from smallearn.plot._decision_surface import decision_surface
+from smallearn.plot._frontier import frontier
+from smallearn.plot._violins import violins
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -119,11 +119,6 @@ def test_a_row_without_a_value_that_the_model_needs_has_no_answer(db, model, abs
 
 # --- types of columns ------------------------------------------------------------------------------------------------
 
-TYPES = {
-    "postgresql": ["smallint", "integer", "bigint", "numeric", "numeric(12, 3)", "real", "text", "varchar(9)"],
-    "duckdb": ["tinyint", "uinteger", "bigint", "hugeint", "decimal(12, 3)", "real", "varchar"],
-    "sqlite": ["integer", "real", "numeric", "text", "blob", "varchar(9)"],
-}
 CUTS = SMaLLModel(
     (0, 1),
     "<i8",
@@ -137,7 +132,7 @@ CUTS = SMaLLModel(
 
 def test_whole_numbers_decimals_and_numbers_in_text_are_read_as_doubles(db):
     rows = [[float(a), float(c)] for a in (0, 1, 2, 3, 7) for c in (0, 1, 3, 4)] + [[None, 1.0]]
-    for kind in TYPES[db.dialect]:
+    for kind in db.types:
         written = rows
         if "int" in kind or "char" in kind or kind == "text":
             written = [[None if value is None else int(value) for value in row] for row in rows]

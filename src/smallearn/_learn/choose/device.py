@@ -10,7 +10,7 @@ from sklearn.utils import _safe_indexing
 from smallearn._errors import Parameter, ParameterError
 from smallearn._learn.assemble import Fitted
 from smallearn._learn.choose.families import CandidateModel, Task
-from smallearn._learn.choose.final import Choice, assemble_candidate, train_on_all_rows
+from smallearn._learn.choose.final import Choice, Sample, assemble_candidate
 from smallearn._learn.choose.results import Results
 from smallearn._text import count, listed
 from smallearn.devices import Cost, cost
@@ -107,8 +107,9 @@ def choose_for_device(
 def _train(task: Task, results: Results, candidate: CandidateModel, n_init: int) -> Fitted:
     """The candidate model, trained on all rows. A chip pays for each test of a missing value, so the model has such
     tests only if values were missing in training."""
-    state = train_on_all_rows(task, candidate.family, [candidate], n_init)[candidate]
-    fitted = assemble_candidate(task, results, candidate, state)
+    sample = Sample(task)
+    state = sample.train(candidate.family, [candidate], n_init)[candidate]
+    fitted = assemble_candidate(task, results, candidate, sample.settle(candidate, state))
     return fitted if task.problem.has_gaps else replace(fitted, model=fitted.model.for_complete_rows())
 
 

@@ -11,15 +11,16 @@ from typing import NamedTuple
 import numpy as np
 
 from smallearn._learn.assemble import AssembleOptions
-from smallearn._learn.choose.folds import row_counts
+from smallearn._learn.choose.folds import Units, row_counts
 from smallearn._learn.choose.scores import Scoring
+from smallearn._learn.choose.training_set import TrainingSet
 from smallearn._learn.data.blocks import TrainingRows
 from smallearn._learn.data.literals import ABOVE, AT_MOST, RAW
 from smallearn._learn.data.problem import Problem
 from smallearn._learn.solve import starts
 from smallearn._learn.solve.budgets import Budget
 from smallearn._learn.solve.support_search import SupportSearch
-from smallearn._learn.solve.support_state import State
+from smallearn._learn.solve.support_state import ColumnCache, State
 from smallearn._run.deadline import NEVER, Deadline
 
 ROWS_EACH = 10  # rows of a class for each of its prototypes, unless the user says how many prototypes to try
@@ -64,6 +65,12 @@ class Task:
     max_points: int | None = None
     feature_names: np.ndarray | None = None
     fills_gaps: bool = False
+    units: Units | None = None
+    """Those of all rows, from which samples are drawn."""
+    sample_rows: int | None = None
+    """Rows that a candidate model is trained on in a fold, about; None: all."""
+    n_threads: int = 1
+    """For passes over all rows."""
     deadline: Deadline = NEVER
     certificate_share: float = 0.0
     """How much work the certificate may take, as a share of the search's; infinity: any."""
@@ -78,15 +85,21 @@ class Task:
             fills_gaps=self.fills_gaps,
         )
 
-    def rows(self, problem: Problem, family: Family) -> TrainingRows:
-        """The rows of the problem, or of a part of it, as a solver sees them for this family."""
-        return problem.rows(family.owner, self.fit_intercept, 1)
+    def rows(self, problem: Problem, owner: int | None) -> TrainingRows:
+        """The rows of the problem, or of a part of it, as a solver sees them if class ``owner`` has the prototypes."""
+        return problem.rows(owner, self.fit_intercept, self.n_threads)
 
-    def search(self, rows: TrainingRows, family: Family, alpha: float) -> SupportSearch:
+    def training_set(self, problem: Problem) -> TrainingSet:
+        """Some of the rows, for training."""
+        return TrainingSet(problem, self.rows, self.seed)
+
+    def search(
+        self, rows: TrainingRows, family: Family, alpha: float, columns: ColumnCache | None = None
+    ) -> SupportSearch:
         """The search within a family at one λ."""
         terms = self.problem.candidates
         penalty = self.family_budget(family).penalty(alpha, terms, self.fit_intercept, family.owner)
-        return SupportSearch(rows, penalty, _allowed(terms.kind, family.literals, rows.n_columns))
+        return SupportSearch(rows, penalty, _allowed(terms.kind, family.literals, rows.n_columns), columns=columns)
 
     def family_budget(self, family: Family) -> Budget:
         """The budget; if it counts by prototype, each prototype gets an equal share of the terms."""
@@ -143,17 +156,23 @@ def _allowed(kind: Sequence[str], literals: str, n_columns: int) -> np.ndarray:
 
 
 def train_family(
-    task: Task, problem: Problem, rows: TrainingRows, family: Family, n_init: int, thorough: bool = False
+    task: Task, training: TrainingSet, family: Family, n_init: int, thorough: bool = False
 ) -> dict[tuple[float, int], State]:
     """A model of every size at every λ of the family, by ``(alpha, n_terms)``.
 
     One λ starts afresh, the others from its models. ``thorough`` tries starts of every kind, not k-means alone.
     """
     first = family.alphas[len(family.alphas) // 2]
-    search = task.search(rows, family, first)
-    counts, rng = task.counts(family, problem.code), np.random.RandomState(task.seed)
-    kind, pool = ("auto", starts.POOL) if thorough else ("kmeans", 1)
-    assignments = starts.best(problem, rows, search.penalty, counts, kind=kind, n_init=n_init, rng=rng, pool=pool)
+    problem, rows = training.problem, training.rows(family.owner)
+    search = task.search(rows, family, first, training.columns)
+    counts = task.counts(family, problem.code)
+    if thorough:
+        rng = np.random.RandomState(task.seed)
+        assignments = starts.best(
+            problem, rows, search.penalty, counts, kind="auto", n_init=n_init, rng=rng, columns=training.columns
+        )
+    else:
+        assignments = training.by_kmeans(counts, n_init)
     path = search.trace(assignments, task.min_terms, task.max_terms)
     models = {(first, size): state for size, state in path.items()}
     for alpha in family.alphas:

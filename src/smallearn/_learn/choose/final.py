@@ -2,11 +2,15 @@
 
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from smallearn._learn.assemble import Fitted, assemble
 from smallearn._learn.choose.certificate import add_certificate
 from smallearn._learn.choose.families import CandidateModel, Family, Task, train_family
+from smallearn._learn.choose.folds import draw
 from smallearn._learn.choose.results import Results
 from smallearn._learn.choose.scores import metric_name
+from smallearn._learn.data.labels import Assignment
 from smallearn._learn.data.problem import Problem
 from smallearn._learn.solve import descent
 from smallearn._learn.solve.scoring import right
@@ -15,6 +19,8 @@ from smallearn.devices import Cost
 from smallearn.model import Selection
 from smallearn.model._decision import class_scores
 
+MOST_SEARCHED = 8_000  # rows that a chosen model is searched for on, about
+MOST_SWAPS = 10  # of terms, on all rows
 MORE_STARTS = 4  # times as many, where a search over all rows got stuck
 
 
@@ -34,54 +40,77 @@ class Choice:
 def train_choice(task: Task, results: Results, chosen: CandidateModel, n_init: int) -> Choice:
     """Train the chosen candidate model on all rows, or a smaller one that is as good.
 
-    Of the candidate models with the same errors on held-out rows it takes those with fewest errors on all rows, and of
-    these the one with fewest terms. If that is worse on all rows than on held-out rows, the search got stuck and is
+    Of the candidate models with the same errors on held-out rows it takes those with fewest errors in training, and of
+    these the one with fewest terms. If that is worse in training than on held-out rows, the search got stuck and is
     repeated from more starts.
     """
     alike = results.with_same_errors(chosen)
+    sample = Sample(task)
     for starts in (n_init, MORE_STARTS * n_init):
-        states = train_on_all_rows(task, chosen.family, alike, starts)
-        errors = {candidate: error_rate(task.problem, state) for candidate, state in states.items()}
+        states = sample.train(chosen.family, alike, starts)
+        errors = {candidate: error_rate(sample.training.problem, state) for candidate, state in states.items()}
         chosen = min(alike, key=lambda c: (round(errors[c], 9), c.n_terms, -c.alpha))
         if not results.beats_training(chosen, errors[chosen]):
             break
-    return Choice(candidate=chosen, fitted=assemble_candidate(task, results, chosen, states[chosen]))
+    state = sample.settle(chosen, states[chosen])
+    return Choice(candidate=chosen, fitted=assemble_candidate(task, results, chosen, state))
 
 
 def train_frontier(task: Task, results: Results, n_init: int) -> list[tuple[CandidateModel, Fitted]]:
     """The best candidate model with each number of terms and what is fitted on all rows, by number of terms."""
     chosen = results.best_of_each_size().values()
+    sample = Sample(task)
     trained = []
     for family in dict.fromkeys(candidate.family for candidate in chosen):
         members = [candidate for candidate in chosen if candidate.family == family]
-        for candidate, state in train_on_all_rows(task, family, members, n_init).items():
-            trained.append((candidate, assemble_candidate(task, results, candidate, state)))
+        for candidate, state in sample.train(family, members, n_init).items():
+            settled = sample.settle(candidate, state)
+            trained.append((candidate, assemble_candidate(task, results, candidate, settled)))
     return sorted(trained, key=lambda entry: entry[0].n_terms)
 
 
-def train_on_all_rows(
-    task: Task, family: Family, candidates: list[CandidateModel], n_init: int
-) -> dict[CandidateModel, State]:
-    """Candidate models of one family, trained on all rows by one search."""
-    rows = task.rows(task.problem, family)
-    least = min(task.min_terms, *(candidate.n_terms for candidate in candidates))
-    models = train_family(replace(task, min_terms=least), task.problem, rows, family, n_init, thorough=True)
-    states = {}
-    for candidate in candidates:
-        sizes = [size for alpha, size in models if alpha == candidate.alpha]
-        fitting = max((size for size in sizes if size <= candidate.n_terms), default=min(sizes))
-        state = models[candidate.alpha, fitting]
-        search = task.search(rows, family, candidate.alpha)
-        if fitting > candidate.n_terms:  # the search over all rows skipped a size that the folds had
-            state = search.shrink_to(state, candidate.n_terms)
-        polished = search.polish(state, len(state.theta), tries=2)  # tries to swap every term
-        states[candidate] = search.drop_unused(polished)
-    return states
+class Sample:
+    """Candidate models are searched for on a sample of all rows and then settled on all rows; on few rows the sample
+    is all of them."""
+
+    def __init__(self, task: Task):
+        units = task.units
+        self._task = task
+        self._part = draw(units, np.arange(len(units.rows)), max(MOST_SEARCHED, task.sample_rows or MOST_SEARCHED))
+        self.training = task.training_set(task.problem.take(*self._part))
+
+    def train(self, family: Family, candidates: list[CandidateModel], n_init: int) -> dict[CandidateModel, State]:
+        """Candidate models of one family, trained on the sample by one search."""
+        task, training = self._task, self.training
+        least = min(task.min_terms, *(candidate.n_terms for candidate in candidates))
+        models = train_family(replace(task, min_terms=least), training, family, n_init, thorough=True)
+        states = {}
+        for candidate in candidates:
+            sizes = [size for alpha, size in models if alpha == candidate.alpha]
+            fitting = max((size for size in sizes if size <= candidate.n_terms), default=min(sizes))
+            state = models[candidate.alpha, fitting]
+            search = task.search(training.rows(family.owner), family, candidate.alpha, training.columns)
+            if fitting > candidate.n_terms:  # the search skipped a size that the folds had
+                state = search.shrink_to(state, candidate.n_terms)
+            polished = search.polish(state, len(state.theta), tries=2)  # tries to swap every term
+            states[candidate] = search.drop_unused(polished)
+        return states
+
+    def settle(self, candidate: CandidateModel, state: State) -> State:
+        """A model of the sample, on all rows: rows move, weights are refitted, and terms swapped where that helps."""
+        task, family = self._task, candidate.family
+        search = task.search(task.rows(task.problem, family.owner), family, candidate.alpha)
+        if len(self._part.rows) == len(task.problem.code):
+            own = np.empty_like(state.assignment.own)
+            own[self._part.rows] = state.assignment.own
+            return search.fixed().refit_at(Assignment(own=own, owner=state.assignment.owner), state.entries)
+        settled = search.reassign(search.place(state))
+        return search.drop_unused(search.polish(settled, len(settled.theta), most=MOST_SWAPS))
 
 
 def error_rate(problem: Problem, state: State) -> float:
     """The share of its training rows, by weight, that a model misclassifies."""
-    decision = class_scores(state.Z, state.assignment.owner, len(problem.classes))
+    decision = class_scores(state.Z.T, state.assignment.owner, len(problem.classes))
     weight = problem.sample_weight
     return float(weight[~right(decision, problem.code)].sum() / weight.sum())
 
@@ -94,7 +123,7 @@ def assemble_candidate(task: Task, results: Results, candidate: CandidateModel, 
     if budget.costs is None and budget.pooling != "prototype":
         budget = replace(budget, limit=float(max(1, candidate.n_terms)))
     penalty = budget.penalty(candidate.alpha, task.problem.candidates, task.fit_intercept, family.owner)
-    rows = task.rows(task.problem, family)
+    rows = task.rows(task.problem, family.owner)
     found = add_certificate(task, results, rows, descent.from_state(rows, state, penalty), penalty)
     fitted = assemble(task.problem, found, budget, task.options(candidate.alpha))
     selection = Selection(

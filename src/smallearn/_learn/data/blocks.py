@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, Protocol, Self
 import numpy as np
 from scipy import sparse
 
-from smallearn._learn import kernels
+from smallearn._learn import kernels, search_kernels
 from smallearn._learn.data.labels import Labels, Roles
 
 # Rows go through the kernels in blocks of about this many numbers. The blocks depend on the data alone, so that the
@@ -26,6 +26,8 @@ MOST_BLOCKS = 64
 MOST_DENSE_COLUMNS = 100
 # Rows are standardised for BLAS in chunks that stay in the cache.
 CHUNK_ENTRIES = 1 << 16
+# What `screen_pass` is told about literals where there are none: bins, first, low, high, n_bins.
+NO_LITERALS = (np.empty((0, 0), dtype=np.uint8), *(np.empty(0, dtype=np.int64) for _ in range(3)), 0)
 
 
 class Scaling(NamedTuple):
@@ -61,6 +63,16 @@ class Curvature(NamedTuple):
     hessian: np.ndarray
 
 
+class Kinds(NamedTuple):
+    """Which kinds of columns are wanted."""
+
+    raw: bool
+    literals: bool
+
+
+ALL_KINDS = Kinds(raw=True, literals=True)
+
+
 class TrainingRows(Protocol):
     """What may be asked of the rows. ``n_columns`` counts the intercept's column of ones, which comes last."""
 
@@ -83,14 +95,21 @@ class TrainingRows(Protocol):
     def square_norms(self) -> np.ndarray:
         """``‖x_i‖²``."""
 
+    def take(self, rows: np.ndarray) -> "TrainingRows":
+        """Some of the rows."""
+
     def restrict(self, columns: np.ndarray) -> "TrainingRows":
         """The same rows with some of the columns (in ascending order), in memory."""
 
     def columns(self, columns: np.ndarray) -> np.ndarray:
         """Some of the columns (in ascending order), standardised, as an array."""
 
-    def screen(self, S: np.ndarray, curvature: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Gradient and curvature of every column: ``Σ_i S_ij x_i`` and ``Σ_i curvature_ij x_i²``, both p × d."""
+    def kinds(self, usable: np.ndarray) -> Kinds:
+        """The kinds of columns that some of the ``usable`` ones belong to."""
+
+    def screen(self, V: np.ndarray, kinds: Kinds) -> tuple[np.ndarray, np.ndarray]:
+        """Gradient and curvature of every column, both p × d: ``Σ_i S_ij x_i`` and ``Σ_i C_ij x_i²``, where ``V`` is
+        ``S`` and ``C`` side by side (m × 2p). Columns of other ``kinds`` may be left at 0."""
 
 
 class DenseRows:
@@ -132,6 +151,16 @@ class DenseRows:
     def square_norms(self) -> np.ndarray:
         return np.concatenate([np.einsum("il,il->i", x, x) for _, x in self._standardised()])
 
+    def take(self, rows: np.ndarray) -> "DenseRows":
+        """Some of the rows."""
+        return DenseRows(
+            self._X[rows],
+            self._scaling,
+            intercept=self._intercept,
+            labels=self.labels.take(rows),
+            n_jobs=self._n_jobs,
+        )
+
     def restrict(self, columns: np.ndarray) -> "DenseRows":
         return in_memory(self.columns(columns), self.labels, self._n_jobs)
 
@@ -140,11 +169,12 @@ class DenseRows:
             _standardised_columns(lambda chosen: self._X[:, chosen], columns, self._X.shape, self._scaling)
         )
 
-    def screen(self, S: np.ndarray, curvature: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        G, H = np.zeros((2, S.shape[1], self.n_columns))
-        for chunk, x in self._standardised():
-            G += S[chunk].T @ x
-            H += curvature[chunk].T @ (x * x)
+    def kinds(self, usable: np.ndarray) -> Kinds:
+        return ALL_KINDS
+
+    def screen(self, V: np.ndarray, kinds: Kinds = ALL_KINDS) -> tuple[np.ndarray, np.ndarray]:
+        G, H = np.zeros((2, V.shape[1] // 2, self.n_columns))
+        search_kernels.screen_pass(self._X, *self._scaling, *NO_LITERALS, V, *kinds, G, H)
         return G, H
 
     def _standardised(self) -> Iterable[tuple[slice, np.ndarray]]:
@@ -214,6 +244,11 @@ class SparseRows:
         by_row = sparse.csr_array((change, self._X.indices, self._X.indptr), shape=self._X.shape).sum(axis=1)
         return np.asarray(by_row) + float(shift @ shift) + self._intercept
 
+    def take(self, rows: np.ndarray) -> "SparseRows":
+        """Some of the rows."""
+        labels = self.labels.take(rows)
+        return SparseRows(self._X[rows], self._scaling, intercept=self._intercept, labels=labels, n_jobs=self._n_jobs)
+
     def restrict(self, columns: np.ndarray) -> "DenseRows | SparseRows":
         if len(columns) <= MOST_DENSE_COLUMNS:
             return in_memory(self.columns(columns), self.labels, self._n_jobs)
@@ -232,8 +267,12 @@ class SparseRows:
 
         return read_only(_standardised_columns(read, columns, self._X.shape, self._scaling))
 
-    def screen(self, S: np.ndarray, curvature: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def kinds(self, usable: np.ndarray) -> Kinds:
+        return ALL_KINDS
+
+    def screen(self, V: np.ndarray, kinds: Kinds = ALL_KINDS) -> tuple[np.ndarray, np.ndarray]:
         X, (mean, inverse_scale) = self._X, self._scaling
+        S, curvature = np.hsplit(V, 2)
         squares = sparse.csr_array((X.data * X.data, X.indices, X.indptr), shape=X.shape)
         total = curvature.sum(axis=0)
         H = (squares.T @ curvature).T - 2.0 * mean * (X.T @ curvature).T + np.outer(total, mean * mean)

@@ -1,6 +1,8 @@
 """What the loss knows of the training rows: their classes, their weights, and the prototype that each belongs to."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -17,6 +19,9 @@ class Assignment:
 
     own: np.ndarray
     owner: np.ndarray
+
+    def __iter__(self) -> Iterator[np.ndarray]:
+        return iter((self.own, self.owner))
 
     def members(self) -> np.ndarray:
         """The rows that belong to a prototype."""
@@ -72,6 +77,25 @@ class Labels:
     weight: np.ndarray
     total: float
     zero_owner: int | None
+
+    @cached_property
+    def frozen(self) -> np.ndarray:
+        """``exp 0`` for each row if there is a prototype frozen at zero, else 0: its part in the loss of the row."""
+        return np.full(len(self.code), 0.0 if self.zero_owner is None else 1.0)
+
+    def take(self, rows: np.ndarray) -> "Labels":
+        """Those of some of the rows."""
+        weight = self.weight[rows]
+        return Labels(
+            code=self.code[rows],
+            weight=weight / weight.sum(),
+            total=self.total * float(weight.sum()),
+            zero_owner=self.zero_owner,
+        )
+
+    def flat(self, own: np.ndarray, owner: np.ndarray) -> tuple:
+        """The tuple that the kernels of the search take: ``(own, code, weight, owner, frozen)``."""
+        return own, self.code, self.weight, owner, self.frozen
 
     def roles(self, assignment: Assignment) -> Roles:
         """All that the loss needs to know, once the rows are assigned."""

@@ -7,11 +7,13 @@ column for each feature.
 
 import numpy as np
 
-from smallearn._learn import kernels
+from smallearn._learn import kernels, search_kernels
 from smallearn._learn.data.blocks import (
+    ALL_KINDS,
     CHUNK_ENTRIES,
     Curvature,
     DenseRows,
+    Kinds,
     Scaling,
     Sums,
     add_blocks,
@@ -43,7 +45,7 @@ class LiteralRows:
     ):
         self._X, self._bins, self._candidates = read_only(X), read_only(bins), candidates
         self._raw, self._literal = scaling.take(slice(candidates.n_raw)), scaling.take(slice(candidates.n_raw, None))
-        self._intercept, self._n_jobs = intercept, n_jobs
+        self._scaling, self._intercept, self._n_jobs = scaling, intercept, n_jobs
         self.labels = labels
         self.n_columns = len(candidates) + intercept
         self._blocks = cut_blocks(X.shape[0], X.shape[1] + bins.shape[1])
@@ -83,32 +85,27 @@ class LiteralRows:
         parts = [G[:, :r], literal] + ([G[:, -1:]] if self._intercept else [])
         return by_bin._replace(gradient=np.hstack(parts))
 
-    def screen(self, S: np.ndarray, curvature: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def kinds(self, usable: np.ndarray) -> Kinds:
+        r, n = self._candidates.n_raw, len(self._candidates)
+        return Kinds(raw=bool(usable[:r].any()), literals=bool(usable[r:n].any()))
+
+    def screen(self, V: np.ndarray, kinds: Kinds = ALL_KINDS) -> tuple[np.ndarray, np.ndarray]:
         candidates = self._candidates
-        p, r = S.shape[1], candidates.n_raw
-        G, H = np.zeros((p, r)), np.zeros((p, r))
-        hist, curvature_hist = np.zeros((p, candidates.n_bins)), np.zeros((p, candidates.n_bins))
-        total, curvature_total = np.zeros(p), np.zeros(p)
-        kernels.screen_pass(
+        G, H = np.zeros((2, V.shape[1] // 2, self.n_columns))
+        search_kernels.screen_pass(
             self._X,
-            *self._raw,
+            *self._scaling,
             self._bins,
             candidates.first,
-            S,
-            curvature,
+            candidates.low,
+            candidates.high,
+            candidates.n_bins,
+            V,
+            *kinds,
             G,
-            hist,
             H,
-            curvature_hist,
-            total,
-            curvature_total,
         )
-        mean, inverse_scale = self._literal
-        inside = _intervals(curvature_hist, candidates)
-        square = (inside * (1.0 - 2.0 * mean) + curvature_total[:, None] * mean**2) * inverse_scale**2
-        ones = int(self._intercept)
-        last, curvature_last = total[:, None][:, :ones], curvature_total[:, None][:, :ones]
-        return np.hstack([G, self._by_literal(hist, total), last]), np.hstack([H, square, curvature_last])
+        return G, H
 
     def curvature(self, theta: np.ndarray, column: np.ndarray, roles: Roles) -> Curvature:
         used = np.unique(column[column != PADDING])
@@ -127,7 +124,7 @@ class LiteralRows:
         return Z
 
     def combine(self, S: np.ndarray) -> np.ndarray:
-        return self.screen(S, np.zeros(S.shape))[0]
+        return self.screen(np.hstack([S, np.zeros(S.shape)]))[0]
 
     def square_norms(self) -> np.ndarray:
         total = np.zeros(len(self._X))
@@ -136,6 +133,18 @@ class LiteralRows:
             x = self.columns(np.arange(begin, min(self.n_columns, begin + step)))
             total += np.einsum("il,il->i", x, x)
         return total
+
+    def take(self, rows: np.ndarray) -> "LiteralRows":
+        """Some of the rows."""
+        return LiteralRows(
+            self._X[rows],
+            self._bins[rows],
+            self._candidates,
+            self._scaling,
+            intercept=self._intercept,
+            labels=self.labels.take(rows),
+            n_jobs=self._n_jobs,
+        )
 
     def restrict(self, columns: np.ndarray) -> DenseRows:
         return in_memory(self.columns(columns), self.labels, self._n_jobs)

@@ -18,7 +18,6 @@ LARGEST, SMALLEST = 1e300, 1e-300
 # Without standardising, squares of the columns enter the curvature.
 LARGEST_RAW = 1e100
 KMEANS_CATEGORIES = 200  # literals of categories, at most, that k-means uses
-LEAST_SHARE = 1e-12  # of a row's weight: less counts as none
 EPSILON = float(np.finfo(float).eps)
 
 
@@ -54,16 +53,15 @@ class Problem:
         low, high = _extent(self.X[:, [column[feature] for feature in numeric]]) if numeric else ((), ())
         return [(feature, float(a), float(b)) for feature, a, b in zip(numeric, low, high, strict=True)]
 
-    def take(self, share: np.ndarray) -> "Problem":
-        """The same problem with a share of each row's weight (m, from 0 to 1), standardised as before."""
-        index = np.flatnonzero(share > LEAST_SHARE)
+    def take(self, rows: np.ndarray, share: np.ndarray) -> "Problem":
+        """The same problem with some of the rows and a share of the weight of each, standardised as before."""
         return replace(
             self,
-            X=self.X[index],
-            bins=self.bins[index],
-            code=self.code[index],
-            sample_weight=self.sample_weight[index] * share[index],
-            loss_weight=self.loss_weight[index] * share[index],
+            X=self.X[rows],
+            bins=self.bins[rows],
+            code=self.code[rows],
+            sample_weight=self.sample_weight[rows] * share,
+            loss_weight=self.loss_weight[rows] * share,
         )
 
     def rows(self, owner: int | None, intercept: bool, n_jobs: int) -> TrainingRows:

@@ -8,11 +8,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from smallearn._learn.data.blocks import TrainingRows
+from smallearn._learn import search_kernels
+from smallearn._learn.data.blocks import DenseRows, TrainingRows
 from smallearn._learn.data.labels import Assignment
 from smallearn._learn.kernels import NO_PROTOTYPE
 
 N_INIT = 3
+MOST_POINTS = 8_000  # rows that are clustered
 MAX_ROUNDS = 30  # only a start is needed, not the optimum of k-means
 
 
@@ -42,24 +44,44 @@ def single(code: np.ndarray, owners: list[int]) -> Assignment:
 
 
 def by_kmeans(rows: TrainingRows, counts: dict[int, int], weight: np.ndarray, rng: np.random.RandomState) -> Assignment:
-    """k-means in standardised space, for all classes in ``counts`` at once; fewer clusters where rows coincide."""
+    """k-means in standardised space, for all classes in ``counts`` at once; fewer clusters where rows coincide.
+
+    Of many rows only a sample is clustered; the others then join the nearest centre of their class.
+    """
     code = rows.labels.code
     if all(count == 1 for count in counts.values()):
         return single(code, list(counts))
-    norms = rows.square_norms()
     # Rows are drawn in the order of a random projection, in which equal rows are neighbours. So the draw does not
     # depend on the order of the rows, nor on whether a row occurs twice or has weight 2.
     order = np.argsort(rows.scores(rng.standard_normal((1, rows.n_columns)))[:, 0], kind="stable")
+    few = order if len(order) <= MOST_POINTS else _evenly(order, weight, MOST_POINTS)
+    if len(few) < len(order):
+        few, times = np.unique(few, return_counts=True)
+        points, weight, order = rows.take(few), times.astype(float), np.argsort(np.argsort(order)[few])
+    else:
+        points = rows
+    points = _DensePoints(points) if isinstance(points, DenseRows) else _SparsePoints(points)
+    draws = _Draws(counts=counts, code=points.code, weight=weight, norms=points.norms, order=order)
     best: _Clusters | None = None
     # Each class has a random stream of its own, so that the draws of one do not depend on those of another.
     for seeds in rng.randint(2**31, size=(N_INIT, len(counts))):
-        streams = [np.random.RandomState(seed) for seed in seeds]
-        draws = _Draws(counts=counts, weight=weight, norms=norms, order=order, streams=streams)
-        clusters = _lloyd(rows, *_seed(rows, draws), weight)
+        clusters = points.lloyd(*_seed(points, draws, [np.random.RandomState(seed) for seed in seeds]), weight)
         if best is None or clusters.between > best.between * (1.0 + 1e-9):
             best = clusters
     assert best is not None
-    return best.assignment
+    if len(few) == len(code):
+        return best.assignment
+    affinity = rows.scores(best.centres) - 0.5 * np.sum(best.centres**2, axis=1)
+    affinity[best.assignment.owner[None, :] != code[:, None]] = -np.inf
+    member = np.isin(code, best.assignment.owner)
+    return Assignment(own=np.where(member, affinity.argmax(axis=1), NO_PROTOTYPE), owner=best.assignment.owner)
+
+
+def _evenly(order: np.ndarray, weight: np.ndarray, count: int) -> np.ndarray:
+    """``count`` rows at even steps of weight along an order; a heavy row may come several times."""
+    mass = np.cumsum(weight[order])
+    ticks = (np.arange(count) + 0.5) * (mass[-1] / count)
+    return order[np.minimum(np.searchsorted(mass, ticks, side="right"), len(order) - 1)]
 
 
 def best_scoring(Z: np.ndarray, code: np.ndarray, assignment: Assignment) -> Assignment:
@@ -90,69 +112,103 @@ def renumber(kept: np.ndarray) -> np.ndarray:
 
 
 class _Draws(NamedTuple):
-    """What k-means++ draws from: ``counts`` of centres by class, the rows' weights and ``‖x_i‖²``, the order in which
-    they are drawn, and a random stream for each class."""
+    """What k-means++ draws from: ``counts`` of centres by class, the rows' classes, weights and ``‖x_i‖²``, and the
+    order in which they are drawn."""
 
     counts: dict[int, int]
+    code: np.ndarray
     weight: np.ndarray
     norms: np.ndarray
     order: np.ndarray
-    streams: list[np.random.RandomState]
 
 
 class _Clusters(NamedTuple):
-    """An assignment and ``between = Σ_j N_j ‖c_j‖²``, which grows as the inertia of k-means falls."""
+    """An assignment, its centres, and ``between = Σ_j N_j ‖c_j‖²``, which grows as the inertia of k-means falls."""
 
     assignment: Assignment
+    centres: np.ndarray
     between: float
 
 
-def _seed(rows: TrainingRows, draws: _Draws) -> tuple[np.ndarray, np.ndarray]:
+class _DensePoints:
+    """Rows for k-means as an array."""
+
+    def __init__(self, rows: DenseRows):
+        self.code = rows.labels.code
+        self._A = rows.columns(np.arange(rows.n_columns))
+        self.norms = np.einsum("il,il->i", self._A, self._A)
+
+    def row(self, i: int) -> np.ndarray:
+        return self._A[i]
+
+    def scores(self, centre: np.ndarray) -> np.ndarray:
+        return np.einsum("il,l->i", self._A, centre)
+
+    def lloyd(self, centres: np.ndarray, owner: np.ndarray, weight: np.ndarray) -> _Clusters:
+        """Lloyd's algorithm from ``centres``."""
+        own = np.full(len(self.code), NO_PROTOTYPE)
+        between = search_kernels.lloyd(self._A, self.code, weight, centres, owner, MAX_ROUNDS, own)
+        return _Clusters(assignment=Assignment(own=own, owner=owner), centres=centres, between=between)
+
+
+class _SparsePoints:
+    """Rows for k-means that are only scored and summed, never made dense."""
+
+    def __init__(self, rows: TrainingRows):
+        self._rows, self.code, self.norms = rows, rows.labels.code, rows.square_norms()
+
+    def row(self, i: int) -> np.ndarray:
+        pick = np.zeros((len(self.code), 1))
+        pick[i] = 1.0
+        return self._rows.combine(pick)[0]
+
+    def scores(self, centre: np.ndarray) -> np.ndarray:
+        return self._rows.scores(centre[None, :])[:, 0]
+
+    def lloyd(self, centres: np.ndarray, owner: np.ndarray, weight: np.ndarray) -> _Clusters:
+        """As `search_kernels.lloyd`."""
+        foreign = owner[None, :] != self.code[:, None]
+        member = np.isin(self.code, owner)
+        own = np.full(len(self.code), NO_PROTOTYPE)
+        between = 0.0
+        for _ in range(MAX_ROUNDS):
+            affinity = self._rows.scores(centres) - 0.5 * np.sum(centres * centres, axis=1)
+            affinity[foreign] = -np.inf
+            nearest = np.where(member, affinity.argmax(axis=1), NO_PROTOTYPE)
+            if np.array_equal(nearest, own):
+                break
+            own = nearest
+            shares = np.where(own[:, None] == np.arange(len(owner)), weight[:, None], 0.0)
+            mass = shares.sum(axis=0)
+            filled = mass > 0.0
+            centres = centres.copy()
+            centres[filled] = (self._rows.combine(shares) / np.maximum(mass, 1e-300)[:, None])[filled]
+            between = float(mass @ np.sum(centres * centres, axis=1))
+        return _Clusters(assignment=Assignment(own=own, owner=owner), centres=centres, between=between)
+
+
+def _seed(
+    points: _DensePoints | _SparsePoints, draws: _Draws, streams: list[np.random.RandomState]
+) -> tuple[np.ndarray, np.ndarray]:
     """k-means++ within each class: each next centre is a row drawn with probability weight × squared distance.
 
     Returns the centres and the class of each.
     """
-    code = rows.labels.code
-    weight, norms, order = draws.weight, draws.norms, draws.order
+    counts, code, weight, norms, order = draws
     centres: list[np.ndarray] = []
     owner: list[int] = []
-    for (label, count), stream in zip(draws.counts.items(), draws.streams, strict=True):
-        nearest = np.where(code == label, 1.0, 0.0)
+    for (label, count), stream in zip(counts.items(), streams, strict=True):
+        mine = code == label
+        nearest = np.where(mine, 1.0, 0.0)
         for _ in range(count):
             mass = np.cumsum((weight * nearest)[order])
             chosen = order[min(np.searchsorted(mass, stream.random_sample() * mass[-1], side="right"), len(order) - 1)]
             if nearest[chosen] == 0.0:
                 break  # every row of the class is a centre already
-            pick = np.zeros((len(code), 1))
-            pick[chosen] = 1.0
-            centre = rows.combine(pick)
-            distance = norms - 2.0 * rows.scores(centre)[:, 0] + float(np.vdot(centre, centre))
-            distance[distance <= 1e-12 * (1.0 + norms)] = 0.0
-            distance[code != label] = 0.0
+            centre = points.row(chosen)
+            distance = norms - 2.0 * points.scores(centre) + float(np.vdot(centre, centre))
+            distance[(distance <= 1e-12 * (1.0 + norms)) | ~mine] = 0.0
             nearest = distance if len(owner) == 0 or owner[-1] != label else np.minimum(nearest, distance)
-            centres.append(centre[0])
+            centres.append(centre)
             owner.append(label)
     return np.array(centres), np.array(owner)
-
-
-def _lloyd(rows: TrainingRows, centres: np.ndarray, owner: np.ndarray, weight: np.ndarray) -> _Clusters:
-    """Lloyd's algorithm from ``centres``."""
-    code = rows.labels.code
-    foreign = owner[None, :] != code[:, None]
-    member = np.isin(code, owner)
-    own = np.full(len(code), NO_PROTOTYPE)
-    between = 0.0
-    for _ in range(MAX_ROUNDS):
-        affinity = rows.scores(centres) - 0.5 * np.sum(centres * centres, axis=1)
-        affinity[foreign] = -np.inf
-        nearest = np.where(member, affinity.argmax(axis=1), NO_PROTOTYPE)
-        if np.array_equal(nearest, own):
-            break
-        own = nearest
-        shares = np.where(own[:, None] == np.arange(len(owner)), weight[:, None], 0.0)
-        mass = shares.sum(axis=0)
-        filled = mass > 0.0
-        centres = centres.copy()
-        centres[filled] = (rows.combine(shares) / np.maximum(mass, 1e-300)[:, None])[filled]
-        between = float(mass @ np.sum(centres * centres, axis=1))
-    return _Clusters(assignment=Assignment(own=own, owner=owner), between=between)

@@ -15,6 +15,7 @@ from smallearn._learn.kernels import NO_PROTOTYPE
 from smallearn._learn.solve import assignment as assignments
 from smallearn._learn.solve.objective import Penalty
 from smallearn._learn.solve.support_search import SupportSearch
+from smallearn._learn.solve.support_state import ColumnCache
 
 POOL = 4  # starts proposed for each one that is kept
 TRIAL_TERMS = 2  # terms for each prototype when starts are compared
@@ -31,6 +32,7 @@ def best(
     n_init: int,
     rng: np.random.RandomState,
     pool: int = POOL,
+    columns: ColumnCache | None = None,
 ) -> list[Assignment]:
     """The ``n_init`` best starts of ``kind`` ("kmeans", "splits", "random", or "auto": all), of ``pool`` times as many.
 
@@ -40,9 +42,9 @@ def best(
     if all(count == 1 for count in counts.values()):
         return [assignments.single(problem.code, list(counts))]
     if kind == "kmeans" and n_init == 1:
-        return [assignments.by_kmeans(problem.centred_rows(), counts, problem.sample_weight, rng)]
+        return by_kmeans(problem, counts, 1, rng)
     proposed = propose(problem, rows, penalty, counts, kind=kind, count=pool * n_init, rng=rng)
-    return screen(rows, penalty, proposed, n_init)
+    return screen(rows, penalty, proposed, n_init, columns)
 
 
 def propose(
@@ -60,24 +62,39 @@ def propose(
     each = -(-count // len(kinds))
     proposed: list[Assignment] = []
     if "kmeans" in kinds:
-        centred = problem.centred_rows()
-        proposed += [assignments.by_kmeans(centred, counts, problem.sample_weight, rng) for _ in range(each)]
+        proposed += by_kmeans(problem, counts, each, rng)
     if "splits" in kinds:
         columns = _informative_columns(problem, rows, penalty, counts, each)
         proposed += [_split(rows, problem, counts, column) for column in columns]
     if "random" in kinds or not proposed:
         proposed += [_random(rows, counts, rng) for _ in range(each)]
+    return _different(proposed)
+
+
+def by_kmeans(problem: Problem, counts: dict[int, int], count: int, rng: np.random.RandomState) -> list[Assignment]:
+    """The different results of ``count`` runs of k-means."""
+    centred = problem.centred_rows()
+    return _different([assignments.by_kmeans(centred, counts, problem.sample_weight, rng) for _ in range(count)])
+
+
+def _different(proposed: list[Assignment]) -> list[Assignment]:
     unique: dict[bytes, Assignment] = {}
     for start in proposed:
         unique.setdefault(start.own.tobytes(), start)
     return list(unique.values())
 
 
-def screen(rows: TrainingRows, penalty: Penalty, proposed: list[Assignment], n_init: int) -> list[Assignment]:
+def screen(
+    rows: TrainingRows,
+    penalty: Penalty,
+    proposed: list[Assignment],
+    n_init: int,
+    columns: ColumnCache | None = None,
+) -> list[Assignment]:
     """The ``n_init`` starts with the lowest objective after a few terms are added and a few rows moved."""
     if len(proposed) <= n_init:
         return proposed
-    search = SupportSearch(rows, penalty)
+    search = SupportSearch(rows, penalty, columns=columns)
     fixed = search.fixed()
     reached = []
     for start in proposed:

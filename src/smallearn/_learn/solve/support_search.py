@@ -11,10 +11,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from smallearn._learn import search_kernels
 from smallearn._learn.data.blocks import TrainingRows
 from smallearn._learn.data.labels import Assignment
+from smallearn._learn.kernels import NO_PROTOTYPE
 from smallearn._learn.solve import assignment as assignments
-from smallearn._learn.solve.objective import Penalty, residual
+from smallearn._learn.solve import geometry
+from smallearn._learn.solve.objective import Penalty
 from smallearn._learn.solve.scoring import blend
 from smallearn._learn.solve.support_state import (
     PRECISE,
@@ -23,13 +26,14 @@ from smallearn._learn.solve.support_state import (
     ColumnCache,
     Entries,
     State,
-    distinct,
     fit,
+    weighted_sums,
 )
 from smallearn.model._decision import class_scores
 
 SHORTLIST = 12  # candidate terms whose gain is computed with the present weights free to change
 REMOVALS = 4  # the least useful terms, which are tried for a swap
+POLISHED = 2  # starts, of those that are grown
 LEAST_FALL = 1e-4  # a swap must lower the objective by this share of it
 MOST_REFITS = 20  # rounds of moving rows and refitting
 EASILY_STUCK = 3  # from this number of prototypes on, each is tried from new rows
@@ -38,11 +42,15 @@ WORTH_SWAPS = 0.02  # in merit: a restarted model that is further behind before 
 
 
 class Addition(NamedTuple):
-    """A term that may be added: its expected gain, the prototype (None: all of them, which share it) and the column."""
+    """A term that may be added: its expected gain, the prototype (None: all of them, which share it) and the column.
+
+    ``step`` is by how much the weights are expected to change: those of the support, then that of the new term.
+    """
 
     gain: float
     prototype: int | None
     column: int
+    step: np.ndarray | None = None
 
 
 class SupportSearch:
@@ -62,17 +70,20 @@ class SupportSearch:
     ):
         self.rows, self.penalty, self.allowed, self.moving = rows, penalty, allowed, moving
         self.labels = rows.labels
-        self._columns = ColumnCache(rows) if columns is None else columns
+        self.columns = ColumnCache(rows) if columns is None else columns
         self._free = penalty.cost > 0.0
+        self._usable = self._free if allowed is None else self._free & allowed
+        self._kinds = rows.kinds(self._usable)
         self._shared = penalty.pooling == "shared"
+        self._by_prototype = penalty.pooling == "prototype"
 
     def fixed(self) -> "SupportSearch":
         """The same search with every row kept where it is."""
-        return SupportSearch(self.rows, self.penalty, self.allowed, moving=False, columns=self._columns)
+        return SupportSearch(self.rows, self.penalty, self.allowed, moving=False, columns=self.columns)
 
     def with_penalty(self, penalty: Penalty) -> "SupportSearch":
         """The same search under another penalty."""
-        return SupportSearch(self.rows, penalty, self.allowed, moving=self.moving, columns=self._columns)
+        return SupportSearch(self.rows, penalty, self.allowed, moving=self.moving, columns=self.columns)
 
     # --- states ----------------------------------------------------------------------------------------------------
 
@@ -93,6 +104,20 @@ class SupportSearch:
         """The same support under this search's penalty; rows may move."""
         return self._fit(state.assignment, state.entries)
 
+    def refit_at(self, assignment: Assignment, entries: Entries) -> State:
+        """The best weights of a support, at an assignment; rows may move."""
+        return self._fit(assignment, entries)
+
+    def place(self, state: State) -> State:
+        """A state of a search on other rows, on these: each row starts at the prototype with the highest score."""
+        owner, entries = state.assignment.owner, state.entries
+        own = np.full(len(self.labels.code), NO_PROTOTYPE)
+        for j in range(len(owner) - 1, -1, -1):
+            own[self.labels.code == owner[j]] = j
+        Z = weighted_sums(self.columns, state)
+        search_kernels.move_rows(Z, own, self.labels.code, owner)
+        return self._fit(Assignment(own=own, owner=owner), entries)
+
     def size(self, state: State) -> int:
         """The number of terms, without those always in; shared terms count once."""
         column = state.column[self._free[state.column]]
@@ -101,52 +126,55 @@ class SupportSearch:
     def _fit(self, assignment: Assignment, entries: Entries, precision: float = PRECISE) -> State:
         moving = self.moving and precision < ROUGH and not assignment.one_per_class
         rounds = REASSIGNMENTS if moving else 0
-        return fit(self._columns, self.penalty, assignment, entries, precision=precision, rounds=rounds)
+        return fit(self.columns, self.labels, self.penalty, assignment, entries, precision=precision, rounds=rounds)
 
     # --- what to try -----------------------------------------------------------------------------------------------
 
-    def shortlist(self, state: State) -> list[Addition]:
-        """The affordable additions with the largest expected gain, best first.
+    def shortlist(self, state: State, count: int = SHORTLIST) -> list[Addition]:
+        """The ``count`` affordable additions with the largest expected gain, best first.
 
         First by the gain of the term alone, ``g²/2(h + λ)``, over all columns. The best few are then ranked by the gain
         when the present weights change with it, ``g²/2(h + λ - h_S H_S⁻¹ h_S)``.
         """
-        pi = self._shares(state)
-        G, H = self._slopes(state, pi)
-        gain = 0.5 * G * G / (H + self.penalty.alpha)
-        gain[~self._affordable(state)] = 0.0
-        if self.penalty.signed:
-            gain[G * self.penalty.sign > 0.0] = 0.0
+        alpha, d = self.penalty.alpha, self.rows.n_columns
+        PI, G, H = self._slopes(state)
+        best, gain = search_kernels.promising(
+            G,
+            H,
+            alpha,
+            self._usable,
+            self.penalty.sign,
+            *self._room(state),
+            *state.entries[:2],
+            self._shared,
+            SHORTLIST,
+        )
         if self._shared:
-            gain = gain.sum(axis=0, keepdims=True)
-        count = min(SHORTLIST, gain.size)
-        flat = np.argpartition(-_rounded(gain.ravel()), count - 1)[:count]
-        flat = flat[gain.ravel()[flat] > 0.0]
-        J, L = np.unravel_index(flat, gain.shape)
-        if self._shared:
-            return sorted((Addition(gain=float(gain[0, l]), prototype=None, column=int(l)) for l in L), reverse=True)
-        additions: list[Addition] = []
-        B = self._columns.read(state.used)[:, state.position]
-        columns, position = distinct(L)
-        X = self._columns.read(columns)
-        for j in sorted(set(J.tolist())):
-            mine = np.flatnonzero(j == J)
-            curvature = -pi[:, [j]] * pi * self.labels.weight[:, None]
-            curvature[:, j] += pi[:, j] * self.labels.weight
-            x = X[:, position[mine]]
-            cross = x.T @ (B * curvature[:, state.prototype])
-            h = H[j, L[mine]] + self.penalty.alpha
-            left = h - np.einsum("ce,ef,cf->c", cross, state.inverse_hessian, cross)
-            better = 0.5 * G[j, L[mine]] ** 2 / np.maximum(left, 1e-3 * h)
-            additions.extend(
-                Addition(gain=float(g), prototype=int(j), column=int(l)) for g, l in zip(better, L[mine], strict=True)
-            )
-        gains, chosen = np.array([one.gain for one in additions]), np.array([one.column for one in additions])
-        return [additions[a] for a in np.lexsort((chosen, -_rounded(gains)))]
+            pairs = zip(gain.tolist(), best.tolist(), strict=True)
+            return [Addition(gain=value, prototype=None, column=l) for value, l in pairs][:count]
+        size = len(state.theta)
+        slots = self.columns.slots(np.concatenate([state.column, best % d]))
+        gain, step, order = search_kernels.joint_gains(
+            self.columns.K,
+            slots[:size],
+            state.begin(),
+            PI,
+            self.labels.flat(*state.assignment),
+            state.inverse_hessian,
+            G,
+            H,
+            alpha,
+            best,
+            slots[size:],
+        )
+        return [
+            Addition(gain=float(gain[a]), prototype=int(best[a]) // d, column=int(best[a]) % d, step=step[a])
+            for a in order[:count].tolist()
+        ]
 
     def single_gains(self, state: State) -> np.ndarray:
         """The expected gain of each entry alone, ``g²/2(h + λ)``, p × d."""
-        G, H = self._slopes(state, self._shares(state))
+        _, G, H = self._slopes(state)
         return np.where(self._free, 0.5 * G * G / (H + self.penalty.alpha), 0.0)
 
     def cheapest(self, state: State) -> list[np.ndarray]:
@@ -159,48 +187,57 @@ class SupportSearch:
         total = [cost[state.column == l].sum() for l in columns]
         return [np.flatnonzero(state.column == columns[a]) for a in np.argsort(total, kind="stable")]
 
-    def _shares(self, state: State) -> np.ndarray:
-        """``π``: the probability of each prototype in the loss of each row; 0 for those that are not in it."""
-        pi = residual(state.Z, self.labels.roles(state.assignment))
-        members = state.assignment.members()
-        pi[members, state.assignment.own[members]] += 1.0
-        return pi
+    def _slopes(self, state: State) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The probability of each prototype in the loss of each row (p × m), and gradient and curvature of the loss in
+        every entry (both p × d)."""
+        p, m = state.Z.shape
+        PI, V = np.empty((p, m)), np.empty((m, 2 * p))
+        search_kernels.shares(state.Z, self.labels.flat(*state.assignment), PI, V)
+        return PI, *self.rows.screen(V, self._kinds)
 
-    def _slopes(self, state: State, pi: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Gradient and curvature of the loss in every entry, both p × d."""
-        weight, members = self.labels.weight[:, None], state.assignment.members()
-        S = pi.copy()
-        S[members, state.assignment.own[members]] -= 1.0
-        return self.rows.screen(S * weight, pi * (1.0 - pi) * weight)
-
-    def _affordable(self, state: State) -> np.ndarray:
-        mask = self.penalty.affordable(state.support(self.rows.n_columns))
-        return mask & self._free if self.allowed is None else mask & self._free & self.allowed
+    def _room(self, state: State) -> tuple[np.ndarray, np.ndarray]:
+        """What one more entry of each column costs (d), and what each prototype may still spend (p)."""
+        p, cost = len(state.assignment.owner), self.penalty.cost
+        limit = self.penalty.budget * (1.0 + geometry.ROUNDING)
+        if self._shared:
+            used = np.unique(state.column)
+            price = cost.copy()
+            price[used] = 0.0
+            return price, np.full(p, limit - cost[used].sum())
+        spent = cost[state.column]
+        return cost, np.full(p, limit - (np.bincount(state.prototype, spent, p) if self._by_prototype else spent.sum()))
 
     # --- moves -----------------------------------------------------------------------------------------------------
 
-    def add(self, state: State, prototype: int | None, column: int) -> State:
-        """One more entry, or (None) one for each prototype that does not have the column."""
+    def add(self, state: State, addition: Addition) -> State:
+        """One more entry, or one for each prototype that does not have the column."""
+        entries, (_, prototype, column, step) = state.entries, addition
         if prototype is None:
             having = state.prototype[state.column == column]
-            prototypes = np.setdiff1d(np.arange(len(state.assignment.owner)), having)
-        else:
-            prototypes = np.array([prototype])
-        return self._fit(state.assignment, state.entries.with_column(prototypes, column))
+            missing = np.setdiff1d(np.arange(len(state.assignment.owner)), having)
+            return self._fit(state.assignment, entries.with_column(missing, column))
+        if step is None:
+            return self._fit(state.assignment, entries.with_column(np.array([prototype]), column))
+        moved = entries._replace(theta=entries.theta + step[:-1])
+        return self._fit(state.assignment, moved.with_column(np.array([prototype]), column, step[-1]))
 
     def drop(self, state: State, entries: np.ndarray, precision: float = PRECISE) -> State:
         """Without some entries; the others start from the minimum of the quadratic model."""
         kept = np.ones(len(state.theta), dtype=bool)
         kept[entries] = False
-        block = state.inverse_hessian[np.ix_(entries, entries)]
-        theta = state.theta - state.inverse_hessian[:, entries] @ np.linalg.solve(block, state.theta[entries])
+        inverse = state.inverse_hessian
+        if len(entries) == 1:
+            e = entries[0]
+            theta = state.theta - inverse[e] * (state.theta[e] / inverse[e, e])
+        else:
+            block = inverse[np.ix_(entries, entries)]
+            theta = state.theta - inverse[:, entries] @ np.linalg.solve(block, state.theta[entries])
         return self._fit(state.assignment, state.entries._replace(theta=theta).take(kept), precision)
 
     def grow(self, state: State) -> State | None:
         """With the most promising addition; None if there is none."""
-        for addition in self.shortlist(state)[:1]:
-            return self.add(state, addition.prototype, addition.column)
-        return None
+        best = self.shortlist(state, 1)
+        return self.add(state, best[0]) if best else None
 
     def shrink(self, state: State) -> State:
         """Without the least useful term, by the quadratic model."""
@@ -212,11 +249,12 @@ class SupportSearch:
             without = self.drop(state, entries, ROUGH)
             need = without.value - state.value
             dropped = {(int(state.prototype[e]), int(state.column[e])) for e in entries}
-            for gain, j, l in self.shortlist(without)[:tries]:
+            for addition in self.shortlist(without, tries):
+                gain, j, l, _ = addition
                 same = l == state.column[entries[0]] if j is None else (j, l) in dropped
                 if same or gain < 0.5 * need:
                     continue
-                trial = self.add(without, j, l)
+                trial = self.add(without, addition)
                 if trial.value < state.value * (1.0 - LEAST_FALL):
                     return trial
         return None
@@ -252,7 +290,8 @@ class SupportSearch:
                 useful[mine[rows[mine].argmax()]] = True
         if useful.all():
             return state
-        moved = assignments.best_scoring(np.where(useful, state.Z, -np.inf), self.labels.code, state.assignment)
+        Z = np.where(useful[:, None], state.Z, -np.inf)
+        moved = assignments.best_scoring(Z.T, self.labels.code, state.assignment)
         entries = state.entries.take(useful[state.prototype])
         entries = entries._replace(prototype=assignments.renumber(useful)[entries.prototype])
         return self._fit(assignments.keep_prototypes(moved, useful), entries)
@@ -262,7 +301,7 @@ class SupportSearch:
     def merit(self, state: State) -> float:
         """How well the model classifies the rows by the greatest score, which is how it is used: the objective, which
         sums over prototypes, favours few of them on noisy labels. Rounded, so that ties are ties."""
-        decision = class_scores(state.Z, state.assignment.owner, self.labels.roles(state.assignment).n_classes)
+        decision = class_scores(state.Z.T, state.assignment.owner, self.labels.roles(state.assignment).n_classes)
         return round(float(self.labels.weight @ blend(decision, self.labels.code)), 9)
 
     def reseed(self, state: State, size: int) -> State:
@@ -284,12 +323,12 @@ class SupportSearch:
         if len(others) == 0:
             return None
         mine = np.flatnonzero(self.labels.code == owner[j])
-        scores = state.Z[np.ix_(mine, others)]
-        best = scores.max(axis=1)
+        scores = state.Z[np.ix_(others, mine)]
+        best = scores.max(axis=0)
         order = np.argsort(best, kind="stable")
         mass = np.cumsum(self.labels.weight[mine[order]])
         threshold = best[order[np.searchsorted(mass, 0.5 * mass[-1] / (len(others) + 1))]]
-        own[mine] = np.where(best <= max(threshold, 0.0), j, others[scores.argmax(axis=1)])
+        own[mine] = np.where(best <= max(threshold, 0.0), j, others[scores.argmax(axis=0)])
         kept = (state.prototype != j) | ~self._free[state.column]
         entries = state.entries._replace(theta=np.where(state.prototype == j, 0.0, state.theta)).take(kept)
         restarted = self.fixed()._fit(Assignment(own=own, owner=owner), entries)
@@ -346,16 +385,11 @@ class SupportSearch:
             for state in self.upward(self.start(starts[0]), most, 2):
                 by_size[self.size(state)] = state
             return by_size or {0: self.start(starts[0])}
-        full = max((self.descend(start, most) for start in starts), key=self.merit)
+        grown = [self._grow_and_reassign(self.fixed().start(start), most) for start in starts]
+        grown = sorted(grown, key=self.merit, reverse=True)[:POLISHED]
+        full = max((self._fill_and_swap(state, most) for state in grown), key=self.merit)
         if len(starts) > 1 and len(full.assignment.owner) >= EASILY_STUCK:
             full = self.reseed(full, most)
         for state in [full, *self.downward(full, max(1, least), 1)]:
             by_size[self.size(state)] = state
         return by_size
-
-
-def _rounded(gain: np.ndarray) -> np.ndarray:
-    """Whole numbers in the order of the gains, equal for gains that differ by rounding: literals that agree on all rows
-    tie, and the choice between them should not depend on the order or the weights of the rows."""
-    most = gain.max(initial=0.0)
-    return np.rint(gain * (1e9 / most)) if most > 0.0 else gain

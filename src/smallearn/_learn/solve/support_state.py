@@ -5,36 +5,40 @@ from typing import NamedTuple
 
 import numpy as np
 
-from smallearn._learn import kernels
-from smallearn._learn.data.blocks import TrainingRows, read_only
-from smallearn._learn.data.labels import Assignment
-from smallearn._learn.solve import assignment as assignments
+from smallearn._learn import search_kernels
+from smallearn._learn.data.blocks import TrainingRows
+from smallearn._learn.data.labels import Assignment, Labels
 from smallearn._learn.solve.objective import Penalty
 
 PRECISE = 1e-5  # the relative decrement at which Newton stops; the model that is kept is refitted further
 ROUGH = 1e-3  # … and for a state that is only compared
 MOST_NEWTON = 50
 REASSIGNMENTS = 3  # rounds of moving rows after a change of the support
+CACHED_ENTRIES = 1 << 24  # numbers that a `ColumnCache` holds, unless more columns are needed at once
+FEWEST_CACHED = 32  # columns
 
 
 class Entries(NamedTuple):
     """The entries of W that may differ from 0: ``theta[e]`` is the weight of column ``column[e]`` in prototype
-    ``prototype[e]``."""
+    ``prototype[e]``. Those of one prototype come together, in the order of the prototypes."""
 
     prototype: np.ndarray
     column: np.ndarray
     theta: np.ndarray
 
     def take(self, chosen: np.ndarray) -> "Entries":
-        """Some of the entries, by index or mask."""
+        """Some of the entries, by mask or by ascending index."""
         return Entries(prototype=self.prototype[chosen], column=self.column[chosen], theta=self.theta[chosen])
 
-    def with_column(self, prototypes: np.ndarray, column: int) -> "Entries":
-        """With one column more in some prototypes, at weight 0."""
+    def with_column(self, prototypes: np.ndarray, column: int, weight: float = 0.0) -> "Entries":
+        """With one column more in some prototypes."""
+        prototype = np.concatenate([self.prototype, prototypes])
+        added = len(prototypes)
+        order = prototype.argsort(kind="stable")
         return Entries(
-            prototype=np.append(self.prototype, prototypes),
-            column=np.append(self.column, np.full(len(prototypes), column)),
-            theta=np.append(self.theta, np.zeros(len(prototypes))),
+            prototype=prototype[order],
+            column=np.concatenate([self.column, [column] * added])[order],
+            theta=np.concatenate([self.theta, [weight] * added])[order],
         )
 
 
@@ -42,23 +46,31 @@ class Entries(NamedTuple):
 class State:
     """A support, the weights that minimise the objective on it, and each row's own prototype.
 
-    The entries are in the order of the prototypes (see `Entries`). ``used`` are the columns, each once, and
-    ``used[position[e]]`` is ``column[e]``. ``Z`` holds the scores (m × p), ``inverse_hessian`` is that on the entries.
+    The entries are in the order of the prototypes (see `Entries`). ``Z`` holds the scores (p × m), ``inverse_hessian``
+    is that on the entries.
     """
 
     assignment: Assignment
-    prototype: np.ndarray
-    column: np.ndarray
-    used: np.ndarray
-    position: np.ndarray
-    theta: np.ndarray
+    entries: Entries
     value: float
     Z: np.ndarray
     inverse_hessian: np.ndarray
 
     @property
-    def entries(self) -> Entries:
-        return Entries(prototype=self.prototype, column=self.column, theta=self.theta)
+    def prototype(self) -> np.ndarray:
+        return self.entries.prototype
+
+    @property
+    def column(self) -> np.ndarray:
+        return self.entries.column
+
+    @property
+    def theta(self) -> np.ndarray:
+        return self.entries.theta
+
+    def begin(self) -> np.ndarray:
+        """Where the entries of each prototype begin, and their number."""
+        return begin_of(self.prototype, len(self.assignment.owner))
 
     def weights(self, d: int) -> np.ndarray:
         """W, p × d."""
@@ -74,72 +86,96 @@ class State:
 
 
 class ColumnCache:
-    """Columns of the rows, standardised, each read once."""
+    """Columns of the rows, standardised, each contiguous and read once. All searches on the same rows can share it."""
 
     def __init__(self, rows: TrainingRows):
         self._rows = rows
-        self.labels = rows.labels
-        self._columns: dict[int, np.ndarray] = {}
+        self._m = len(rows.labels.code)
+        self._most = max(FEWEST_CACHED, CACHED_ENTRIES // max(1, self._m))
+        self._slot = np.full(rows.n_columns, -1)
+        self._held = 0
+        self.K = np.empty((0, self._m))
 
-    def read(self, columns: np.ndarray) -> np.ndarray:
-        """Some columns side by side, m × their number, read-only."""
-        missing = np.array([l for l in columns if l not in self._columns], dtype=np.int64)
-        if len(missing):
-            fresh = self._rows.columns(missing)
-            for a, l in enumerate(missing):
-                self._columns[int(l)] = np.ascontiguousarray(fresh[:, a])
-        B = np.empty((len(self.labels.code), len(columns)))
-        for a, l in enumerate(columns):
-            B[:, a] = self._columns[int(l)]
-        return read_only(B)
+    def slots(self, columns: np.ndarray) -> np.ndarray:
+        """The row of ``K`` that holds each column. Valid until the next call."""
+        slots = self._slot[columns]
+        if slots.min(initial=0) < 0:
+            self._read(columns)
+            slots = self._slot[columns]
+        return slots
+
+    def _read(self, columns: np.ndarray) -> None:
+        missing = np.array(sorted({int(l) for l in columns if self._slot[l] < 0}))
+        if self._held + len(missing) > self._most:  # forget all but what is asked for now
+            missing = np.unique(columns)
+            self._slot[:] = -1
+            self._held = 0
+        end = self._held + len(missing)
+        if end > len(self.K):
+            grown = np.empty((max(end, min(2 * end, self._most)), self._m))
+            grown[: self._held] = self.K[: self._held]
+            self.K = grown
+        self.K[self._held : end] = self._rows.columns(missing).T
+        self._slot[missing] = np.arange(self._held, end)
+        self._held = end
 
 
 def fit(
-    columns: ColumnCache, penalty: Penalty, assignment: Assignment, entries: Entries, *, precision: float, rounds: int
+    columns: ColumnCache,
+    labels: Labels,
+    penalty: Penalty,
+    assignment: Assignment,
+    entries: Entries,
+    *,
+    precision: float,
+    rounds: int,
 ) -> State:
     """Newton's method on the entries, then rows move to their best prototype, in turn, at most ``rounds`` times.
 
     An entry whose weight gets a sign that is not allowed is dropped.
     """
-    labels, p = columns.labels, len(assignment.owner)
-    prototype, column, theta = entries.take(np.argsort(entries.prototype, kind="stable"))
-    used, position = distinct(column)
-    B = columns.read(used)
     while True:
-        theta = theta.copy()
-        begin = np.searchsorted(prototype, np.arange(p + 1))
-        roles = labels.roles(assignment).flat()
-        value, inverse_hessian = kernels.newton_entries(
-            B, position, begin, theta, roles, penalty.alpha, precision, MOST_NEWTON
+        own, theta, at = assignment.own.copy(), entries.theta.copy(), columns.slots(entries.column)
+        value, Z, inverse_hessian = search_kernels.fit_entries(
+            columns.K,
+            at,
+            begin_of(entries.prototype, len(assignment.owner)),
+            theta,
+            labels.flat(own, assignment.owner),
+            penalty.alpha,
+            precision,
+            0.0,
+            MOST_NEWTON,
+            0 if penalty.signed else rounds,
         )
-        if penalty.signed and (signed := penalty.sign[column] * theta).min(initial=0.0) < 0.0:
-            kept = np.arange(len(theta)) != signed.argmin()
-            prototype, column, position, theta = prototype[kept], column[kept], position[kept], theta[kept]
-            continue
-        W = np.zeros((p, len(used)))
-        W[prototype, position] = theta
-        Z = B @ W.T
-        if rounds == 0:
+        entries = entries._replace(theta=theta)
+        if not penalty.signed:
             break
-        rounds -= 1
-        moved = assignments.best_scoring(Z, labels.code, assignment)
-        if np.array_equal(moved.own, assignment.own):
+        signed = penalty.sign[entries.column] * theta
+        if signed.min(initial=0.0) < 0.0:
+            entries = entries.take(np.arange(len(theta)) != signed.argmin())
+        elif rounds == 0 or search_kernels.move_rows(Z, own, labels.code, assignment.owner) == 0:
             break
-        assignment = moved
+        else:
+            assignment, rounds = Assignment(own=own, owner=assignment.owner), rounds - 1
     return State(
-        assignment=assignment,
-        prototype=prototype,
-        column=column,
-        used=used,
-        position=position,
-        theta=theta,
+        assignment=Assignment(own=own, owner=assignment.owner),
+        entries=entries,
         value=value,
         Z=Z,
         inverse_hessian=inverse_hessian,
     )
 
 
-def distinct(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """As ``np.unique`` with the inverse; faster for few values."""
-    ordered = np.array(sorted(set(values.tolist())), dtype=np.int64)
-    return ordered, np.searchsorted(ordered, values)
+def begin_of(prototype: np.ndarray, p: int) -> np.ndarray:
+    """Where the entries of each prototype begin, and their number, if they are in the order of the prototypes."""
+    return np.searchsorted(prototype, np.arange(p + 1))
+
+
+def weighted_sums(columns: ColumnCache, state: State) -> np.ndarray:
+    """The scores of other rows, p × m, by the weights of a state."""
+    at = columns.slots(state.column)
+    Z = np.zeros((len(state.assignment.owner), columns.K.shape[1]))
+    for j, slot, weight in zip(state.prototype, at, state.theta, strict=True):
+        Z[j] += weight * columns.K[slot]
+    return Z

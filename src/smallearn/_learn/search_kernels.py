@@ -1,0 +1,578 @@
+"""The compiled loops of the search over supports: refits, rows that move, the gains of candidate terms, k-means.
+
+They go through the rows in blocks of `BLOCK`, so that what they need of a block stays in the nearest cache, and each
+inner loop runs along one contiguous column, so that it compiles to vector instructions. A kernel calls only kernels of
+this file: numba's cache does not notice a change in another one.
+
+Letters are those of `kernels`. A column of the support is a row of ``K`` (columns × m). The entries of prototype ``j``
+are ``begin[j] … begin[j + 1] - 1``; entry ``e`` is the weight ``theta[e]`` of column ``at[e]``. Passes take what they
+need to know of the rows as ``roles = (own, code, weight, owner, frozen)``, where ``frozen[i]`` is the sum of ``exp z``
+over what is in the loss of row ``i`` but does not change: 1 for a prototype frozen at zero, 0 without one.
+"""
+
+from math import exp, log
+
+import numpy as np
+
+from smallearn._learn.compiling import compiled, compiled_in_order
+from smallearn._learn.kernels import NO_PROTOTYPE
+
+BLOCK = 256  # rows
+LEAST_STEP = 2.0**-14  # of Newton's step, when it is halved
+STEEP = 500.0  # a score beyond this could overflow exp: such blocks are summed relative to the largest score
+SHIFTER = 6755399441055744.0  # 1.5 · 2^52: added to a whole number, it leaves that number in the lowest bits
+LN2_HIGH, LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
+
+
+# --- functions of many numbers at once -------------------------------------------------------------------------------
+
+
+@compiled_in_order
+def exp_all(x, n):
+    """Replace the first ``n`` numbers by their exponentials, to a relative error of 1e-15; beyond ±708 as at ±708.
+
+    ``exp(x) = 2^k exp(r)`` with ``|r| ≤ ln(2)/2``, and a Taylor polynomial for ``exp(r)``. Unlike `math.exp` it
+    compiles to vector instructions. The order of operations matters: no reassociation.
+    """
+    for i in range(n):
+        v = min(max(x[i], -708.0), 708.0)
+        k = np.floor(v * 1.4426950408889634 + 0.5)
+        r = (v - k * LN2_HIGH) - k * LN2_LOW
+        y = 1.6059043836821613e-10
+        y = y * r + 2.0876756987868099e-09
+        y = y * r + 2.5052108385441719e-08
+        y = y * r + 2.7557319223985893e-07
+        y = y * r + 2.7557319223985888e-06
+        y = y * r + 2.4801587301587302e-05
+        y = y * r + 1.9841269841269841e-04
+        y = y * r + 1.3888888888888889e-03
+        y = y * r + 8.3333333333333332e-03
+        y = y * r + 4.1666666666666664e-02
+        y = y * r + 1.6666666666666666e-01
+        y = y * r + 0.5
+        y = y * r + 1.0
+        y = y * r + 1.0
+        bits = (np.float64(k + SHIFTER).view(np.int64) + 1023) << 52
+        x[i] = y * np.int64(bits).view(np.float64)
+
+
+@compiled_in_order
+def log_all(x, n):
+    """Replace the first ``n`` positive normal numbers by their logarithms, to a relative error of 1e-15 or so.
+
+    ``x = 2^k f`` with ``f`` near 1, and ``log(f) = 2 artanh(s)`` with ``s = (f - 1)/(f + 1)``, as a series in ``s²``.
+    """
+    for i in range(n):
+        bits = np.float64(x[i]).view(np.int64)
+        shifted = bits - 0x3FE6A09E667F3BCD
+        k = shifted >> 52
+        f = np.int64(bits - (k << 52)).view(np.float64)
+        s = (f - 1.0) / (f + 1.0)
+        q = s * s
+        y = 2.0 / 19.0
+        y = y * q + 2.0 / 17.0
+        y = y * q + 2.0 / 15.0
+        y = y * q + 2.0 / 13.0
+        y = y * q + 2.0 / 11.0
+        y = y * q + 2.0 / 9.0
+        y = y * q + 2.0 / 7.0
+        y = y * q + 2.0 / 5.0
+        y = y * q + 2.0 / 3.0
+        y = y * q + 2.0
+        x[i] = np.float64(np.int32(k)) * LN2_HIGH + (np.float64(np.int32(k)) * LN2_LOW + s * y)
+
+
+# --- the loss of a block of rows -------------------------------------------------------------------------------------
+
+
+@compiled
+def block_shares(z, n, own, code, weight, owner, frozen, total, score):
+    """The loss of the ``n`` rows of a block from their scores ``z`` (p × `BLOCK`), which become the probabilities ``π``
+    of the prototypes in the loss of each row (0 for those that are not in it). Returns the weighted loss."""
+    p = owner.shape[0]
+    steep = False
+    for i in range(n):
+        total[i] = frozen[i]
+        score[i] = 0.0
+    for j in range(p):
+        largest = 0.0
+        label = owner[j]
+        for i in range(n):
+            v = z[j, i]
+            largest = max(largest, abs(v))
+            mine = own[i] == j
+            score[i] = v if mine else score[i]
+            z[j, i] = v if mine or label != code[i] else -1e300
+        steep = steep or not largest < STEEP
+    loss = 0.0
+    if steep:
+        for i in range(n):
+            top = log(frozen[i]) if frozen[i] > 0.0 else -np.inf
+            for j in range(p):
+                top = max(top, z[j, i])
+            sum_i = frozen[i] * exp(-top) if frozen[i] > 0.0 else 0.0
+            for j in range(p):
+                z[j, i] = exp(z[j, i] - top)
+                sum_i += z[j, i]
+            for j in range(p):
+                z[j, i] /= sum_i
+            loss += weight[i] * (log(sum_i) + top - score[i])
+        return loss
+    for j in range(p):
+        exp_all(z[j], n)
+        for i in range(n):
+            total[i] += z[j, i]
+    for j in range(p):
+        for i in range(n):
+            z[j, i] /= total[i]
+    log_all(total, n)
+    for i in range(n):
+        loss += weight[i] * (total[i] - score[i])
+    return loss
+
+
+@compiled
+def copy_block(K, at, b, n, x):
+    """Copy rows ``b … b + n - 1`` of some columns into ``x`` (their number × `BLOCK`)."""
+    for e in range(at.shape[0]):
+        column = K[at[e], b : b + n]
+        for i in range(n):
+            x[e, i] = column[i]
+
+
+@compiled
+def one_class(code, n):
+    """The class of the ``n`` rows of a block, or -1 if there are several."""
+    same = True
+    for i in range(n):
+        same = same and code[i] == code[0]
+    return code[0] if same else -1
+
+
+@compiled
+def dot(x, y, n):
+    """``Σ_i x_i y_i`` over the ``n`` rows of a block."""
+    total = 0.0
+    for i in range(n):
+        total += x[i] * y[i]
+    return total
+
+
+# --- refits on a support ---------------------------------------------------------------------------------------------
+
+
+@compiled
+def entries_pass(K, at, begin, theta, roles, first, last, Z, g, H):
+    """One pass over the rows ``first … last - 1``: fills their scores ``Z`` (p × m), adds the gradient of the loss to
+    ``g`` and the Hessian to the lower triangle of ``H``, and returns the loss."""
+    p = begin.shape[0] - 1
+    x = np.empty((at.shape[0], BLOCK))
+    z = np.empty((p, BLOCK))
+    r = np.empty(BLOCK)
+    h = np.empty(BLOCK)
+    y = np.empty(BLOCK)
+    owner = roles[3]
+    loss = 0.0
+    for b in range(first, last, BLOCK):
+        n = min(BLOCK, last - b)
+        own, code, weight = roles[0][b : b + n], roles[1][b : b + n], roles[2][b : b + n]
+        copy_block(K, at, b, n, x)
+        for j in range(p):
+            for i in range(n):
+                r[i] = 0.0
+            for e in range(begin[j], begin[j + 1]):
+                t = theta[e]
+                for i in range(n):
+                    r[i] += t * x[e, i]
+            out = Z[j, b : b + n]
+            for i in range(n):
+                out[i] = r[i]
+                z[j, i] = r[i]
+        loss += block_shares(z, n, own, code, weight, owner, roles[4][b : b + n], r, h)
+        label = one_class(code, n)
+        for j in range(p):
+            for i in range(n):
+                r[i] = weight[i] * (z[j, i] - 1.0 if own[i] == j else z[j, i])
+                h[i] = weight[i] * z[j, i] * (1.0 - z[j, i])
+            for e in range(begin[j], begin[j + 1]):
+                g[e] += dot(r, x[e], n)
+                for i in range(n):
+                    y[i] = h[i] * x[e, i]
+                for f in range(begin[j], e + 1):
+                    H[e, f] += dot(y, x[f], n)
+            for k in range(j):
+                if owner[j] == label and owner[k] == label:
+                    continue  # no row has both in its loss
+                for i in range(n):
+                    h[i] = -weight[i] * z[j, i] * z[k, i]
+                for e in range(begin[j], begin[j + 1]):
+                    for i in range(n):
+                        y[i] = h[i] * x[e, i]
+                    for f in range(begin[k], begin[k + 1]):
+                        H[e, f] += dot(y, x[f], n)
+    return loss
+
+
+@compiled
+def cholesky(A):
+    """Replace the lower triangle of ``A`` by its Cholesky factor. A pivot that rounding made too small is raised."""
+    n = A.shape[0]
+    for e in range(n):
+        for f in range(e + 1):
+            dot = A[e, f]
+            for a in range(f):
+                dot -= A[e, a] * A[f, a]
+            if e == f:
+                A[e, e] = max(dot, 1e-14 * max(A[e, e], 1e-300)) ** 0.5
+            else:
+                A[e, f] = dot / A[f, f]
+
+
+@compiled
+def cholesky_solve(L, v):
+    """Replace ``v`` by ``(L Lᵀ)⁻¹ v``."""
+    n = L.shape[0]
+    for e in range(n):
+        dot = v[e]
+        for a in range(e):
+            dot -= L[e, a] * v[a]
+        v[e] = dot / L[e, e]
+    for e in range(n - 1, -1, -1):
+        dot = v[e]
+        for a in range(e + 1, n):
+            dot -= L[a, e] * v[a]
+        v[e] = dot / L[e, e]
+
+
+@compiled
+def move_rows(Z, own, code, owner):
+    """Move each row to the prototype of its class with the highest score, if that is higher; return how many moved."""
+    moved = 0
+    for i in range(own.shape[0]):
+        best = own[i]
+        if best != NO_PROTOTYPE:
+            for j in range(owner.shape[0]):
+                if owner[j] == code[i] and Z[j, i] > Z[best, i]:
+                    best = j
+            if best != own[i]:
+                own[i] = best
+                moved += 1
+    return moved
+
+
+@compiled
+def fit_entries(K, at, begin, theta, roles, alpha, tol, least, max_iter, rounds):
+    """Minimise ``loss + λ/2 ‖θ‖²`` over the entries by Newton's method with backtracking, until the decrement is at
+    most ``tol`` times the value or ``least``; then let rows move to their best prototype and begin again, at most
+    ``rounds`` times.
+
+    Changes ``theta`` and ``own`` in place; returns the value, the scores (p × m) and the inverse Hessian.
+    """
+    own, code, _, owner, _ = roles
+    size = theta.shape[0]
+    Z = np.empty((owner.shape[0], K.shape[1]))
+    g = np.empty(size)
+    H = np.empty((size, size))
+    step = np.zeros(size)
+    trial = theta.copy()
+    value = np.inf
+    decrement = 0.0
+    length = 1.0
+    steps = 0
+    while True:  # one place that calls the pass: each is long when it is inlined
+        g[:] = 0.0
+        H[:] = 0.0
+        new_value = entries_pass(K, at, begin, trial, roles, 0, K.shape[1], Z, g, H)
+        for e in range(size):
+            new_value += 0.5 * alpha * trial[e] * trial[e]
+        if not new_value <= value - 0.1 * length * decrement and length > 0.0:
+            length = 0.5 * length if length > LEAST_STEP else 0.0  # 0: back to the best weights, and stop there
+            for e in range(size):
+                trial[e] = theta[e] - length * step[e]
+            continue
+        value = new_value
+        steps += 1
+        decrement = 0.0
+        for e in range(size):
+            theta[e] = trial[e]
+            g[e] += alpha * theta[e]
+            step[e] = g[e]
+            H[e, e] += alpha
+        cholesky(H)
+        cholesky_solve(H, step)
+        for e in range(size):
+            decrement += g[e] * step[e]
+        if steps > max_iter or length == 0.0 or not decrement > max(tol * value, least):
+            if rounds == 0 or move_rows(Z, own, code, owner) == 0:
+                break
+            rounds -= 1
+            steps = 0
+            value = np.inf  # of the new assignment: the next pass is at the same weights
+            step[:] = 0.0
+        length = 1.0
+        for e in range(size):
+            trial[e] = theta[e] - step[e]
+    inverse = np.zeros((size, size))
+    for e in range(size):
+        inverse[e, e] = 1.0
+        cholesky_solve(H, inverse[e])
+    return value, Z, inverse
+
+
+# --- what to try -----------------------------------------------------------------------------------------------------
+
+
+@compiled
+def shares(Z, roles, PI, V):
+    """From the scores ``Z`` (p × m): the probabilities ``PI`` (p × m) and, row by row, what candidate terms are summed
+    with (``V``, m × 2p): the residuals ``weight (π - [own])``, then the curvatures ``weight π (1 - π)``."""
+    p, m = Z.shape
+    z = np.empty((p, BLOCK))
+    total = np.empty(BLOCK)
+    score = np.empty(BLOCK)
+    for b in range(0, m, BLOCK):
+        n = min(BLOCK, m - b)
+        own, weight = roles[0][b : b + n], roles[2][b : b + n]
+        for j in range(p):
+            row = Z[j, b : b + n]
+            for i in range(n):
+                z[j, i] = row[i]
+        block_shares(z, n, own, roles[1][b : b + n], weight, roles[3], roles[4][b : b + n], total, score)
+        block = V[b : b + n]
+        for j in range(p):
+            row = PI[j, b : b + n]
+            for i in range(n):
+                pi = z[j, i]
+                row[i] = pi
+                block[i, j] = weight[i] * (pi - 1.0 if own[i] == j else pi)
+                block[i, p + j] = weight[i] * pi * (1.0 - pi)
+
+
+@compiled
+def screen_pass(X, mean, inverse, bins, first, low, high, n_bins, V, raw, literals, G, H):
+    """Gradient and curvature of every candidate term, from what `shares` has for each row: fills ``G`` with
+    ``Σ_i V_ij x_i`` and ``H`` with ``Σ_i V_i,p+j x_i²`` (both p × d, of zeros), where ``x = (X - mean) * inverse``.
+
+    The first columns are those of ``X``, left out unless ``raw``. Then come literals, left out unless ``literals``:
+    number ``i`` is true on the bins ``low[i] … high[i] - 1``, where the bins of feature ``f`` begin at ``first[f]``.
+    Their sums are differences of running sums over a histogram by bin, so that a pass costs as much as one column for
+    each feature. If ``G`` has one column more, it is the intercept's.
+    """
+    m, p = V.shape[0], V.shape[1] // 2
+    n = X.shape[1]
+    used = n if raw else 0
+    features = bins.shape[1] if literals else 0
+    x = np.empty(n)
+    total = np.zeros(2 * p)
+    hist = np.zeros((n_bins + 1, 2 * p))
+    for i in range(m):
+        v = V[i]
+        for c in range(2 * p):
+            total[c] += v[c]
+        for l in range(used):
+            x[l] = (X[i, l] - mean[l]) * inverse[l]
+        for j in range(p):
+            s = v[j]
+            h = v[p + j]
+            for l in range(used):
+                G[j, l] += s * x[l]
+                H[j, l] += h * x[l] * x[l]
+        for f in range(features):
+            row = hist[1 + first[f] + bins[i, f]]
+            for c in range(2 * p):
+                row[c] += v[c]
+    for b in range(n_bins):
+        for c in range(2 * p):
+            hist[b + 1, c] += hist[b, c]
+    for i in range(low.shape[0] if literals else 0):
+        l = n + i
+        for j in range(p):
+            s = hist[high[i], j] - hist[low[i], j]
+            h = hist[high[i], p + j] - hist[low[i], p + j]
+            G[j, l] = (s - total[j] * mean[l]) * inverse[l]
+            H[j, l] = (h * (1.0 - 2.0 * mean[l]) + total[p + j] * mean[l] * mean[l]) * inverse[l] * inverse[l]
+    last = n + low.shape[0]
+    if G.shape[1] > last:
+        for j in range(p):
+            G[j, last] = total[j]
+            H[j, last] = total[p + j]
+
+
+@compiled
+def rank(value, top, best):
+    """Fill ``best`` with the positions of the ``top`` largest positive values, largest first; return how many there are.
+
+    Values that differ by rounding alone are equal, and the first comes first: literals that agree on all rows tie, and
+    the choice between them should not depend on the order or the weights of the rows.
+    """
+    most = 0.0
+    for q in range(value.shape[0]):
+        most = max(most, value[q])
+    if not most > 0.0:
+        return 0
+    unit = 1e-9 * most
+    rounded = np.empty(top)
+    count = 0
+    for q in range(value.shape[0]):
+        if not value[q] > 0.0 or (count == top and value[q] < rounded[count - 1] * unit):
+            continue
+        share = np.rint(value[q] / unit)
+        if count == top and share <= rounded[count - 1]:
+            continue
+        if count < top:
+            count += 1
+        a = count - 1
+        while a > 0 and rounded[a - 1] < share:
+            rounded[a] = rounded[a - 1]
+            best[a] = best[a - 1]
+            a -= 1
+        rounded[a] = share
+        best[a] = q
+    return count
+
+
+@compiled
+def promising(G, H, alpha, usable, sign, price, left, prototype, column, shared, top):
+    """The entries that alone would lower the objective most, by ``g²/2(h + λ)``, best first: positions in ``G`` (p × d)
+    and gains. If the prototypes share their terms, positions are columns, and gains are summed over the prototypes.
+
+    Entries of the support, those that cannot be used or afforded, and those whose weight would get a sign that is not
+    allowed are left out.
+    """
+    p, d = G.shape
+    gain = np.zeros(d if shared else p * d)
+    for j in range(p):
+        at = 0 if shared else j * d
+        for l in range(d):
+            if usable[l] and (price[l] <= left[j] or price[l] == 0.0) and not G[j, l] * sign[l] > 0.0:
+                gain[at + l] += 0.5 * G[j, l] * G[j, l] / (H[j, l] + alpha)
+    for e in range(column.shape[0]):
+        q = column[e] if shared else prototype[e] * d + column[e]
+        if shared:  # what the prototypes that have the column would gain does not count
+            j = prototype[e]
+            if usable[q] and not G[j, q] * sign[q] > 0.0:
+                gain[q] -= 0.5 * G[j, q] * G[j, q] / (H[j, q] + alpha)
+        else:
+            gain[q] = 0.0
+    best = np.empty(top, dtype=np.int64)
+    best = best[: rank(gain, top, best)]
+    return best, gain[best]
+
+
+@compiled
+def joint_gains(K, at, begin, PI, roles, inverse, G, H, alpha, best, slot):
+    """What entries ``best`` (positions in ``G``, columns ``slot`` of ``K``) would lower the objective by if the present
+    weights change with them: ``g²/2(h + λ - h_S H_S⁻¹ h_S)``, where ``h_S`` are the second derivatives in the new entry
+    and in those of the support.
+
+    Returns the gains, the Newton step for each (in the entries of the support, then the new one), and their order from
+    the largest gain to the smallest.
+    """
+    owner = roles[3]
+    p, m = PI.shape
+    d = G.shape[1]
+    size = at.shape[0]
+    n_best = best.shape[0]
+    x = np.empty((size, BLOCK))
+    trial = np.empty((n_best, BLOCK))
+    h = np.empty(BLOCK)
+    y = np.empty(BLOCK)
+    cross = np.zeros((n_best, size))
+    for b in range(0, m, BLOCK):
+        n = min(BLOCK, m - b)
+        weight = roles[2][b : b + n]
+        label = one_class(roles[1][b : b + n], n)
+        copy_block(K, at, b, n, x)
+        copy_block(K, slot, b, n, trial)
+        for j in range(p):
+            wanted = False
+            for a in range(n_best):
+                wanted = wanted or best[a] // d == j
+            mine = PI[j, b : b + n]
+            for k in range(p):
+                if not wanted or (k != j and owner[j] == label and owner[k] == label):
+                    continue
+                other = PI[k, b : b + n]
+                for i in range(n):
+                    h[i] = weight[i] * mine[i] * (1.0 - mine[i] if k == j else -other[i])
+                for e in range(begin[k], begin[k + 1]):
+                    for i in range(n):
+                        y[i] = h[i] * x[e, i]
+                    for a in range(n_best):
+                        if best[a] // d == j:
+                            cross[a, e] += dot(y, trial[a], n)
+    gain = np.empty(n_best)
+    step = np.empty((n_best, size + 1))
+    for a in range(n_best):
+        j, l = best[a] // d, best[a] % d
+        full = H[j, l] + alpha
+        rest = full
+        for e in range(size):
+            moved = 0.0
+            for f in range(size):
+                moved += inverse[e, f] * cross[a, f]
+            step[a, e] = moved
+            rest -= cross[a, e] * moved
+        rest = max(rest, 1e-3 * full)
+        gain[a] = 0.5 * G[j, l] * G[j, l] / rest
+        step[a, size] = -G[j, l] / rest
+        for e in range(size):
+            step[a, e] *= -step[a, size]
+    order = np.empty(n_best, dtype=np.int64)
+    return gain, step, order[: rank(gain, n_best, order)]
+
+
+# --- k-means ---------------------------------------------------------------------------------------------------------
+
+
+@compiled
+def lloyd(A, code, weight, centres, owner, max_rounds, own):
+    """Lloyd's algorithm for the rows of ``A``, each within its class, from ``centres`` (whose classes are ``owner``).
+
+    Changes ``centres`` and ``own`` in place. Returns ``Σ_j N_j ‖c_j‖²``, which grows as the inertia falls.
+    """
+    m, n = A.shape
+    p = owner.shape[0]
+    between = 0.0
+    half = np.empty(p)
+    mass = np.empty(p)
+    total = np.empty((p, n))
+    for _ in range(max_rounds):
+        moved = 0
+        for j in range(p):
+            half[j] = 0.0
+            mass[j] = 0.0
+            for l in range(n):
+                half[j] += 0.5 * centres[j, l] * centres[j, l]
+                total[j, l] = 0.0
+        for i in range(m):
+            best = NO_PROTOTYPE
+            highest = -np.inf
+            x = A[i]
+            for j in range(p):
+                if owner[j] == code[i]:
+                    c = centres[j]
+                    affinity = -half[j]
+                    for l in range(n):
+                        affinity += x[l] * c[l]
+                    if affinity > highest:
+                        highest = affinity
+                        best = j
+            if best != own[i]:
+                moved += 1
+                own[i] = best
+            if best != NO_PROTOTYPE:
+                w = weight[i]
+                c = total[best]
+                mass[best] += w
+                for l in range(n):
+                    c[l] += w * x[l]
+        if moved == 0:
+            break
+        between = 0.0
+        for j in range(p):
+            if mass[j] > 0.0:
+                for l in range(n):
+                    centres[j, l] = total[j, l] / mass[j]
+                    between += mass[j] * centres[j, l] * centres[j, l]
+    return between
