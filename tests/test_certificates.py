@@ -105,13 +105,14 @@ def test_the_file_and_the_printed_model_say_that_it_was_not_computed(without, tm
 
 @pytest.mark.parametrize(("share", "computed"), [(0.999, False), (1.001, True)])
 def test_by_default_it_is_computed_if_it_takes_at_most_a_tenth_of_the_work(cancer, monkeypatch, share, computed):
-    enough = 10.0 * certificates.work_of_certificate(1, cancer[0].shape[1] + 1)  # a column for the constant
+    n, d = cancer[0].shape
+    enough = 10.0 * certificates.work_of_certificate(n, 1, d + 1)  # one column is for the constant
     monkeypatch.setattr(certificates, "work_of_search", lambda *_: share * enough)
     assert has_certificate(quick().fit(*cancer)) == computed
     monkeypatch.setattr(certificates, "work_of_search", lambda *_: 2 * share * enough)  # a tenth for two of them
     assert [has_certificate(point.model) for point in frontier(*cancer, 2, **QUICK)] == [computed] * 2
 
 
-def test_a_short_search_has_none_by_default_and_a_long_one_has(cancer):
+def test_by_default_many_columns_after_a_short_search_have_none_and_few_after_a_longer_one_have(cancer):
     assert not has_certificate(quick(literals="both").fit(*cancer))
-    assert has_certificate(quick(4, literals="both", n_prototypes=[1, 2], cv=5).fit(*cancer))
+    assert has_certificate(quick(4, literals="raw", n_prototypes=[1, 2], cv=5).fit(*cancer))

@@ -3,9 +3,9 @@
 import pytest
 
 from smallearn._learn.choose.certificate import (
+    EACH,
+    EACH_MOVING,
     MOST_ITER,
-    PASSES,
-    PASSES_MOVING,
     SHARE,
     work_of_certificate,
     work_of_search,
@@ -27,26 +27,29 @@ def results_of(*, n_prototypes=1, owner=1, n_terms=3, folds=(0, 1)):
 
 
 def test_the_work_of_a_certificate_grows_with_the_weights_until_the_solver_leaves_some_out():
-    assert work_of_certificate(2, 60) == 4 * work_of_certificate(1, 60)
-    assert work_of_certificate(1, MOST_UNKNOWNS) == MOST_ITER * MOST_UNKNOWNS
-    assert work_of_certificate(10, 10**6) == MOST_ITER * MOST_UNKNOWNS
+    assert work_of_certificate(50, 2, 60) == 4 * work_of_certificate(50, 1, 60)
+    assert work_of_certificate(50, 1, MOST_UNKNOWNS) == 50 * MOST_ITER * MOST_UNKNOWNS
+    assert work_of_certificate(50, 10, 10**6) == 50 * MOST_ITER * MOST_UNKNOWNS
 
 
 @pytest.mark.parametrize(
-    ("results", "n_classes", "passes"),
+    ("results", "n_classes", "each_row"),
     [
-        (results_of(), 2, 6 * PASSES),
-        (results_of(folds=(4,)), 2, 3 * PASSES),
-        (results_of(n_terms=5, folds=range(5)), 2, 25 * PASSES),
-        (results_of(n_prototypes=3), 2, 6 * 3 * PASSES_MOVING),
-        (results_of(owner=None), 4, 6 * 4 * PASSES),
-        (results_of(owner=None, n_prototypes=2), 4, 6 * 8 * PASSES_MOVING),
+        (results_of(), 2, 6 * EACH),
+        (results_of(folds=(4,)), 2, 3 * EACH),
+        (results_of(n_terms=5, folds=range(5)), 2, 25 * EACH),
+        (results_of(n_prototypes=3), 2, 6 * 3 * EACH_MOVING),
+        (results_of(owner=None), 4, 6 * EACH),
+        (results_of(owner=None, n_prototypes=2), 4, 6 * 8 * EACH_MOVING),
     ],
 )
-def test_the_work_of_a_search_counts_every_prototype_of_every_model_on_every_fold(results, n_classes, passes):
-    assert work_of_search(results, n_classes) == passes
+def test_the_work_of_a_search_counts_every_model_on_every_fold_and_its_prototypes_where_rows_move(
+    results, n_classes, each_row
+):
+    assert work_of_search(results, 1, n_classes) == each_row
+    assert work_of_search(results, 80, n_classes) == 80 * each_row
 
 
 def test_the_default_search_pays_for_the_certificate_of_the_largest_model():
     default = results_of(n_prototypes=2, n_terms=10, folds=range(5))  # one of the families that reach the last fold
-    assert work_of_certificate(4, 10**4) <= SHARE * 2 * work_of_search(default, 2)
+    assert work_of_certificate(1000, 4, 10**4) <= SHARE * 4 * work_of_search(default, 1000, 2)

@@ -129,9 +129,7 @@ def _user_folds(problem: Problem, cv: Any, kept: np.ndarray, rng: np.random.Rand
             raise ValueError(f"cv: fold {len(folds)} has no row of class {label!r} to train on.")
         if not validate.any():
             raise ValueError(f"cv: fold {len(folds)} has no held-out row.")
-        folds.append(
-            Fold(units=units, trains=train[units.rows], validates=validate[units.rows], turn=_turn(len(folds)))
-        )
+        folds.append(Fold(units=units, trains=train[units.rows], validates=validate[units.rows], turn=_turn(len(folds))))
     if not folds:
         raise ValueError("cv has no folds; it needs at least one pair of (training, validation) indices.")
     return folds
@@ -198,7 +196,9 @@ def _mix(bits: np.ndarray) -> np.ndarray:
 def _deal(units: Units, n_folds: int) -> list[Fold]:
     """Deal the shuffled units to the folds in turn."""
     part = units.place % n_folds
-    return [Fold(units=units, trains=part != fold, validates=part == fold, turn=_turn(fold)) for fold in range(n_folds)]
+    return [
+        Fold(units=units, trains=part != fold, validates=part == fold, turn=_turn(fold)) for fold in range(n_folds)
+    ]
 
 
 def _turn(fold: int) -> float:

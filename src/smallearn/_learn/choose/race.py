@@ -168,9 +168,7 @@ def contenders(results: Results, families: list[Family], n_folds: int) -> list[F
         return families
     best = {family: candidate for family, (_, candidate) in mean.items()}
     leader = max(mean.values(), key=lambda entry: entry[0])[1]
-    single = max(
-        (entry for family, entry in mean.items() if family.n_prototypes == 1), key=lambda e: e[0], default=None
-    )
+    single = max((entry for family, entry in mean.items() if family.n_prototypes == 1), key=lambda e: e[0], default=None)
 
     def may_win(family: Family) -> bool:
         if family not in best:

@@ -126,7 +126,9 @@ class SupportSearch:
     def _fit(self, assignment: Assignment, entries: Entries, precision: float = PRECISE) -> State:
         moving = self.moving and precision < ROUGH and not assignment.one_per_class
         rounds = REASSIGNMENTS if moving else 0
-        return fit(self.columns, self.labels, self.penalty, assignment, entries, precision=precision, rounds=rounds)
+        return fit(
+            self.columns, self.labels, self.penalty, assignment, entries, precision=precision, rounds=rounds
+        )
 
     # --- what to try -----------------------------------------------------------------------------------------------
 
@@ -139,15 +141,7 @@ class SupportSearch:
         alpha, d = self.penalty.alpha, self.rows.n_columns
         PI, G, H = self._slopes(state)
         best, gain = search_kernels.promising(
-            G,
-            H,
-            alpha,
-            self._usable,
-            self.penalty.sign,
-            *self._room(state),
-            *state.entries[:2],
-            self._shared,
-            SHORTLIST,
+            G, H, alpha, self._usable, self.penalty.sign, *self._room(state), *state.entries[:2], self._shared, SHORTLIST
         )
         if self._shared:
             pairs = zip(gain.tolist(), best.tolist(), strict=True)
@@ -393,3 +387,4 @@ class SupportSearch:
         for state in [full, *self.downward(full, max(1, least), 1)]:
             by_size[self.size(state)] = state
         return by_size
+
