@@ -43,9 +43,7 @@ def test_the_work_of_a_certificate_grows_with_the_weights_until_the_solver_leave
         (results_of(owner=None, n_prototypes=2), 4, 6 * 8 * EACH_MOVING),
     ],
 )
-def test_the_work_of_a_search_counts_every_model_on_every_fold_and_its_prototypes_where_rows_move(
-    results, n_classes, each_row
-):
+def test_the_work_of_a_search_counts_every_model_on_every_fold_and_moving_rows_more(results, n_classes, each_row):
     assert work_of_search(results, 1, n_classes) == each_row
     assert work_of_search(results, 80, n_classes) == 80 * each_row
 
