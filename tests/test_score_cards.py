@@ -60,7 +60,8 @@ def test_weights_are_whole_points_and_probabilities_follow_from_the_total(reques
 @pytest.mark.parametrize("data", ["cancer", "iris"])
 def test_a_selection_gives_a_score_card_within_its_terms(request, data):
     X, y = request.getfixturevalue(data)
-    clf = SMaLLClassifierCV(4, alphas=[0.01], n_prototypes=[1, 2], cv=2, n_init=1, random_state=0, max_points=5)
+    quick = {"alphas": [0.01], "n_prototypes": [1, 2], "cv": 2, "n_init": 1, "random_state": 0}
+    clf = SMaLLClassifierCV(4, **quick, max_points=5, certificate=True)
     check_card(clf.fit(X, y), X, 5)
     assert clf.n_terms_ == len(clf.model_.terms) <= 4
 

@@ -50,7 +50,7 @@ def same(one, two, X):
 @pytest.mark.parametrize("data", ["cancer", "iris"])
 def test_the_model_never_has_more_terms_than_promised(request, data, max_terms, budget):
     X, y = request.getfixturevalue(data)
-    clf = quick(max_terms, budget=budget, alphas=[0.01]).fit(X, y)
+    clf = quick(max_terms, budget=budget, alphas=[0.01], certificate=True).fit(X, y)
     terms = [(t.feature, t.kind, t.value) for p in clf.model_.prototypes for t in p.terms]
     assert clf.n_terms_ == len(terms)
     assert len(set(terms) if budget == "shared" else terms) <= max_terms

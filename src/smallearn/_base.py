@@ -1,5 +1,6 @@
 """What both estimators have in common: reading X and y, setting the fitted attributes, predicting."""
 
+import warnings
 from copy import copy
 from dataclasses import dataclass
 from typing import Any
@@ -8,6 +9,7 @@ import numpy as np
 from numpy.exceptions import DTypePromotionError
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d, validate_data
 
@@ -23,6 +25,7 @@ from smallearn._learn.data_parameters import (
     check_sample_weight,
 )
 from smallearn._learn.solve.budgets import Budget
+from smallearn._run.deadline import Deadline
 from smallearn._text import show
 from smallearn.model import _html
 
@@ -51,8 +54,33 @@ class TrainingData:
         return Features(self.problem.n_features, self.feature_names)
 
 
+class _OfCertificate:
+    """A fitted attribute that is only there if the certificate was computed; an error says why it is not.
+
+    The value lies in the estimator's ``__dict__``, which Python asks first.
+    """
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, estimator: Any, owner: type | None = None) -> Any:
+        if estimator is None:
+            return self
+        kind = type(estimator).__name__
+        if "model_" not in vars(estimator):
+            raise AttributeError(f"This {kind} has no model yet and so no {self._name!r}; call fit (with refit=True).")
+        raise AttributeError(
+            f"The certificate was not computed, so that this {kind} has no {self._name!r}. Set certificate=True (and "
+            "more time, if there is a time_limit)."
+        )
+
+
 class SMaLLBase(ClassifierMixin, BaseEstimator):
     """A classifier whose fitted state is a `SMaLLModel` and what is known of its training."""
+
+    lower_bound_ = _OfCertificate()
+    optimality_gap_ = _OfCertificate()
+    duality_gap_ = _OfCertificate()
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -152,11 +180,14 @@ class SMaLLBase(ClassifierMixin, BaseEstimator):
                 "support_": fitted.support,
                 "prototype_classes_": fitted.prototype_classes,
                 "objective_": fitted.objective,
-                "lower_bound_": fitted.lower_bound,
-                "optimality_gap_": fitted.optimality_gap,
-                "duality_gap_": fitted.duality_gap,
                 "n_iter_": fitted.n_iter,
             }
+            if fitted.lower_bound is not None:
+                attributes |= {
+                    "lower_bound_": fitted.lower_bound,
+                    "optimality_gap_": fitted.optimality_gap,
+                    "duality_gap_": fitted.duality_gap,
+                }
         for name in [name for name in vars(self) if name.endswith("_") and name not in attributes]:
             delattr(self, name)
         self.__dict__.update(attributes)
@@ -249,3 +280,13 @@ class SMaLLBase(ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self, "model_")
         return self.model_.predict_proba(self._validated(X))
+
+
+def warn_if_cut_short(deadline: Deadline) -> None:
+    """Warn, for the function that calls this, if time was up before the work was done."""
+    if deadline.cut_short:
+        warnings.warn(
+            f"{deadline.sentence()} The result is the best so far; with more time it may be better.",
+            ConvergenceWarning,
+            stacklevel=3,
+        )

@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
-from smallearn._base import SMaLLBase, TrainingData
+from smallearn._base import SMaLLBase, TrainingData, warn_if_cut_short
 from smallearn._learn.assemble import AssembleOptions, assemble
 from smallearn._learn.compiling import notice_of_compiling
 from smallearn._learn.data.blocks import TrainingRows
@@ -20,6 +20,7 @@ from smallearn._learn.solve import descent, starts
 from smallearn._learn.solve.budgets import Budget
 from smallearn._learn.solve.objective import Penalty, Solver
 from smallearn._learn.solve.solvers import SOLVERS
+from smallearn._run.deadline import Deadline, enforce, present
 from smallearn._text import count
 
 __all__ = ["SMaLLClassifier"]
@@ -79,7 +80,9 @@ class SMaLLClassifier(SMaLLBase):
         Prove by branch and bound that no model within the budget is better at the final assignment, or find a better
         one. With `max_points`, this is about the weights before they become points.
     time_limit : float or None, default=None
-        Seconds for `certify`. The remaining gap is `optimality_gap_`.
+        Seconds that `fit` may take, the proof of `certify` included. When they are up, a warning says what was cut
+        short, and the best model so far is kept with its certificate. A search for starts or a
+        relaxation that has begun is finished first.
     max_points : int or None, default=None
         Make a score card: weights that are whole numbers from -max_points to max_points ("points"), for raw features
         per 10, 100, … of their unit, with a whole constant. Found by search from the refitted weights.
@@ -276,7 +279,7 @@ class SMaLLClassifier(SMaLLBase):
             If a parameter, X, y or a weight is not allowed. The message says what is.
         """
         check_parameters(self.get_params(deep=False), SOLVERS)
-        with notice_of_compiling(int(self.verbose) >= 0):
+        with notice_of_compiling(int(self.verbose) >= 0), enforce(Deadline(self.time_limit)) as deadline:
             data = self._read(X, y, sample_weight, self.literals)
             start = self._start(data)
             budget = self._budget(data, self._limit(data.problem))
@@ -284,6 +287,7 @@ class SMaLLClassifier(SMaLLBase):
             fitted = assemble(data.problem, solution, budget, self._options(data))
         self._set_fitted(data, fitted, n_relaxations_=solution.n_relaxations)
         self._warn_if_unfinished(solution)
+        warn_if_cut_short(deadline)
         return self
 
     def _start(self, data: TrainingData) -> np.ndarray | None:
@@ -317,12 +321,13 @@ class SMaLLClassifier(SMaLLBase):
         for owner in check_positive_class(self.positive_class, problem.classes.tolist()):
             rows = problem.rows(owner, self.fit_intercept, count_threads(self.n_jobs))
             plan = self._plan(problem, budget, owner)
-            first = self._first_assignments(problem, rows, owner, start, plan.penalty)
-            trained.extend((descent.train(rows, assignment, plan), rows, plan) for assignment in first)
+            for assignment in self._first_assignments(problem, rows, owner, start, plan.penalty):
+                if trained and present().stops("further starts"):
+                    break
+                trained.append((descent.train(rows, assignment, plan), rows, plan))
         solution, rows, plan = min(trained, key=lambda entry: entry[0].value)
         if self.certify:
-            tol = PROOF_TOL if self.tol is None else float(self.tol)
-            solution = descent.prove(rows, solution, plan, tol, self.time_limit)
+            solution = descent.prove(rows, solution, plan, PROOF_TOL if self.tol is None else float(self.tol))
         return solution
 
     def _plan(self, problem: Problem, budget: Budget, owner: int | None) -> descent.Plan:

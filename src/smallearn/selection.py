@@ -2,14 +2,16 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from math import inf
 from typing import Any, Self
 
 import numpy as np
 from sklearn.metrics import check_scoring
 from sklearn.utils import check_random_state
 
-from smallearn._base import SMaLLBase, TrainingData
+from smallearn._base import SMaLLBase, TrainingData, warn_if_cut_short
 from smallearn._learn.assemble import remember_rows
+from smallearn._learn.choose.certificate import SHARE
 from smallearn._learn.choose.families import Task, list_families
 from smallearn._learn.choose.final import Choice, train_choice, train_frontier
 from smallearn._learn.choose.folds import make_folds
@@ -19,6 +21,7 @@ from smallearn._learn.choose.scores import Scorer, Scoring
 from smallearn._learn.compiling import notice_of_compiling
 from smallearn._learn.data_parameters import check_positive_class
 from smallearn._learn.parameters import check_selection
+from smallearn._run.deadline import Deadline, enforce, present
 from smallearn.model import SMaLLModel
 
 SAMPLE_ROWS = 1600
@@ -77,6 +80,13 @@ class SMaLLClassifierCV(SMaLLBase):
         Choose the smallest number of terms that scores within one standard error of the best.
     refit : bool, default=True
         Train the chosen model on all rows. False: there are only `cv_results_` and the `best_` attributes.
+    certificate : {"auto", True, False}, default="auto"
+        Whether to compute the certificate of the chosen model: `lower_bound_` and the gaps. "auto": where it adds no
+        more than about a tenth to the work of the search. This depends on the data and the parameters, not on the time
+        that the search takes.
+    time_limit : float or None, default=None
+        Seconds that `fit` may take, the training on all rows and the certificate included. When they are up, a warning
+        says what was cut short, and the best model so far is kept. What has begun and cannot be cut short is finished.
     device : str or None, default=None
         A chip that the model must fit: a name in `smallearn.devices.CHIPS`, such as "atmega328p". The choice is then
         the most accurate model whose compiled code keeps the limits below, in the best number format for it. Needs the
@@ -124,9 +134,10 @@ class SMaLLClassifierCV(SMaLLBase):
     device_cost_ : smallearn.devices.Cost
         With `device`: what the model costs in that format. If no training value was missing, raw terms refuse missing
         values.
-    model_, classes_, intercepts_, support_, prototype_classes_, objective_, lower_bound_, optimality_gap_, \
-duality_gap_, n_iter_, n_features_in_, feature_names_in_
+    model_, classes_, intercepts_, support_, prototype_classes_, objective_, n_iter_, n_features_in_, feature_names_in_
         As in `SMaLLClassifier`, for the chosen model.
+    lower_bound_, optimality_gap_, duality_gap_
+        As in `SMaLLClassifier`. Not there if the certificate was not computed: see `certificate`.
 
     See Also
     --------
@@ -163,6 +174,8 @@ duality_gap_, n_iter_, n_features_in_, feature_names_in_
         cv=None,
         one_standard_error=False,
         refit=True,
+        certificate="auto",
+        time_limit=None,
         device=None,
         max_flash=None,
         max_ram=None,
@@ -194,6 +207,8 @@ duality_gap_, n_iter_, n_features_in_, feature_names_in_
         self.cv = cv
         self.one_standard_error = one_standard_error
         self.refit = refit
+        self.certificate = certificate
+        self.time_limit = time_limit
         self.device = device
         self.max_flash = max_flash
         self.max_ram = max_ram
@@ -239,11 +254,12 @@ duality_gap_, n_iter_, n_features_in_, feature_names_in_
             If a parameter, X, y or a weight is not allowed, or if no model keeps the limits of `device`.
         """
         check_selection(self.get_params(deep=False))
-        with notice_of_compiling(int(self.verbose) >= 0):
+        with notice_of_compiling(int(self.verbose) >= 0), enforce(Deadline(self.time_limit)) as deadline:
             data = self._validated_data(X, y, sample_weight)
-            task, results = self._race(data, self._min_terms())
+            task, results = self._race(data, self._min_terms(), n_models=1)
             choice = self._choose(data, task, results)
         self._set_fitted(data, choice.fitted, **_attributes(task, results, choice))
+        warn_if_cut_short(deadline)
         return self
 
     def _min_terms(self) -> int:
@@ -257,8 +273,8 @@ duality_gap_, n_iter_, n_features_in_, feature_names_in_
         widest = kinds[0] if len(set(kinds)) == 1 else "any" if "thresholds" in kinds else "both"
         return self._read(X, y, sample_weight, widest)
 
-    def _race(self, data: TrainingData, min_terms: int) -> tuple[Task, Results]:
-        """Compare candidate models of ``min_terms`` or more by cross-validation."""
+    def _race(self, data: TrainingData, min_terms: int, n_models: int) -> tuple[Task, Results]:
+        """Compare candidate models of ``min_terms`` or more by cross-validation, to train ``n_models`` on all rows."""
         problem, max_terms = data.problem, int(self.max_terms)
         rng = check_random_state(self.random_state)
         folds = make_folds(problem, self.cv, data.kept, rng)
@@ -283,8 +299,14 @@ duality_gap_, n_iter_, n_features_in_, feature_names_in_
             fills_gaps=self._allows_gaps(),
             units=folds[0].units,
             sample_rows=SAMPLE_ROWS,
+            deadline=present(),
+            certificate_share=self._certificate_share() / n_models,
         )
         return task, race(task, families, folds, self.n_jobs, int(self.verbose))
+
+    def _certificate_share(self) -> float:
+        """How much work certificates may take, as a share of the search's."""
+        return SHARE if isinstance(self.certificate, str) else inf if self.certificate else 0.0
 
     def _owners(self, classes: list) -> list[int] | list[None]:
         """The classes to try as owners of the prototypes."""
@@ -406,10 +428,11 @@ def frontier(X, y, max_terms=16, *, sample_weight=None, **parameters) -> list[Fr
     """
     selector = SMaLLClassifierCV(max_terms, **parameters)
     check_selection(selector.get_params(deep=False))
-    with notice_of_compiling(int(selector.verbose) >= 0):
+    with notice_of_compiling(int(selector.verbose) >= 0), enforce(Deadline(selector.time_limit)) as deadline:
         data = selector._validated_data(X, y, sample_weight)
-        task, results = selector._race(data, min_terms=1)
+        task, results = selector._race(data, min_terms=1, n_models=int(max_terms))
         trained = train_frontier(task, results, int(selector.n_init))
+    warn_if_cut_short(deadline)
     points = []
     for candidate, fitted in trained:
         step = results.step(candidate)

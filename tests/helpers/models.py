@@ -78,11 +78,11 @@ trainings = st.builds(
     positive,
     st.integers(1),
     objective=positive,
-    lower_bound=finite,
+    lower_bound=st.none() | finite,
     budget=st.sampled_from(["prototype", "total", "shared"]),
     max_cost=st.none() | positive,
     certified=st.booleans(),
-)
+).filter(lambda training: training.lower_bound is not None or not training.certified)
 categories = names | st.integers(-(2**70), 2**70) | finite | st.booleans()
 some_literals = st.one_of(
     st.builds(Term, st.just(0), st.just(1.0), kind=st.just("raw"), mean=finite, unit=st.none() | positive),

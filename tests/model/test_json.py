@@ -123,13 +123,13 @@ def check_refused(text, message):
         ("format", ["smallearn-model"], "\"format\" is not 'smallearn-model'"),
         (
             "version",
-            5,
-            "format 5; smallearn .* reads formats 1 to 4. Install a newer smallearn",
+            6,
+            "format 6; smallearn .* reads formats 1 to 5. Install a newer smallearn",
         ),
-        ("version", 0, "format 0; smallearn .* reads formats 1 to 4"),
-        ("version", "1", "format '1'; smallearn .* reads formats 1 to 4"),
-        ("version", True, "format True; smallearn .* reads formats 1 to 4"),
-        ("version", 1.0, r"format 1\.0; smallearn .* reads formats 1 to 4"),
+        ("version", 0, "format 0; smallearn .* reads formats 1 to 5"),
+        ("version", "1", "format '1'; smallearn .* reads formats 1 to 5"),
+        ("version", True, "format True; smallearn .* reads formats 1 to 5"),
+        ("version", 1.0, r"format 1\.0; smallearn .* reads formats 1 to 5"),
         ("version", None, "format None"),
         ("version", GONE, "format None"),
         ("classes", [], "^classes: a model needs at least two, found 0"),
@@ -209,7 +209,7 @@ def test_a_file_of_version_1_is_read_and_written_as_the_newest(model):
     read = SMaLLModel.from_json(json.dumps(version_1(model)))
     assert repr(read) == repr(model)
     assert read.to_json() == model.to_json()
-    assert tree_of(read)["version"] == 4
+    assert tree_of(read)["version"] == 5
 
 
 def test_a_file_of_version_2_is_read_as_a_model_without_ranges():
@@ -360,12 +360,25 @@ EXPECTED = {
 @pytest.mark.parametrize("place", EXPECTED)
 def test_a_value_of_the_wrong_type_is_refused_with_its_place_and_what_was_expected(place):
     for value in WRONG[EXPECTED[place]]:
-        if (place, value) == ("training.n_nonzero", None):
-            continue  # allowed where max_cost is the limit
+        if value is None and place in ("training.n_nonzero", "training.lower_bound"):
+            continue  # allowed where max_cost is the limit, and where the certificate was not computed
         check_refused(
             json.dumps(edited(tree_of(WHOLE), at(place), value)),
             rf"^{re.escape(place)}: expected {EXPECTED[place]}.*, found ",
         )
+
+
+def test_a_certificate_that_was_not_computed_is_null_since_format_5():
+    model = replace(WHOLE, training=replace(WHOLE.training, lower_bound=None))
+    tree = tree_of(model)
+    assert (tree["version"], tree["training"]["lower_bound"]) == (5, None)
+    assert SMaLLModel.from_json(model.to_json()) == model
+    check_refused(json.dumps({**tree, "version": 4}), r"^training\.lower_bound: expected a finite number, found None")
+
+
+def test_a_proof_without_a_bound_is_refused():
+    tree = tree_of(replace(WHOLE, training=replace(WHOLE.training, lower_bound=None, certified=True)))
+    check_refused(json.dumps(tree), r"^training: certified is true, but lower_bound is null")
 
 
 @pytest.mark.parametrize("name", [3, 1.5, True, [], {}])
@@ -460,7 +473,7 @@ def test_nan_and_infinity_are_refused_by_name(place, number):
     check_refused(text, f"Not a smallearn model: {number} is not a finite number")
 
 
-@pytest.mark.parametrize("field", ['"version": 4', '"class": 1', '"weight": 2.0', '"alpha": 0.01'])
+@pytest.mark.parametrize("field", ['"version": 5', '"class": 1', '"weight": 2.0', '"alpha": 0.01'])
 def test_a_field_that_stands_twice_is_refused(field):
     text = WHOLE.to_json()
     assert field in text

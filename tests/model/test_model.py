@@ -199,6 +199,10 @@ def test_the_optimality_gap_is_relative_to_the_objective():
     assert TRAINING.optimality_gap == pytest.approx(0.2)
 
 
+def test_without_a_certificate_there_is_no_optimality_gap():
+    assert replace(TRAINING, lower_bound=None).optimality_gap is None
+
+
 def test_names_can_be_given_later_and_change_nothing_else():
     named = THREE.with_feature_names(["temp", "pH\n"])
     assert [term.label for term in named.features] == ["temp", "pH\n"]

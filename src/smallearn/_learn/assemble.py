@@ -14,7 +14,7 @@ from scipy import sparse
 from smallearn._learn.data.literals import RAW
 from smallearn._learn.data.problem import Problem
 from smallearn._learn.solve.budgets import Budget
-from smallearn._learn.solve.descent import Solution
+from smallearn._learn.solve.descent import Found, Solution
 from smallearn._learn.solve.points import Points, find_points
 from smallearn._version import __version__
 from smallearn.model import Prototype, Range, SMaLLModel, Term, Training
@@ -40,7 +40,8 @@ class AssembleOptions:
 class Fitted:
     """What is fitted; the fields are the estimator's attributes without the underscore at the end.
 
-    ``weights`` (p × n_features, raw units) is None where terms may be literals: one feature may then have several.
+    ``weights`` (p × n_features, raw units) is None where terms may be literals: one feature may then have several. The
+    bound and the gaps are None where the certificate was not computed.
     """
 
     model: SMaLLModel
@@ -50,9 +51,9 @@ class Fitted:
     support: np.ndarray
     prototype_classes: np.ndarray
     objective: float
-    lower_bound: float
-    optimality_gap: float
-    duality_gap: float
+    lower_bound: float | None
+    optimality_gap: float | None
+    duality_gap: float | None
     n_iter: int
 
 
@@ -65,11 +66,13 @@ class _Weights:
     card: Points | None
 
 
-def assemble(problem: Problem, solution: Solution, budget: Budget, options: AssembleOptions) -> Fitted:
-    """Everything that is known of a trained model."""
-    raw = _weights(problem, solution, budget, options)
-    objective = solution.value if raw.card is None else _card_objective(problem, solution, raw, options.alpha)
-    lower_bound = min(solution.bound, solution.value)  # if equal, rounding errors may separate them
+def assemble(problem: Problem, found: Found, budget: Budget, options: AssembleOptions) -> Fitted:
+    """Everything that is known of a trained model; a `Solution` has a certificate, any other model none."""
+    raw = _weights(problem, found, budget, options)
+    objective = found.value if raw.card is None else _card_objective(problem, found, raw, options.alpha)
+    solution = found if isinstance(found, Solution) else None
+    # If the bound is reached, rounding errors may separate the two.
+    lower_bound = None if solution is None else float(min(solution.bound, solution.value))
     terms = problem.candidates
     support = np.zeros((len(raw.weights), problem.n_features), dtype=bool)
     for j, l in zip(*np.nonzero(raw.weights), strict=True):
@@ -80,23 +83,23 @@ def assemble(problem: Problem, solution: Solution, budget: Budget, options: Asse
         alpha=float(options.alpha),
         n_nonzero=int(budget.limit) if budget.costs is None else None,
         objective=float(objective),
-        lower_bound=float(lower_bound),
+        lower_bound=lower_bound,
         budget=budget.pooling,
         max_cost=None if budget.costs is None else float(budget.limit),
-        certified=bool(solution.certified) and raw.card is None,
+        certified=solution is not None and bool(solution.certified) and raw.card is None,
     )
     return Fitted(
-        model=_model(problem, solution, raw, options, training),
+        model=_model(problem, found, raw, options, training),
         classes=problem.classes,
         weights=raw.weights if set(terms.kind) <= {RAW} else None,
         intercepts=raw.intercepts,
         support=support,
-        prototype_classes=problem.classes[solution.assignment.owner],
+        prototype_classes=problem.classes[found.assignment.owner],
         objective=objective,
         lower_bound=lower_bound,
-        optimality_gap=(objective - lower_bound) / objective,
-        duality_gap=solution.relaxed.gap,
-        n_iter=solution.n_iter,
+        optimality_gap=training.optimality_gap,
+        duality_gap=None if solution is None else solution.relaxed.gap,
+        n_iter=0 if solution is None else solution.n_iter,
     )
 
 
@@ -110,20 +113,20 @@ def remember_rows(model: SMaLLModel, X: Any, y: np.ndarray) -> SMaLLModel:
 # --- weights and points ----------------------------------------------------------------------------------------------
 
 
-def _weights(problem: Problem, solution: Solution, budget: Budget, options: AssembleOptions) -> _Weights:
-    weights, intercepts = problem.to_raw_units(solution.W, options.fit_intercept)
+def _weights(problem: Problem, found: Found, budget: Budget, options: AssembleOptions) -> _Weights:
+    weights, intercepts = problem.to_raw_units(found.W, options.fit_intercept)
     if options.max_points is None:
         return _Weights(weights=weights, intercepts=intercepts, card=None)
-    card = _score_card(problem, solution, weights, intercepts, max_points=options.max_points, alpha=options.alpha)
+    card = _score_card(problem, found, weights, intercepts, max_points=options.max_points, alpha=options.alpha)
     if budget.signs is not None:
         card = replace(card, points=np.where(card.points * weights < 0.0, 0, card.points))  # no forbidden sign
     scaled = card.scale * card.points / card.units
     return _Weights(weights=scaled, intercepts=card.scale * card.intercepts, card=card)
 
 
-def _score_card(problem, solution: Solution, weights, intercepts, *, max_points: int, alpha: float) -> Points:
+def _score_card(problem, found: Found, weights, intercepts, *, max_points: int, alpha: float) -> Points:
     """Points in place of the refitted weights, on the same candidate terms."""
-    rows = problem.rows(_owner(problem, solution), False, 1)
+    rows = problem.rows(_owner(problem, found), False, 1)
     used = np.flatnonzero(np.any(weights != 0.0, axis=0))
     scale = np.where(problem.scaling.inverse_scale[used] > 0.0, problem.scaling.inverse_scale[used], 1.0)
     values = rows.columns(used) / scale + problem.scaling.mean[used]
@@ -133,7 +136,7 @@ def _score_card(problem, solution: Solution, weights, intercepts, *, max_points:
         values,
         weights[:, used],
         intercepts,
-        roles=rows.labels.roles(solution.assignment),
+        roles=rows.labels.roles(found.assignment),
         raw=raw,
         max_points=max_points,
         alpha=alpha,
@@ -147,33 +150,31 @@ def _score_card(problem, solution: Solution, weights, intercepts, *, max_points:
     return replace(card, points=points, units=units)
 
 
-def _card_objective(problem: Problem, solution: Solution, raw: _Weights, alpha: float) -> float:
+def _card_objective(problem: Problem, found: Found, raw: _Weights, alpha: float) -> float:
     """The training objective of a score card, at the assignment of the certificate."""
     scale = np.where(problem.scaling.inverse_scale > 0.0, problem.scaling.inverse_scale, 1.0)
     W = np.column_stack([raw.weights / scale, raw.intercepts + raw.weights @ problem.scaling.mean])
-    rows = problem.rows(_owner(problem, solution), True, 1)
-    loss = rows.sums(W, rows.labels.roles(solution.assignment), gradient=False).loss
+    rows = problem.rows(_owner(problem, found), True, 1)
+    loss = rows.sums(W, rows.labels.roles(found.assignment), gradient=False).loss
     return loss + 0.5 * alpha * float(np.sum(W * W))
 
 
-def _owner(problem: Problem, solution: Solution) -> int | None:
+def _owner(problem: Problem, found: Found) -> int | None:
     """With two classes, the one that owns the prototypes."""
-    return int(solution.assignment.owner[0]) if len(problem.classes) == 2 else None
+    return int(found.assignment.owner[0]) if len(problem.classes) == 2 else None
 
 
 # --- the model -------------------------------------------------------------------------------------------------------
 
 
-def _model(
-    problem: Problem, solution: Solution, raw: _Weights, options: AssembleOptions, training: Training
-) -> SMaLLModel:
+def _model(problem: Problem, found: Found, raw: _Weights, options: AssembleOptions, training: Training) -> SMaLLModel:
     prototypes = tuple(
         Prototype(
             owner=int(owner),
             intercept=float(raw.intercepts[j] if raw.card is None else raw.card.intercepts[j]),
             terms=_terms(problem, raw, options, j),
         )
-        for j, owner in enumerate(solution.assignment.owner)
+        for j, owner in enumerate(found.assignment.owner)
     )
     used = sorted({term.feature for prototype in prototypes for term in prototype.terms})
     return SMaLLModel(

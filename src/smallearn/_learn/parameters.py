@@ -71,15 +71,13 @@ def check_parameters(parameters: dict[str, Any], solvers: Mapping[str, SolverRul
         if parameters[name] and not parameters["refit_support"]:
             needed = Parameter("refit_support", True)
             raise ParameterError(Parameter(name, True), f" {purpose}; it needs ", needed, ".")
-    if parameters["time_limit"] is not None:
-        check_number("time_limit", parameters["time_limit"], 0.0, LARGEST, " (seconds); None means no limit")
     check_positive_integer("n_init", parameters["n_init"])
     check_n_jobs(parameters["n_jobs"])
     _check_solver(parameters, solvers)
 
 
 def check_terms(parameters: dict[str, Any]) -> None:
-    """The parameters on terms and budgets that both estimators have."""
+    """The parameters that both estimators have: on terms, budgets and time."""
     check_choice("budget", parameters["budget"], BUDGETS)
     cuts = parameters["cut_points"]
     if not isinstance(cuts, Mapping) and (not is_integer(cuts) or not 1 <= cuts <= MOST_CUTS):
@@ -92,6 +90,8 @@ def check_terms(parameters: dict[str, Any]) -> None:
         raise ParameterError(costs, " and ", most, " go together: set both, or neither.")
     if parameters["max_cost"] is not None:
         check_number("max_cost", parameters["max_cost"], 1e-300, 1e300)
+    if parameters["time_limit"] is not None:
+        check_number("time_limit", parameters["time_limit"], 0.0, LARGEST, " (seconds); None means no limit")
     if parameters["max_points"] is not None:
         check_positive_integer(
             "max_points", parameters["max_points"], "; None means weights that are not whole numbers"
@@ -124,6 +124,9 @@ def check_selection(parameters: dict[str, Any]) -> None:
             check_positive_integer("n_prototypes", count, " or a list of them; None means to try several")
     for name in ("one_standard_error", "refit", "fit_intercept", "standardize"):
         check_bool(name, parameters[name])
+    wanted = parameters["certificate"]
+    if not isinstance(wanted, bool | np.bool_) and not (isinstance(wanted, str) and wanted == "auto"):
+        raise ParameterError(Parameter("certificate", wanted), " is not 'auto', True or False.")
     check_positive_integer("n_init", parameters["n_init"])
     check_n_jobs(parameters["n_jobs"])
     _check_device(parameters)

@@ -126,7 +126,7 @@ def add_training(parser: argparse.ArgumentParser) -> None:
 
 
 def add_selection(parser: argparse.ArgumentParser, max_terms: int) -> None:
-    """What cross-validation may choose from, the seed and the number of processes."""
+    """What cross-validation may choose from, the certificate, the time, the seed and the number of processes."""
     parser.add_argument(
         "--max-terms",
         type=positive_integer,
@@ -157,6 +157,20 @@ def add_selection(parser: argparse.ArgumentParser, max_terms: int) -> None:
         metavar="KIND",
         help="what terms are made of: raw, the numbers themselves; thresholds, conditions such as [age ≤ 40]; or both "
         "(default: the better of raw and both)",
+    )
+    parser.add_argument(
+        "--certificate",
+        choices=("auto", "yes", "no"),
+        default="auto",
+        metavar="WHEN",
+        help="whether to compute the certificate: yes, no, or auto, where it adds at most about a tenth to the work "
+        "(default: auto)",
+    )
+    parser.add_argument(
+        "--time-limit",
+        type=positive_number,
+        metavar="SECONDS",
+        help="take the best result so far when this time is up (default: no limit)",
     )
     parser.add_argument("--seed", type=seed, default=0, metavar="N", help="random seed (default: 0)")
     parser.add_argument(

@@ -2,6 +2,9 @@
 
 import os
 import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TextIO
 
@@ -32,6 +35,14 @@ class Console:
         if not self.quiet:
             sys.stdout.flush()  # where both streams end in one place, lines stay in order
             print(text, file=sys.stderr, flush=True)
+
+    @contextmanager
+    def warnings_as_notes(self) -> Iterator[None]:
+        """Write the warnings of the library as notes, without the line of code that they come from."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("always", UserWarning)
+            warnings.showwarning = lambda message, *_, **__: self.note(str(message))
+            yield
 
     def error(self, text: str) -> None:
         """Write an error message, in red on a terminal."""

@@ -18,6 +18,8 @@ def selection_parameters(arguments: argparse.Namespace, rows: "TrainingTable", c
         "categorical_features": rows.categorical or None,
         "positive_class": _positive_class(arguments.positive_class, rows.y),
         "max_points": arguments.max_points,
+        "certificate": {"yes": True, "no": False}.get(arguments.certificate, "auto"),
+        "time_limit": arguments.time_limit,
         "random_state": arguments.seed,
         "n_jobs": arguments.n_jobs,
         "verbose": console.verbose,

@@ -11,7 +11,7 @@ The rule for the format:
 - A smallearn that meets a newer format refuses it by its number. It never guesses.
 
 Format 2 added literals, score cards and further budgets, format 3 the ranges of the features, format 4 how the model
-was chosen and on what data.
+was chosen and on what data, format 5 models without a certificate, whose lower bound is null.
 """
 
 import errno
@@ -50,7 +50,7 @@ from smallearn.model._parts import (
     Training,
 )
 
-FORMAT, VERSION = "smallearn-model", 4  # the kind of file, and the number of its format
+FORMAT, VERSION = "smallearn-model", 5  # the kind of file, and the number of its format
 # The types of class labels that a model can hold, as numpy writes them.
 CLASS_DTYPE = re.compile(r"[<>|=]?(b1|[iu][1248]|f[248]|U[1-9][0-9]{0,5}|O)")
 # The fields that each format added to a model, a term and a training record, and the kinds of terms that it added.
@@ -297,15 +297,15 @@ def _read_training(entry: Any, version: int) -> Training:
         "smallearn": lambda value, where: of_type(value, str, where),
         "n_rows": whole,
         "alpha": finite_number,
-        "n_nonzero": whole if version == 1 else lambda value, where: None if value is None else whole(value, where),
+        "n_nonzero": whole if version == 1 else _or_null(whole),
         "objective": finite_number,
-        "lower_bound": finite_number,
+        "lower_bound": finite_number if version < 5 else _or_null(finite_number),
     }
     fields = fields_of(entry, "training", (*readers, *_added("training", version)))
     if version > 1:
         readers |= {
             "budget": budget,
-            "max_cost": lambda value, where: None if value is None else positive_number(value, where),
+            "max_cost": _or_null(positive_number),
             "certified": lambda value, where: of_type(value, bool, where),
         }
     facts = Training(**{name: read(fields[name], f"training.{name}") for name, read in readers.items()})
@@ -313,4 +313,11 @@ def _read_training(entry: Any, version: int) -> Training:
         raise ValueError("training: objective and alpha must be positive.")
     if facts.n_nonzero is None and facts.max_cost is None:
         raise ValueError("training: n_nonzero and max_cost are both null; one of them was the limit.")
+    if facts.certified and facts.lower_bound is None:
+        raise ValueError("training: certified is true, but lower_bound is null; a proof has a bound.")
     return facts
+
+
+def _or_null(read: Callable[[Any, str], Any]) -> Callable[[Any, str], Any]:
+    """The same for a value that may be null."""
+    return lambda value, where: None if value is None else read(value, where)

@@ -91,8 +91,8 @@ class Training:
         The number of terms allowed; None if costs were the limit.
     objective : float
         The training objective of the model.
-    lower_bound : float
-        The certificate.
+    lower_bound : float or None
+        The certificate; None if it was not computed.
     budget : {"prototype", "total", "shared"}, default="prototype"
         Whether ``n_nonzero`` counts terms in each prototype, terms in all, or different terms.
     max_cost : float or None, default=None
@@ -113,21 +113,21 @@ class Training:
     alpha: float
     n_nonzero: int | None
     objective: float
-    lower_bound: float
+    lower_bound: float | None
     budget: str = "prototype"
     max_cost: float | None = None
     certified: bool = False
 
     @property
-    def optimality_gap(self) -> float:
+    def optimality_gap(self) -> float | None:
         """The distance from the objective to the bound, relative to the objective.
 
         Returns
         -------
-        float
-            0 if no model within the budget has a lower objective.
+        float or None
+            0 if no model within the budget has a lower objective; None if the certificate was not computed.
         """
-        return (self.objective - self.lower_bound) / self.objective
+        return None if self.lower_bound is None else (self.objective - self.lower_bound) / self.objective
 
     @property
     def limits(self) -> tuple[str, ...]:

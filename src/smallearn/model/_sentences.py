@@ -79,7 +79,11 @@ def budget_sentence(model: "SMaLLModel") -> str | None:
 def certificate_sentence(model: "SMaLLModel") -> str | None:
     """How much better a model within the budget could be in training; None if that is unknown or says nothing."""
     facts = model.training
-    if facts is None or not 0.0 <= facts.optimality_gap < UNINFORMATIVE_GAP:
+    if facts is None:
+        return None
+    if facts.optimality_gap is None:
+        return "Certificate: not computed."
+    if not 0.0 <= facts.optimality_gap < UNINFORMATIVE_GAP:
         return None
     about = [f"objective {facts.objective:.4g}", *facts.limits]
     if len(model.prototypes) > len(set(model.owners)):  # otherwise each row can belong to one prototype only

@@ -98,7 +98,7 @@ def test_fit_says_in_one_sentence_what_is_wrong_with_a_file(content, arguments, 
 
 
 def test_fit_prints_the_score_with_its_error_and_that_of_the_most_common_class(simple, table, capsys):
-    code, output = quick_fit(simple)
+    code, output = quick_fit(simple, "--certificate", "yes")
     assert code == 0
     printed = capsys.readouterr().out
     chosen, share = load_model(output).selection, table["result"].value_counts(normalize=True)
@@ -123,6 +123,28 @@ def test_fit_prints_everything_as_json(simple, capsys):
     assert facts["left_out"] == {"colour": "as asked"}
     assert model.data.target == "result"
     assert model.data.source == "data.csv"
+
+
+def test_fit_says_if_it_computed_no_certificate(simple, capsys):
+    code, output = quick_fit(simple, "--certificate", "no")
+    assert code == 0
+    assert "\nCertificate: not computed.\n" in capsys.readouterr().out
+    assert load_model(output).training.lower_bound is None
+    assert quick_fit(simple, "--certificate", "no", "--json")[0] == 0
+    assert json.loads(capsys.readouterr().out)["lower_bound"] is None
+    assert quick_fit(simple, "--certificate", "yes", "--json")[0] == 0
+    assert json.loads(capsys.readouterr().out)["lower_bound"] > 0.0
+
+
+def test_fit_notes_what_a_time_limit_cut_short(simple, capsys):
+    code, output = quick_fit(simple, "--certificate", "yes", "--time-limit", "1e-9")
+    assert code == 0
+    noted = capsys.readouterr().err
+    assert "\nTime was up after 1e-09 seconds. Cut short: " in f"\n{noted}"
+    assert "Warning" not in noted
+    assert load_model(output).training.lower_bound is None
+    assert quick_fit(simple, "--certificate", "yes", "--time-limit", "1e-9", "--quiet")[0] == 0
+    assert capsys.readouterr().err == ""
 
 
 def test_quiet_silences_everything_but_errors(table, tmp_path, capsys):

@@ -25,6 +25,14 @@ def test_frontier_prints_each_size_as_text_and_as_json(simple, tmp_path, capsys)
     assert len(load_model(tmp_path / "models" / "model-1.json").terms) == 1
 
 
+@pytest.mark.parametrize(("flag", "computed"), [("yes", True), ("no", False)])
+def test_frontier_computes_certificates_if_asked(simple, tmp_path, flag, computed):
+    arguments = ["--target", "result", "--max-terms", "2", "--prototypes", "1", "--save", str(tmp_path)]
+    assert cli.main(["frontier", str(simple), *arguments, "--certificate", flag]) == 0
+    models = [load_model(tmp_path / f"model-{n_terms}.json") for n_terms in (1, 2)]
+    assert [model.training.lower_bound is not None for model in models] == [computed, computed]
+
+
 @pytest.mark.parametrize(
     ("wrong", "words"),
     [

@@ -15,6 +15,7 @@ from smallearn._learn.kernels import NO_PROTOTYPE
 from smallearn._learn.solve import rounding
 from smallearn._learn.solve.certify import Incumbent, Proof, certify
 from smallearn._learn.solve.objective import Objective, Penalty
+from smallearn._run.deadline import Deadline, enforce
 from tests.helpers import oracle, problems
 
 seeds = st.integers(0, 2**32 - 1)
@@ -129,8 +130,10 @@ def test_a_proof_that_is_cut_short_is_honest_and_its_progress_is_reported():
     objective = problems.breast_cancer(3, 0.001)
     states: list[Proof] = []
     begin = time.monotonic()
-    proof = certify(objective, weakest(objective), tol=1e-6, time_limit=0.5, progress=states.append)
+    with enforce(Deadline(0.5)) as deadline:
+        proof = certify(objective, weakest(objective), tol=1e-6, progress=states.append)
     assert time.monotonic() - begin < 5.0
+    assert deadline.cut_short == ["the proof"]
     assert not proof.complete
     assert states
     bounds = [state.lower_bound for state in states]
@@ -138,16 +141,16 @@ def test_a_proof_that_is_cut_short_is_honest_and_its_progress_is_reported():
     assert bounds == sorted(bounds)
     assert values == sorted(values, reverse=True)
     assert bounds[-1] <= proof.lower_bound < proof.value <= values[-1]
-    longer = certify(
-        objective, Incumbent(W=proof.W, support=proof.support, value=proof.value), tol=1e-6, time_limit=1.0
-    )
+    with enforce(Deadline(1.0)):
+        longer = certify(objective, Incumbent(W=proof.W, support=proof.support, value=proof.value), tol=1e-6)
     assert longer.value <= proof.value
     assert proof.lower_bound <= longer.value
 
 
 def test_stopped_at_once_the_bound_is_that_of_the_relaxation():
     objective = problems.breast_cancer(3, 0.01)
-    proof = certify(objective, weakest(objective), tol=1e-6, time_limit=0.0)
+    with enforce(Deadline(0.0)):
+        proof = certify(objective, weakest(objective), tol=1e-6)
     assert proof.nodes == 1
     assert not proof.complete
     assert proof.lower_bound == pytest.approx(problems.REFERENCE[3, 0.01], rel=0.02)
@@ -156,7 +159,9 @@ def test_stopped_at_once_the_bound_is_that_of_the_relaxation():
 
 def test_with_room_for_every_feature_there_is_nothing_to_prove():
     objective = problems.breast_cancer(30, 0.01)
-    proof = certify(objective, weakest(objective), tol=1e-6)
+    with enforce(Deadline(0.0)) as deadline:
+        proof = certify(objective, weakest(objective), tol=1e-6)
+    assert deadline.cut_short == []
     assert proof.complete
     assert proof.nodes == 1
     assert proof.supports_total == 1

@@ -21,6 +21,7 @@ from smallearn._learn.solve import starts
 from smallearn._learn.solve.budgets import Budget
 from smallearn._learn.solve.support_search import SupportSearch
 from smallearn._learn.solve.support_state import ColumnCache, State
+from smallearn._run.deadline import NEVER, Deadline
 
 ROWS_EACH = 10  # rows of a class for each of its prototypes, unless the user says how many prototypes to try
 NEIGHBOURS = 2  # values of λ that share a search
@@ -70,6 +71,9 @@ class Task:
     """Rows that a candidate model is trained on in a fold, about; None: all."""
     n_threads: int = 1
     """For passes over all rows."""
+    deadline: Deadline = NEVER
+    certificate_share: float = 0.0
+    """How much work the certificate may take, as a share of the search's; infinity: any."""
 
     def options(self, alpha: float) -> AssembleOptions:
         """How a solution at this λ becomes a model."""

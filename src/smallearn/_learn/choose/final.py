@@ -1,11 +1,11 @@
 """The chosen candidate model, trained on all rows."""
 
 from dataclasses import dataclass, replace
-from functools import partial
 
 import numpy as np
 
 from smallearn._learn.assemble import Fitted, assemble
+from smallearn._learn.choose.certificate import add_certificate
 from smallearn._learn.choose.families import CandidateModel, Family, Task, train_family
 from smallearn._learn.choose.folds import draw
 from smallearn._learn.choose.results import Results
@@ -14,7 +14,6 @@ from smallearn._learn.data.labels import Assignment
 from smallearn._learn.data.problem import Problem
 from smallearn._learn.solve import descent
 from smallearn._learn.solve.scoring import right
-from smallearn._learn.solve.solvers import accelerated
 from smallearn._learn.solve.support_state import State
 from smallearn.devices import Cost
 from smallearn.model import Selection
@@ -24,7 +23,6 @@ MOST_SEARCHED = 8_000  # rows that a chosen model is searched for on, about
 MOST_REMOVALS = 32  # terms, the cheapest, that are tried for a swap
 MOST_SWAPS = 10  # of terms, on all rows
 MORE_STARTS = 4  # times as many, where a search over all rows got stuck
-BOUND_TOL, BOUND_ITER = 1e-3, 200  # how far the relaxation is solved for the certificate
 
 
 @dataclass(frozen=True)
@@ -119,21 +117,16 @@ def error_rate(problem: Problem, state: State) -> float:
 
 
 def assemble_candidate(task: Task, results: Results, candidate: CandidateModel, state: State) -> Fitted:
-    """A candidate model trained on all rows, with its certificate and the record of its selection."""
+    """A candidate model trained on all rows, with the record of its selection, and with its certificate if the task
+    asks for it."""
     family = candidate.family
     budget = task.family_budget(family)
     if budget.costs is None and budget.pooling != "prototype":
         budget = replace(budget, limit=float(max(1, candidate.n_terms)))
-    plan = descent.Plan(
-        penalty=budget.penalty(candidate.alpha, task.problem.candidates, task.fit_intercept, family.owner),
-        solver=partial(accelerated.solve, tol=BOUND_TOL, max_iter=BOUND_ITER),
-        refit=True,
-        rounds=0,
-        verbose=False,
-        sample_weight=task.problem.sample_weight,
-    )
-    solution = descent.from_state(task.rows(task.problem, family.owner), state, plan)
-    fitted = assemble(task.problem, solution, budget, task.options(candidate.alpha))
+    penalty = budget.penalty(candidate.alpha, task.problem.candidates, task.fit_intercept, family.owner)
+    rows = task.rows(task.problem, family.owner)
+    found = add_certificate(task, results, rows, descent.from_state(rows, state, penalty), penalty)
+    fitted = assemble(task.problem, found, budget, task.options(candidate.alpha))
     selection = Selection(
         metric=metric_name(task.scoring),
         scores=tuple(results.reported(candidate).tolist()),

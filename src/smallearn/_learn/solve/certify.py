@@ -14,7 +14,6 @@ those it leaves): forcing item ``i`` in raises the bound by at least ``(τ c_i -
 """
 
 import heapq
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import count, pairwise
@@ -26,6 +25,7 @@ from smallearn._learn.kernels import NO_CHOICE
 from smallearn._learn.solve import geometry, rounding
 from smallearn._learn.solve.objective import Objective, Penalty, Relaxed
 from smallearn._learn.solve.solvers import accelerated
+from smallearn._run.deadline import present
 
 LEAST_TOL = 1e-9  # below this, rounding errors decide
 CLOSE = 0.25  # a node is relaxed to this share of the tolerance
@@ -70,23 +70,18 @@ def certify(
     incumbent: Incumbent,
     *,
     tol: float = 1e-4,
-    time_limit: float | None = None,
     progress: Callable[[Proof], None] | None = None,
 ) -> Proof:
     """Prove that no support is better than the best found by more than ``tol``, relative, or find a better one.
 
     Starts from ``incumbent``. Takes the open node with the least bound, splits it at the item whose mask is farthest
-    from 0 and 1, and relaxes both halves from its weights. Ends when no node is open, or after about ``time_limit``
-    seconds; the bound is then the least of the open nodes. ``progress`` is called with the present state of the proof
-    before each split.
+    from 0 and 1, and relaxes both halves from its weights. Ends when no node is open, or at the deadline; the bound is
+    then the least of the open nodes. ``progress`` is called with the present state of the proof before each split.
     """
     tree = _Tree(objective, incumbent, max(tol, LEAST_TOL))
-    ends = inf if time_limit is None else time.monotonic() + time_limit
     tree.visit(np.full(len(tree.items), FREE, dtype=np.int8), incumbent.W)
-    while tree.open and time.monotonic() < ends:
+    while tree.unfinished and not present().stops("the proof"):
         node = tree.next()
-        if node is None:
-            break
         if progress is not None:
             progress(tree.proof(node.bound))
         for state in (IN, OUT):
@@ -126,13 +121,14 @@ class _Tree:
         """A bound that closes a node."""
         return self.best.value * (1.0 - self.tol)
 
-    def next(self) -> _Node | None:
-        """The open node with the least bound, or None if all open nodes can be closed."""
-        bound, _, node = self.open[0]
-        if bound >= self.enough:
-            return None
-        heapq.heappop(self.open)
-        return node
+    @property
+    def unfinished(self) -> bool:
+        """Whether some open node cannot be closed."""
+        return bool(self.open) and self.open[0][0] < self.enough
+
+    def next(self) -> _Node:
+        """The open node with the least bound."""
+        return heapq.heappop(self.open)[-1]
 
     def visit(self, state: np.ndarray, start: np.ndarray, inherited: float = 0.0) -> None:
         """Relax a node, round it to look for a better model, and close it or leave it open."""

@@ -12,6 +12,7 @@ from smallearn._learn.solve.certify import Incumbent, certify
 from smallearn._learn.solve.objective import Objective, Penalty, Relaxed, Solver
 from smallearn._learn.solve.support_search import LEAST_FALL, SupportSearch
 from smallearn._learn.solve.support_state import State
+from smallearn._run.deadline import present
 from smallearn._run.progress import Status
 
 
@@ -29,13 +30,19 @@ class Plan:
 
 
 @dataclass(frozen=True)
-class Solution:
-    """A model in standardised space (``W``, p × d) with the relaxation that bounds it, both at ``assignment``."""
+class Found:
+    """A model in standardised space (``W``, p × d) and its objective at ``assignment``."""
 
     W: np.ndarray
     support: np.ndarray
     value: float
     assignment: Assignment
+
+
+@dataclass(frozen=True)
+class Solution(Found):
+    """A model with the relaxation that bounds it, both at ``assignment``."""
+
     relaxed: Relaxed
     n_iter: int
     proven: float = 0.0
@@ -53,7 +60,7 @@ class Solution:
 def train(rows: TrainingRows, assignment: Assignment, plan: Plan) -> Solution:
     """Train from ``assignment``: relax, round, refit, move rows, and repeat while the objective falls.
 
-    The objective never rises from line to line of the report.
+    The objective never rises from line to line of the report. Ends early at the deadline.
     """
     filled, kept = assignments.drop_empty(assignment)
     current = _solve(rows, filled, plan, start=None)
@@ -61,7 +68,7 @@ def train(rows: TrainingRows, assignment: Assignment, plan: Plan) -> Solution:
         current = _reseed(rows, current, assignment.owner[~kept], plan)
     _report(plan, "start", current)
     left, steady = plan.rounds, False
-    while left > 0:
+    while left > 0 and not current.assignment.one_per_class and not present().stops("the reassignment of rows"):
         # Once a new relaxation gives the same support, rows move on it until none does before the next relaxation.
         following, used = _reassign(rows, current, plan, left if steady else 1)
         if used == 0:
@@ -74,22 +81,29 @@ def train(rows: TrainingRows, assignment: Assignment, plan: Plan) -> Solution:
             current = following
         if not falls:
             break
-    return _swap(rows, current, plan) if plan.local_search else current
+    if not plan.local_search or present().stops("the swaps of terms"):
+        return current
+    return _swap(rows, current, plan)
 
 
-def from_state(rows: TrainingRows, state: State, plan: Plan) -> Solution:
-    """The solution at a state of a search over supports, refitted to full precision, with its lower bound."""
+def from_state(rows: TrainingRows, state: State, penalty: Penalty) -> Found:
+    """The model at a state of a search over supports, refitted to full precision."""
     d = rows.n_columns
     filled, kept = assignments.drop_empty(state.assignment)
-    objective = Objective(rows=rows, assignment=filled, penalty=plan.penalty)
+    objective = Objective(rows=rows, assignment=filled, penalty=penalty)
     support, start = state.support(d)[kept], state.weights(d)[kept]
-    support[:, plan.penalty.cost == 0.0] = True  # always in, even where a sign constraint left the weight at 0
+    support[:, penalty.cost == 0.0] = True  # always in, even where a sign constraint left the weight at 0
     W, value = rounding.refit(objective, support, start)
-    relaxed = plan.solver(objective, start)
-    return Solution(W=W, support=support, value=value, assignment=filled, relaxed=relaxed, n_iter=relaxed.n_iter)
+    return Found(W=W, support=support, value=value, assignment=filled)
 
 
-def prove(rows: TrainingRows, current: Solution, plan: Plan, tol: float, time_limit: float | None) -> Solution:
+def bounded(rows: TrainingRows, found: Found, penalty: Penalty, solver: Solver) -> Solution:
+    """The model with its lower bound: the relaxation is solved at its assignment."""
+    relaxed = solver(Objective(rows=rows, assignment=found.assignment, penalty=penalty), found.W)
+    return Solution(**vars(found), relaxed=relaxed, n_iter=relaxed.n_iter)
+
+
+def prove(rows: TrainingRows, current: Solution, plan: Plan, tol: float) -> Solution:
     """Prove by branch and bound that no support within the budget is better at this assignment, or find the best."""
     objective = Objective(rows=rows, assignment=current.assignment, penalty=plan.penalty)
     incumbent = Incumbent(W=current.W, support=current.support, value=current.value)
@@ -98,7 +112,6 @@ def prove(rows: TrainingRows, current: Solution, plan: Plan, tol: float, time_li
             objective,
             incumbent,
             tol=tol,
-            time_limit=time_limit,
             progress=lambda now: status.update(f"certify: {now.nodes} relaxations, gap {now.optimality_gap:.2%}"),
         )
     return replace(
@@ -119,7 +132,8 @@ def _swap(rows: TrainingRows, current: Solution, plan: Plan) -> Solution:
     state = search.polish(state, removals=len(state.theta), tries=3)
     if not state.value < current.value * (1.0 - LEAST_FALL):
         return current
-    better = from_state(rows, search.drop_unused(state), plan)
+    found = from_state(rows, search.drop_unused(state), plan.penalty)
+    better = bounded(rows, found, plan.penalty, plan.solver)
     _report(plan, "swaps", better)
     return replace(better, n_iter=current.n_iter + better.n_iter) if better.value < current.value else current
 
@@ -167,8 +181,6 @@ def _reassign_on_support(
     ``rounds``. Returns the assignment, W and the number of rounds.
     """
     assignment, W, used = current.assignment, current.W, 0
-    if assignment.one_per_class:
-        return assignment, W, 0
     columns = np.flatnonzero(current.support.any(axis=0))
     small = Objective(rows=rows, assignment=assignment, penalty=plan.penalty).restrict(columns)
     support, weights = current.support[:, columns], current.W[:, columns]
@@ -199,6 +211,8 @@ def _reseed(rows: TrainingRows, current: Solution, lost: np.ndarray, plan: Plan)
     """For each class that lost a prototype, start a new one from the rows of the class with the worst scores. Keep
     it if that lowers the objective."""
     for label in lost:
+        if present().stops("new prototypes"):
+            break
         code = rows.labels.code
         own, owner = current.assignment.own, current.assignment.owner
         Z = _scores(rows, current.W)

@@ -33,11 +33,13 @@ none. Ignored, with a note: columns that look like an ID, hold dates or have onl
 classes of fewer than five rows.
 
 A prototype is a score: a constant plus a sum of terms. A term is a weight times a feature or times a condition. The
-certificate bounds how much better any model of this size could fit the training data.
+certificate bounds how much better any model of this size could fit the training data. It takes time, and is computed
+where that is little, or if you ask for it.
 """
 EXAMPLES = """\
 smallearn fit data.csv --target y --max-terms 6 -o model.json
 smallearn fit data.csv --target y --max-terms 4 --literals thresholds --points 5 --drop age -o card.json
+smallearn fit data.csv --target y --max-terms 4 --certificate yes --time-limit 600 -o model.json
 smallearn fit data.csv --target y --max-terms 3 --device atmega328p --max-flash 200 --max-time-us 100 -o model.json
 """
 LIMITS = {
@@ -72,7 +74,7 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
     _check(arguments)
     rows = read_training(arguments, console)
     selector = _selector(arguments, rows, console)
-    with library_errors(arguments):
+    with library_errors(arguments), console.warnings_as_notes():
         selector.fit(rows.X, rows.y)
         model = selector.model_.trained_on(rows.X, rows.y, target=arguments.target, source=file_name(arguments.data))
         model.save(arguments.output)

@@ -118,7 +118,7 @@ def _image_format(arguments: argparse.Namespace) -> str:
 def _points(arguments: argparse.Namespace, rows: Any, console: Console) -> list[Any]:
     from smallearn import frontier
 
-    with library_errors(arguments):
+    with library_errors(arguments), console.warnings_as_notes():
         return frontier(rows.X, rows.y, arguments.max_terms, **selection_parameters(arguments, rows, console))
 
 
