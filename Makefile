@@ -7,7 +7,7 @@ BIN := $(VENV)/Scripts
 else
 BIN := $(VENV)/bin
 endif
-PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
+PIP := $(BIN)/python -m pip --disable-pip-version-check
 
 .PHONY: help demo test test-all lint format bench bench-quality bench-concepts bench-devices same-models screenshots clean
 
@@ -82,13 +82,14 @@ $(VENV)/.made:
 	@$(PYTHON) --version || { echo "Cannot run '$(PYTHON)'."; exit 1; }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "smallearn needs Python 3.11 or newer: make $(MAKECMDGOALS) PYTHON=/path/to/python3.11"; exit 1; }
-	@echo "Making the environment in $(VENV); the first time this takes a minute."
+	@echo "Making the environment in $(VENV); the first time this may take a minute."
 	@$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); echo "Python's venv module is missing (Debian: python3-venv)."; exit 1; }
-	@$(PIP) install --upgrade "pip>=25.1" # the first version that knows dependency groups
+	@$(PIP) --quiet install --upgrade "pip>=25.1" # the first version that knows dependency groups
 	@touch $@
 
+# Not compiled: that takes longer than all else, and Python compiles what it imports.
 $(VENV)/.cli: pyproject.toml $(VENV)/.made
-	$(PIP) install --editable ".[cli]"
+	$(PIP) install --no-compile --editable ".[cli]"
 	@touch $@
 
 $(VENV)/.test $(VENV)/.lint $(VENV)/.bench: $(VENV)/.%: pyproject.toml $(VENV)/.made
