@@ -9,7 +9,7 @@ BIN := $(VENV)/bin
 endif
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: help demo test test-all lint format bench bench-quality bench-concepts bench-devices same-models screenshots clean
+.PHONY: help demo test test-all lint format bench bench-scale bench-quality bench-concepts bench-devices same-models screenshots clean
 
 help:
 	@echo "make demo    the whole journey on the breast cancer data: fit, evaluate, explain, export, report"
@@ -17,6 +17,7 @@ help:
 	@echo "make test-all   those, then the tests that need compilers, databases and a browser (.ci/packages), with coverage"
 	@echo "make lint    ruff, mypy, import-linter, numpydoc"
 	@echo "make bench   time it against its rivals"
+	@echo "make bench-scale   seconds and memory as rows, columns, terms and classes grow, beside its rivals"
 	@echo "make bench-quality DATA=folder   compare accuracy at 3 to 16 terms with its rivals"
 	@echo "make bench-concepts   are true concepts (tic-tac-toe, hidden DNFs) learned exactly?"
 	@echo "make bench-devices   accuracy, bytes and cycles on three chips, beside emlearn, m2cgen and micromlgen"
@@ -52,6 +53,10 @@ format: $(VENV)/.lint
 
 bench: $(VENV)/.bench
 	$(BIN)/python -m benchmarks
+
+# More in ARGS: make bench-scale ARGS="--quick", ARGS="--data folder" for real sets.
+bench-scale: $(VENV)/.bench
+	$(BIN)/python -m benchmarks.scale $(ARGS)
 
 # More in ARGS: make bench-quality DATA=folder ARGS="--jobs 2 --sets wdbc,sonar"
 bench-quality: $(VENV)/.bench
