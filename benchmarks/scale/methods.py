@@ -5,9 +5,6 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from abess import LogisticRegression as BestSubset
-from abess import MultinomialRegression as BestSubsetOfMany
-from interpret.glassbox import ExplainableBoostingClassifier
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegressionCV
 from sklearn.model_selection import GridSearchCV
@@ -45,7 +42,9 @@ def tree(X: np.ndarray, y: np.ndarray, terms: int) -> None:
 
 def best_subset(X: np.ndarray, y: np.ndarray, terms: int) -> None:
     """All sizes up to the number of terms by abess, 5 folds."""
-    method = BestSubset if y.max() == 1 else BestSubsetOfMany
+    from abess import LogisticRegression, MultinomialRegression
+
+    method = LogisticRegression if y.max() == 1 else MultinomialRegression
     sizes = range(min(terms, X.shape[1]) + 1)
     method(support_size=sizes, cv=FOLDS, thread=0).fit(StandardScaler().fit_transform(X), y)
 
@@ -67,6 +66,8 @@ def boosting(X: np.ndarray, y: np.ndarray) -> None:
 
 def explainable_boosting(X: np.ndarray, y: np.ndarray) -> None:
     """One fit of an explainable boosting machine with its defaults."""
+    from interpret.glassbox import ExplainableBoostingClassifier
+
     ExplainableBoostingClassifier(random_state=0).fit(X, y)
 
 

@@ -54,9 +54,13 @@ class Results:
         """The cells of a method along an axis, by size."""
         return {size: self.get(axis.cell(size, method, METHODS[method].bounded)) for size in axis.sizes}
 
+    def seconds(self, axis: Axis, method: str) -> dict[int, float]:
+        """The CPU seconds of the fits that finished, by size."""
+        return {size: one.cpu for size, one in self.along(axis, method).items() if one and one.cpu > 0.0}
+
     def growth(self, axis: Axis, method: str) -> float:
         """The exponent of the CPU seconds: their slope in logarithms, by least squares. NaN: fewer than two sizes."""
-        finished = {size: one.cpu for size, one in self.along(axis, method).items() if one and one.cpu > 0.0}
+        finished = self.seconds(axis, method)
         sizes = [size for size in finished if size >= axis.first]
         if len(sizes) < 2:
             return np.nan
@@ -72,7 +76,7 @@ def made_table(results: Results, axes: tuple[Axis, ...], methods: list[str]) -> 
         along = {method: results.along(axis, method) for method in methods}
         lines += [_line(f"{size:,}", [along[method][size] for method in methods]) for size in axis.sizes]
         growth = [results.growth(axis, method) for method in methods]
-        lines += [f"{'  exponent':<22}" + "".join(f"{_number(one, 2):>{WIDTH}}" for one in growth)]
+        lines += [f"{'  exponent':<22}" + "".join(f"{_number(one):>{WIDTH}}" for one in growth)]
     return lines
 
 
@@ -114,11 +118,11 @@ def _cell(one: Measured | None) -> str:
         return "-"
     if np.isnan(one.cpu):
         return f"> {one.limit:.0f}       "
-    return f"{_number(one.wall, 2):>7} {_number(one.cpu, 2):>7} {one.megabytes:>6.0f}"
+    return f"{_number(one.wall):>7} {_number(one.cpu):>7} {one.megabytes:>6.0f}"
 
 
-def _number(value: float, digits: int) -> str:
-    return "-" if np.isnan(value) else f"{value:.{digits if value < 1000.0 else 0}f}"
+def _number(value: float) -> str:
+    return "-" if np.isnan(value) else f"{value:.2f}" if value < 1000.0 else f"{value:.0f}"
 
 
 def draw(results: Results, axes: tuple[Axis, ...], methods: list[str], path: Path) -> None:
@@ -131,20 +135,22 @@ def draw(results: Results, axes: tuple[Axis, ...], methods: list[str], path: Pat
     figure, panels = pyplot.subplots(1, len(axes), figsize=(3.2 * len(axes), 3.6), sharey=True, layout="constrained")
     for axis, panel in zip(axes, panels, strict=True):
         for method in methods:
-            points = {size: one.cpu for size, one in results.along(axis, method).items() if one and one.cpu > 0.0}
+            points = results.seconds(axis, method)
             colour, marker, style = STYLES[method]
             width = 2.2 if method == OURS else 1.4
             panel.plot(
                 list(points), list(points.values()), color=colour, marker=marker, linestyle=style, linewidth=width,
                 label=method,
             )  # fmt: skip
-        panel.set(xscale="log", yscale="log", xlabel=axis.name)
+        panel.set(xscale="log", xlabel=axis.name)
         panel.set_xticks(
             axis.sizes, [f"{size:,}" if size < 10_000 else f"$10^{{{np.log10(size):.0f}}}$" for size in axis.sizes]
         )
         panel.minorticks_off()
         panel.grid(axis="y", color="#dddddd", linewidth=0.6)
         panel.spines[["top", "right"]].set_visible(False)
+    if any(results.seconds(axis, method) for axis in axes for method in methods):
+        panels[0].set_yscale("log")
     panels[0].set_ylabel("CPU seconds of a fit")
     figure.legend(*panels[0].get_legend_handles_labels(), loc="outside center right", frameon=False, handlelength=4.5)
     figure.savefig(path)

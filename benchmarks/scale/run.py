@@ -4,7 +4,6 @@ The processes are copies of one that has imported all libraries and run nothing.
 count as work (OMP_WAIT_POLICY), so CPU seconds mean the same on a busy machine.
 """
 
-import math
 import multiprocessing
 import os
 import resource
@@ -26,7 +25,12 @@ from smallearn._run.resumable import Scores
 
 KEY = ("data", "rows", "columns", "classes", "terms", "method")
 COLUMNS = (*KEY, "wall", "cpu", "megabytes", "limit")
-LIBRARIES = "benchmarks.scale.methods"
+LIBRARIES = [
+    "benchmarks.scale.data",
+    "benchmarks.scale.methods",
+    "abess",
+    "interpret.glassbox",
+]  # imported before a fit
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 UNIT = 1e6 if sys.platform == "darwin" else 1e3  # of ru_maxrss, in a megabyte
 
@@ -48,7 +52,7 @@ def run(cells: list[Cell], results: Scores, settings: Settings) -> list[str]:
     """Measure the cells that are not done, smaller ones first. Returns a line for each failure."""
     os.environ.update(dict.fromkeys(THREADS, str(settings.cores)), OMP_WAIT_POLICY="passive")
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload([LIBRARIES])
+    context.set_forkserver_preload(LIBRARIES)
     done = _finished(results.read(), settings.limit)
     trials = {str(cell): partial(_trial, cell, results, settings) for cell in cells if cell not in done}
     return resumable.run(trials, results, jobs=1)
@@ -85,7 +89,7 @@ def _in_a_process(cell: Cell, settings: Settings) -> dict[str, float | None]:
         answer = receive.recv()
     except EOFError:
         process.join()
-        if process.exitcode != -signal.SIGXCPU:
+        if process.exitcode != -signal.SIGPROF:
             raise MemoryError(f"the process died with exit code {process.exitcode}") from None
         return {"wall": None, "cpu": None, "megabytes": None}
     finally:
@@ -126,7 +130,7 @@ def _fit(cell: Cell, settings: Settings) -> dict[str, float | None]:
         method.fit(*data.make(40 * classes, 6, classes), max(6, classes))
     _forget_peak()
     before, start = _used(), time.perf_counter()
-    resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(before[0] + settings.limit), resource.RLIM_INFINITY))
+    signal.setitimer(signal.ITIMER_PROF, settings.limit)  # its signal ends the process
     method.fit(X, y, *terms, **parameters)
     wall, after = time.perf_counter() - start, _used()
     return {"wall": wall, "cpu": after[0] - before[0], "megabytes": after[1] - before[1]}
