@@ -54,9 +54,10 @@ def l1_logistic(X: np.ndarray, y: np.ndarray) -> None:
     known = inspect.signature(LogisticRegressionCV).parameters
     spelling: dict[str, Any] = {"penalty": "l1"}
     if "use_legacy_attributes" in known:  # scikit-learn 1.8
-        spelling = {"l1_ratios": (1.0,), "use_legacy_attributes": False, "scoring": "neg_log_loss"}
+        spelling = {"l1_ratios": (1.0,), "use_legacy_attributes": False}
     solver = "liblinear" if y.max() == 1 else "saga"
-    LogisticRegressionCV(solver=solver, cv=FOLDS, random_state=0, **spelling).fit(StandardScaler().fit_transform(X), y)
+    model = LogisticRegressionCV(solver=solver, cv=FOLDS, scoring="neg_log_loss", random_state=0, **spelling)
+    model.fit(StandardScaler().fit_transform(X), y)
 
 
 def boosting(X: np.ndarray, y: np.ndarray) -> None:

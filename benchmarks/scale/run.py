@@ -12,6 +12,7 @@ import sys
 import time
 import warnings
 from contextlib import suppress
+from dataclasses import asdict, fields
 from functools import partial
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -23,14 +24,9 @@ from benchmarks.scale.cells import MADE, REAL_SETS, Cell
 from smallearn._run import resumable
 from smallearn._run.resumable import Scores
 
-KEY = ("data", "rows", "columns", "classes", "terms", "method")
+KEY = tuple(field.name for field in fields(Cell))
 COLUMNS = (*KEY, "wall", "cpu", "megabytes", "limit")
-LIBRARIES = [
-    "benchmarks.scale.data",
-    "benchmarks.scale.methods",
-    "abess",
-    "interpret.glassbox",
-]  # imported before a fit
+LIBRARIES = ["benchmarks.scale.data", "benchmarks.scale.methods", "abess", "interpret.glassbox"]
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 UNIT = 1e6 if sys.platform == "darwin" else 1e3  # of ru_maxrss, in a megabyte
 
@@ -76,7 +72,7 @@ def _trial(cell: Cell, results: Scores, settings: Settings) -> list[dict[str, An
     if any(cell.at_least(cell_of(line)) for line in stopped.itertuples()):
         return []
     measured = _in_a_process(cell, settings)
-    return [{**dict(zip(KEY, map(cell.__getattribute__, KEY), strict=True)), **measured, "limit": settings.limit}]
+    return [{**asdict(cell), **measured, "limit": settings.limit}]
 
 
 def _in_a_process(cell: Cell, settings: Settings) -> dict[str, float | None]:
@@ -90,7 +86,7 @@ def _in_a_process(cell: Cell, settings: Settings) -> dict[str, float | None]:
     except EOFError:
         process.join()
         if process.exitcode != -signal.SIGPROF:
-            raise MemoryError(f"the process died with exit code {process.exitcode}") from None
+            raise RuntimeError(f"the process died with exit code {process.exitcode} (out of memory?)") from None
         return {"wall": None, "cpu": None, "megabytes": None}
     finally:
         process.kill()

@@ -52,7 +52,8 @@ def real_verdicts(results: Results) -> None:
         if ours is None:
             _judge(text, None)
         else:
-            _judge(f"{text} ({ours.wall:.1f} s)", ours.wall < seconds)  # not where it was stopped
+            took = "stopped" if np.isnan(ours.wall) else f"{ours.wall:.1f} s"
+            _judge(f"{text} ({took})", bool(ours.wall < seconds))
     _faster_than_ebm("on every real set", [(one[OURS], one[EBM]) for one in found.values()])
 
 
