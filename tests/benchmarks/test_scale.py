@@ -12,8 +12,9 @@ pytest.importorskip("resource")  # Windows has none
 
 from benchmarks.scale import data
 from benchmarks.scale.cells import AXES, Cell
-from benchmarks.scale.report import Results
+from benchmarks.scale.report import Measured, Results
 from benchmarks.scale.run import COLUMNS, scores
+from benchmarks.scale.verdicts import within
 
 ROOT = Path(__file__).parents[2]
 
@@ -68,6 +69,15 @@ def test_growth_is_the_exponent_from_the_first_size_that_counts(tmp_path):
     seconds = {size: 1e-5 * size**1.2 for size in rows.sizes} | {1_000: 50.0}
     results(tmp_path, *(f"made,{size},30,2,6,smallearn,1.0,{took},1.0,600.0" for size, took in seconds.items()))
     assert Results(scores(tmp_path).read()).growth(rows, "smallearn") == pytest.approx(1.2)
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "met"),
+    [(3.0, 2.0, True), (5.0, 2.0, False), (3.0, None, True), (25.0, None, None), (None, 2.0, False), (None, 9.0, None)],
+)
+def test_a_verdict_is_open_if_a_fit_was_stopped_too_early_to_tell(ours, theirs, met):
+    mine, other = (Measured(1.0, np.nan if cpu is None else cpu, 1.0, limit=10.0) for cpu in (ours, theirs))
+    assert within(mine, other, most=2.0) is met
 
 
 def test_a_cell_is_larger_only_if_no_size_is_smaller():
