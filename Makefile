@@ -7,9 +7,9 @@ BIN := $(VENV)/Scripts
 else
 BIN := $(VENV)/bin
 endif
-PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
+PIP := $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: help demo test test-all lint format bench bench-quality bench-concepts bench-devices same-models screenshots clean
+.PHONY: help demo test test-all lint format bench bench-scale bench-quality bench-concepts bench-devices same-models screenshots clean
 
 help:
 	@echo "make demo    the whole journey on the breast cancer data: fit, evaluate, explain, export, report"
@@ -17,6 +17,7 @@ help:
 	@echo "make test-all   those, then the tests that need compilers, databases and a browser (.ci/packages), with coverage"
 	@echo "make lint    ruff, mypy, import-linter, numpydoc"
 	@echo "make bench   time it against its rivals"
+	@echo "make bench-scale   seconds and memory as rows, columns, terms and classes grow, beside its rivals"
 	@echo "make bench-quality DATA=folder   compare accuracy at 3 to 16 terms with its rivals"
 	@echo "make bench-concepts   are true concepts (tic-tac-toe, hidden DNFs) learned exactly?"
 	@echo "make bench-devices   accuracy, bytes and cycles on three chips, beside emlearn, m2cgen and micromlgen"
@@ -53,6 +54,10 @@ format: $(VENV)/.lint
 bench: $(VENV)/.bench
 	$(BIN)/python -m benchmarks
 
+# More in ARGS: make bench-scale ARGS="--quick", ARGS="--data folder" for real sets.
+bench-scale: $(VENV)/.bench
+	$(BIN)/python -m benchmarks.scale $(ARGS)
+
 # More in ARGS: make bench-quality DATA=folder ARGS="--jobs 2 --sets wdbc,sonar"
 bench-quality: $(VENV)/.bench
 	@test -n "$(DATA)" || { echo "Which data? make bench-quality DATA=folder (MANIFEST.csv and the files it lists)"; exit 1; }
@@ -82,13 +87,14 @@ $(VENV)/.made:
 	@$(PYTHON) --version || { echo "Cannot run '$(PYTHON)'."; exit 1; }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "smallearn needs Python 3.11 or newer: make $(MAKECMDGOALS) PYTHON=/path/to/python3.11"; exit 1; }
-	@echo "Making the environment in $(VENV); the first time this takes a minute."
+	@echo "Making the environment in $(VENV); the first time this may take a minute."
 	@$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); echo "Python's venv module is missing (Debian: python3-venv)."; exit 1; }
-	@$(PIP) install --upgrade "pip>=25.1" # the first version that knows dependency groups
+	@$(PIP) --quiet install --upgrade "pip>=25.1" # the first version that knows dependency groups
 	@touch $@
 
+# Not compiled: that takes longer than all else, and Python compiles what it imports.
 $(VENV)/.cli: pyproject.toml $(VENV)/.made
-	$(PIP) install --editable ".[cli]"
+	$(PIP) install --no-compile --editable ".[cli]"
 	@touch $@
 
 $(VENV)/.test $(VENV)/.lint $(VENV)/.bench: $(VENV)/.%: pyproject.toml $(VENV)/.made

@@ -9,7 +9,6 @@ from functools import partial
 
 import pytest
 
-from smallearn._run import resumable
 from smallearn._run.resumable import ForeignFileError, Scores, run
 
 
@@ -132,12 +131,6 @@ def test_a_failure_is_reported_and_leaves_no_line_and_the_others_run(tmp_path, c
     assert failures == ["bad: ArithmeticError: no solution"]
     assert capsys.readouterr().err == "Failed: bad: ArithmeticError: no solution\n"
     assert scores.done() == {("a",), ("b",)}
-
-
-def test_progress_is_reported_now_and_then_where_there_is_no_terminal(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr(resumable, "REPORT_SECONDS", 0.0)
-    run({name: partial(trial, name) for name in "ab"}, scores_in(tmp_path), 1)
-    assert capsys.readouterr().err == "1 of 2 fits done\n2 of 2 fits done\n"
 
 
 def test_a_worker_that_dies_ends_the_run_and_says_what_was_not_done(tmp_path):

@@ -1,4 +1,4 @@
-"""Progress of long work: one line on stderr that overwrites itself, on a terminal only."""
+"""Progress of long work, on stderr: a line that overwrites itself on terminals and in notebooks; lines in a log."""
 
 import sys
 import time
@@ -7,13 +7,17 @@ from typing import Self
 
 _WIDTH = 78  # of the line, in characters
 _BAR = 24
+_FIRST_SECONDS, _REDRAW_SECONDS = 1.0, 0.1  # a bar appears after the first, and changes no more often than the second
+_LOG_SECONDS, _MOST_LOG_SECONDS = 10.0, 600.0  # a log gets its first line after the first, then at twice the interval
+_FORECAST_SECONDS, _FORECAST_CHANGE = 0.5, 1.5  # a forecast changes once in this time, and by no more than this factor
 
 
 class _Line:
-    """A context manager with a line of the terminal, which is cleared at the end."""
+    """A context manager with a line that is written again and again, and cleared at the end."""
 
     def __init__(self) -> None:
-        self._terminal = sys.stderr.isatty()
+        notebook = type(sys.stderr).__module__.startswith("ipykernel.")  # it is no terminal but goes back on \r too
+        self._overwrites = notebook or sys.stderr.isatty()
         self._written = False
 
     def _write(self, text: str) -> None:
@@ -33,33 +37,99 @@ class _Line:
 class Bar(_Line):
     """A progress bar: ``with Bar(total, "fits") as bar: bar.step()``.
 
-    It appears after a second, on a terminal, if ``shown``. ``unit`` is what is counted.
+    On a terminal and in notebooks it appears after a second. Elsewhere there is a line after ten seconds, then at
+    growing intervals. It says how long the rest will take, see `_Forecast`.
+
+    Parameters
+    ----------
+    total : int
+        How many steps there are. May be assigned later.
+    unit : str
+        What is counted.
+    shown : bool, default=True
+        False: print nothing.
+    work : float or None, default=None
+        The work of all steps, if they differ: see `step`. May be assigned later. None: ``total``.
     """
 
-    def __init__(self, total: int, unit: str, shown: bool = True):
+    def __init__(self, total: int, unit: str, shown: bool = True, work: float | None = None):
         super().__init__()
         self.total, self.unit, self.done = total, unit, 0
-        self._shown = shown and self._terminal
-        self._start = time.monotonic()
+        self.work, self._worked = work, 0.0
+        self._shown = shown
+        self._last = time.monotonic()
+        self._interval = _REDRAW_SECONDS if self._overwrites else _LOG_SECONDS
+        self._due = self._last + (_FIRST_SECONDS if self._overwrites else _LOG_SECONDS)
+        self._forecast = _Forecast()
 
-    def step(self, count: int = 1) -> None:
-        """Count ``count`` more as done."""
-        self.done += count
-        elapsed = time.monotonic() - self._start
-        if self._shown and self.done and elapsed > 1.0:
-            share = self.done / max(1, self.total)
+    def step(self, count: int = 1, work: float | None = None) -> None:
+        """Count ``count`` more as done; ``work`` is theirs, by default ``count``."""
+        now = time.monotonic()
+        amount = float(count if work is None else work)
+        self._forecast.step(self._worked, amount, now - self._last)
+        self.done, self._worked, self._last = self.done + count, self._worked + amount, now
+        total_work = float(self.total if self.work is None else self.work)
+        self._forecast.update(total_work - self._worked, now)
+        if self._shown and self.done and now >= self._due:
+            self._show(min(1.0, self._worked / total_work) if total_work > 0.0 else 1.0)
+            self._due = now + self._interval
+
+    def _show(self, share: float) -> None:
+        text = f"{self.done}/{self.total} {self.unit}"
+        if self._forecast.left is not None:
+            text += f", {_duration(self._forecast.left)} left"
+        if self._overwrites:
             filled = int(_BAR * share)
-            left = elapsed / share - elapsed
-            self._write(
-                f"[{'█' * filled}{'·' * (_BAR - filled)}] {self.done}/{self.total} {self.unit}, {left:.0f} s left"
-            )
+            self._write(f"[{'█' * filled}{'·' * (_BAR - filled)}] {text}")
+        elif self.done != self.total:
+            print(f"smallearn: {text}", file=sys.stderr, flush=True)
+            self._interval = min(2.0 * self._interval, _MOST_LOG_SECONDS)
+
+
+class _Forecast:
+    """How long the rest of the work takes, at the speed of late.
+
+    The speed is an average in which a step counts by the cube of the work done before it. So the first one, which may
+    compile, does not count, and other early ones soon hardly do. From one update to the next the forecast changes by no
+    more than half, besides the time that has passed.
+    """
+
+    def __init__(self) -> None:
+        self.left: float | None = None  # seconds; None: there is nothing yet to tell it from
+        self._updated = 0.0
+        self._seconds = self._work = 0.0  # weighted sums over the steps
+
+    def step(self, before: float, work: float, seconds: float) -> None:
+        """Learn from a step: the work done before it, its own, and the seconds that it took."""
+        self._seconds += before**3 * seconds
+        self._work += before**3 * work
+
+    def update(self, work: float, now: float) -> None:
+        """Forecast the seconds that the ``work`` left takes."""
+        if self._work <= 0.0 or (self.left is not None and now < self._updated + _FORECAST_SECONDS):
+            return
+        left = max(0.0, work) * self._seconds / self._work
+        if self.left is not None:
+            passed = now - self._updated
+            least = (self.left - passed) / _FORECAST_CHANGE
+            most = max(self.left, passed) * _FORECAST_CHANGE + 1.0
+            left = min(max(left, least), most)
+        self.left, self._updated = left, now
+
+
+def _duration(seconds: float) -> str:
+    """``8 s``, ``3 min``, ``2 h 05 min``."""
+    if seconds < 100.0:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60.0)
+    return f"{minutes} min" if minutes < 100 else f"{minutes // 60} h {minutes % 60:02d} min"
 
 
 class Status(_Line):
     """A line of text about work in progress: ``with Status(verbose) as status: status.update("…")``.
 
-    At most two updates a second are printed: on a terminal each overwrites the one before; elsewhere each is a line
-    of its own, if ``verbose``.
+    At most two updates a second are printed: on a terminal and in notebooks each overwrites the one before; elsewhere
+    each is a line of its own, if ``verbose``.
     """
 
     def __init__(self, verbose: bool):
@@ -73,7 +143,7 @@ class Status(_Line):
         if now - self._last < 0.5:
             return
         self._last = now
-        if self._terminal:
+        if self._overwrites:
             self._write(text)
         elif self._verbose:
             print(text, file=sys.stderr)

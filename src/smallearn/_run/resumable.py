@@ -9,7 +9,6 @@ import multiprocessing
 import os
 import signal
 import sys
-import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
@@ -22,8 +21,6 @@ from threadpoolctl import threadpool_limits
 
 from smallearn._run.files import draft_of, write_whole
 from smallearn._run.progress import Bar
-
-REPORT_SECONDS = 60.0  # between two lines about progress where there is no terminal for a bar
 
 Row = dict[str, Any]
 Trials = Mapping[str, Callable[[], list[Row]]]
@@ -113,7 +110,6 @@ def run(trials: Trials, scores: Scores, jobs: int) -> list[str]:
     """
     scores.prepare()
     failures: list[str] = []
-    reported = time.monotonic()
     with Bar(len(trials), "fits") as bar:
         for name, future in _completed(trials, jobs):
             try:
@@ -125,9 +121,6 @@ def run(trials: Trials, scores: Scores, jobs: int) -> list[str]:
                 failures.append(f"{name}: {type(error).__name__}: {error}")
                 print(f"Failed: {failures[-1]}", file=sys.stderr, flush=True)
             bar.step()
-            if not sys.stderr.isatty() and time.monotonic() - reported > REPORT_SECONDS:
-                reported = time.monotonic()
-                print(f"{bar.done} of {bar.total} fits done", file=sys.stderr, flush=True)
     return failures
 
 

@@ -35,6 +35,8 @@ def compare(arguments: argparse.Namespace, model: SMaLLModel, rows: "ModelRows",
     They train on ``--train``, or on the rows themselves by cross-validation. If these are too few to train on, a note
     says so and the result is None.
     """
+    from threadpoolctl import threadpool_limits
+
     from smallearn.cli.io.model_rows import required_target
     from smallearn.cli.io.tables import ReadOptions, open_table
     from smallearn.cli.io.training import convert_for_training, convert_like
@@ -56,7 +58,8 @@ def compare(arguments: argparse.Namespace, model: SMaLLModel, rows: "ModelRows",
         X = convert_like(training, rows.table, rows.X.index.to_numpy(), SILENT)
         test = X, rows.y.astype(str)
         same = None if model.data is None else _is_training_table(model, table, target)
-    with console.progress(N_FAMILIAR, "standard models") as bar:
+    # On one thread: on small tables the threads of gradient boosting mostly wait, for seconds where a core is busy.
+    with threadpool_limits(1), console.progress(N_FAMILIAR, "standard models") as bar:
         return familiar(training.X, training.y.astype(str), test, same, step=bar.step)
 
 

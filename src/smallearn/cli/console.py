@@ -49,7 +49,7 @@ class Console:
         print(coloured(text, RED, sys.stderr), file=sys.stderr, flush=True)
 
     def progress(self, total: int, unit: str) -> Bar:
-        """A progress bar, which only a terminal shows."""
+        """A progress bar, or lines about progress where there is no terminal."""
         return Bar(total, unit, not self.quiet)
 
 

@@ -74,10 +74,10 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
     folder = arguments.output
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        console.note(f"In the folder {folder}:")
         WRITE_DATA[arguments.journey](folder)
     except OSError as error:
         raise CommandError(f"{show(str(folder))} cannot be written to: {error.strerror}") from None
-    console.note(f"In the folder {folder}:")
     with chdir(folder):
         for line in JOURNEYS[arguments.journey]:
             print(heading(f"\n$ smallearn {line}"), flush=True)

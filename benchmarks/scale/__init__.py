@@ -1,0 +1,1 @@
+"""How seconds and memory grow with rows, columns, terms and classes: smallearn beside standard methods."""
