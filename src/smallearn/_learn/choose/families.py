@@ -155,25 +155,49 @@ def _allowed(kind: Sequence[str], literals: str, n_columns: int) -> np.ndarray:
     return ~cut if literals == "raw" else names != RAW if literals == "thresholds" else np.ones(n_columns, dtype=bool)
 
 
-def train_family(
-    task: Task, training: TrainingSet, family: Family, n_init: int, thorough: bool = False
-) -> dict[tuple[float, int], State]:
-    """A model of every size at every λ of the family, by ``(alpha, n_terms)``.
+Models = dict[tuple[float, int], State]
+"""Trained models by λ and number of terms."""
+
+
+def train_family(task: Task, training: TrainingSet, family: Family, n_init: int, thorough: bool = False) -> Models:
+    """A model of every size at every λ of the family.
 
     One λ starts afresh, the others from its models. ``thorough`` tries starts of every kind, not k-means alone.
     """
-    first = family.alphas[len(family.alphas) // 2]
-    problem, rows = training.problem, training.rows(family.owner)
-    search = task.search(rows, family, first, training.columns)
-    counts = task.counts(family, problem.code)
+    search = _search(task, training, family)
+    counts = task.counts(family, training.problem.code)
     if thorough:
-        rng = np.random.RandomState(task.seed)
         assignments = starts.best(
-            problem, rows, search.penalty, counts, kind="auto", n_init=n_init, rng=rng, columns=training.columns
+            training.problem,
+            search.rows,
+            search.penalty,
+            counts,
+            kind="auto",
+            n_init=n_init,
+            rng=np.random.RandomState(task.seed),
+            columns=training.columns,
         )
     else:
         assignments = training.by_kmeans(counts, n_init)
-    path = search.trace(assignments, task.min_terms, task.max_terms)
+    return _at_each_alpha(search, family, search.trace(assignments, task.min_terms, task.max_terms))
+
+
+def look_at_family(task: Task, training: TrainingSet, family: Family) -> Models:
+    """A quick look at some models of a family: from one start, without swaps."""
+    search = _search(task, training, family)
+    start = training.by_kmeans(task.counts(family, training.problem.code), 1)[0]
+    return _at_each_alpha(search, family, search.look(start, task.max_terms))
+
+
+def _search(task: Task, training: TrainingSet, family: Family) -> SupportSearch:
+    """The search at the λ that starts afresh."""
+    first = family.alphas[len(family.alphas) // 2]
+    return task.search(training.rows(family.owner), family, first, training.columns)
+
+
+def _at_each_alpha(search: SupportSearch, family: Family, path: dict[int, State]) -> Models:
+    """The models of a search, and refitted at the other values of λ."""
+    first = search.penalty.alpha
     models = {(first, size): state for size, state in path.items()}
     for alpha in family.alphas:
         if alpha != first:

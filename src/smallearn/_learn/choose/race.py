@@ -11,7 +11,7 @@ import numpy as np
 from joblib import effective_n_jobs
 from sklearn.utils.parallel import Parallel, delayed
 
-from smallearn._learn.choose.families import CandidateModel, Family, Task, train_family
+from smallearn._learn.choose.families import CandidateModel, Family, Task, look_at_family, train_family
 from smallearn._learn.choose.folds import Fold, counts_rows
 from smallearn._learn.choose.results import Results
 from smallearn._learn.choose.scores import FoldScore, score_fold
@@ -23,7 +23,7 @@ from smallearn.model._decision import class_scores
 AFTER_LOOK, AFTER_FIRST = 8, 4  # families left after the quick look, and after the first folds
 FIRST_ROWS = 150  # least number of rows that the first folds hold out
 MOST_HELD_OUT = 20_000  # held-out rows that a candidate model is scored on
-FEWEST_FOLDS = 3  # after which a family that is far behind is dropped
+FEWEST_FOLDS = 2  # after which a family that is far behind is dropped
 OUT, LAG = 2.0, 0.0  # standard errors behind the best family, and behind the best single prototype
 FOLD_STARTS = 3  # starts of the search in each fold
 MANY_PROTOTYPES = 6  # from here on as many starts as prototypes: with more of them a search gets stuck more easily
@@ -33,7 +33,7 @@ def race(task: Task, families: list[Family], folds: list[Fold], n_jobs: int | No
     """The scores of the candidate models of all families; of those that fell behind, on the first folds only."""
     n_rows = count_rows(task.problem, task.problem)
     first = min(-(-FIRST_ROWS // max(1, int(np.sum(folds[0].validates)))), len(folds) // 2)
-    look, results = Results(len(folds), n_rows), Results(len(folds), n_rows)
+    looked, results = Results(len(folds), n_rows), Results(len(folds), n_rows)
     left = families
     looks = len(families) > AFTER_LOOK and first > 0
     most = min(len(families), AFTER_LOOK + AFTER_LOOK // 2) if looks else len(families)
@@ -41,24 +41,24 @@ def race(task: Task, families: list[Family], folds: list[Fold], n_jobs: int | No
     tracks = _Tracks(task, folds, first)
     with Bar(total, "fits", verbose >= 0) as bar:
 
-        def run(into: Results, numbers: range, n_starts: int) -> None:
-            for fold, scores, count in tracks.run(left, numbers, n_starts, n_jobs):
+        def run(into: Results, numbers: range, look: bool = False) -> None:
+            for fold, scores, count in tracks.run(left, numbers, look, n_jobs):
                 into.enter(fold, scores)
                 bar.step(count)
 
         if looks:
-            run(look, range(first), 1)
-            left = survivors(look, left, AFTER_LOOK)
+            run(looked, range(first), look=True)
+            left = survivors(looked, left, AFTER_LOOK)
             bar.total = bar.done + _planned(len(left), first, len(folds))
         if len(left) > AFTER_FIRST and first:
-            run(results, range(first), FOLD_STARTS)
+            run(results, range(first))
             left = survivors(results, left, AFTER_FIRST)
         else:
             first = 0
         for fold in range(first, len(folds)):
             left = contenders(results, left, fold)
             bar.total = bar.done + len(left) * (len(folds) - fold)
-            run(results, range(fold, fold + 1), FOLD_STARTS)
+            run(results, range(fold, fold + 1))
     return results if results.complete() else results.with_smaller_models()
 
 
@@ -70,7 +70,7 @@ class _Tracks:
         self._kept: dict[int, _Track] = {}
 
     def run(
-        self, families: list[Family], numbers: range, n_starts: int, n_jobs: int | None
+        self, families: list[Family], numbers: range, look: bool, n_jobs: int | None
     ) -> Iterator[tuple[int, dict[CandidateModel, FoldScore], int]]:
         """For some families and folds: the fold, the scores of candidate models, and of how many families they are.
 
@@ -80,14 +80,14 @@ class _Tracks:
             for fold in numbers:
                 track = self._track(fold)
                 for family in families:
-                    yield fold, track.score(family, _starts(family, n_starts)), 1
+                    yield fold, track.score(family, look), 1
             return
         jobs = effective_n_jobs(n_jobs)
         shares = max(1, min(len(families), -(-jobs // len(numbers)) if len(numbers) else 1))
         parts = [(fold, families[share::shares]) for fold in numbers for share in range(shares)]
         for begin in range(0, len(parts), jobs):  # fits between two updates of the bar
             some = parts[begin : begin + jobs]
-            work = (delayed(_score_families)(self._track(fold), part, n_starts) for fold, part in some)
+            work = (delayed(_score_families)(self._track(fold), part, look) for fold, part in some)
             for (fold, part), scores in zip(some, Parallel(n_jobs=n_jobs)(work), strict=True):
                 yield fold, scores, len(part)
 
@@ -114,11 +114,12 @@ class _Track:
     def __reduce__(self):  # without what the searches have read
         return _Track, (self._task, self._held_out, self._n_rows)
 
-    def score(self, family: Family, n_starts: int) -> dict[CandidateModel, FoldScore]:
-        """Train a family and score its models on the held-out rows."""
-        task, held_out = self._task, self._held_out
+    def score(self, family: Family, look: bool) -> dict[CandidateModel, FoldScore]:
+        """Train a family, or take a quick look at it, and score its models on the held-out rows."""
+        task, training, held_out = self._task, self._training, self._held_out
+        models = look_at_family(task, training, family) if look else train_family(task, training, family, _starts(family))
         scores = {}
-        for (alpha, n_terms), state in train_family(task, self._training, family, n_starts).items():
+        for (alpha, n_terms), state in models.items():
             Z = weighted_sums(self._columns, state)
             decision = class_scores(Z.T, state.assignment.owner, len(held_out.classes))
             candidate = CandidateModel(family=family, alpha=alpha, n_terms=n_terms)
@@ -126,10 +127,10 @@ class _Track:
         return scores
 
 
-def _score_families(track: _Track, families: list[Family], n_starts: int) -> dict[CandidateModel, FoldScore]:
+def _score_families(track: _Track, families: list[Family], look: bool) -> dict[CandidateModel, FoldScore]:
     scores: dict[CandidateModel, FoldScore] = {}
     for family in families:
-        scores |= track.score(family, _starts(family, n_starts))
+        scores |= track.score(family, look)
     return scores
 
 
@@ -191,5 +192,5 @@ def _planned(n_families: int, first: int, n_folds: int) -> int:
     return n_families * first + min(n_families, AFTER_FIRST + AFTER_FIRST // 2) * (n_folds - first)
 
 
-def _starts(family: Family, n_starts: int) -> int:
-    return family.n_prototypes if family.n_prototypes >= MANY_PROTOTYPES and n_starts > 1 else n_starts
+def _starts(family: Family) -> int:
+    return family.n_prototypes if family.n_prototypes >= MANY_PROTOTYPES else FOLD_STARTS

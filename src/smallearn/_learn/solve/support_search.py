@@ -34,7 +34,6 @@ from smallearn.model._decision import class_scores
 SHORTLIST = 12  # candidate terms whose gain is computed with the present weights free to change
 SMALL = 24  # terms, up to which models of every size are found
 REMOVALS = 4  # the least useful terms, which are tried for a swap
-POLISHED = 2  # starts, of those that are grown
 LEAST_FALL = 1e-4  # a swap must lower the objective by this share of it
 MOST_REFITS = 20  # rounds of moving rows and refitting
 EASILY_STUCK = 3  # from this number of prototypes on, each is tried from new rows
@@ -396,21 +395,27 @@ class SupportSearch:
         """A model of each size up to ``most``.
 
         With one prototype for each class the path goes upward; there is only one start. With more, it goes downward to
-        ``least`` from the best of the models of full size. A single start is a quick look.
+        ``least`` from the best of the models of full size.
         """
-        by_size: dict[int, State] = {}
         if starts[0].one_per_class:
-            for state in self.upward(self.start(starts[0]), most, 2):
-                by_size[self.size(state)] = state
-            return by_size or {0: self.start(starts[0])}
+            path = list(self.upward(self.start(starts[0]), most, 2)) or [self.start(starts[0])]
+            return {self.size(state): state for state in path}
         grown = [self._grow_and_reassign(self.fixed().start(start), most) for start in starts]
-        grown = sorted(grown, key=self.merit, reverse=True)[:POLISHED]
-        full = max((self._fill_and_swap(state, most) for state in grown), key=self.merit)
+        full = self._fill_and_swap(max(grown, key=self.merit), most)
         if len(starts) > 1 and len(full.assignment.owner) >= EASILY_STUCK and most <= MOST_RESEEDED:
             full = self.reseed(full, most)
-        for state in [full, *self.downward(full, max(1, least), 1)]:
-            by_size[self.size(state)] = state
-        return by_size
+        path = [full, *self.downward(full, max(1, least), 1)]
+        return {self.size(state): state for state in path}
+
+    def look(self, start: Assignment, most: int) -> dict[int, State]:
+        """A quick look at what models of up to ``most`` terms can reach: without swaps, and with more than one
+        prototype for a class only at full size."""
+        if start.one_per_class:
+            path = list(self.upward(self.start(start), most, 0)) or [self.start(start)]
+            return {self.size(state): state for state in path}
+        grown = self._grow_and_reassign(self.fixed().start(start), most)
+        full = self.drop_unused(self.grow_to(grown, most))
+        return {self.size(full): full}
 
 
 def step_at(size: int) -> int:
