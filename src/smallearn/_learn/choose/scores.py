@@ -68,19 +68,24 @@ def score_fold(scoring: Scoring, decision: np.ndarray, held_out: Problem, n_rows
     if scoring is None:  # the deciding score follows class_weight, as training does
         each = blend(decision, held_out.code)
         return FoldScore(
-            reported=float(weight @ correct),
-            deciding=float(class_weight @ each),
+            reported=_mean(weight, correct),
+            deciding=_mean(class_weight, each),
             rows=RowScores(score=each.astype(np.float32), weight=class_weight, n_rows=n_rows),
             correct=correct,
         )
     if scoring == "accuracy":
-        value, each, counted = float(weight @ correct), correct.astype(np.float32), correct
+        value, each, counted = _mean(weight, correct), correct.astype(np.float32), correct
     else:
         loss = log_loss(decision, held_out.code)
-        value, each, counted = -float(weight @ loss), -loss.astype(np.float32), None
+        value, each, counted = -_mean(weight, loss), -loss.astype(np.float32), None
     return FoldScore(
         reported=value, deciding=value, rows=RowScores(score=each, weight=weight, n_rows=n_rows), correct=counted
     )
+
+
+def _mean(weight: np.ndarray, values: np.ndarray) -> float:
+    """The weighted mean, for weights that sum to 1. Not by BLAS, which starts threads for it."""
+    return float(np.sum(weight * values))
 
 
 class _Scored(ClassifierMixin, BaseEstimator):

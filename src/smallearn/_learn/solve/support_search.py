@@ -317,7 +317,7 @@ class SupportSearch:
         """How well the model classifies the rows by the greatest score, which is how it is used: the objective, which
         sums over prototypes, favours few of them on noisy labels. Rounded, so that ties are ties."""
         decision = class_scores(state.Z.T, state.assignment.owner, self.labels.roles(state.assignment).n_classes)
-        return round(float(self.labels.weight @ blend(decision, self.labels.code)), 9)
+        return round(float(np.sum(self.labels.weight * blend(decision, self.labels.code))), 9)
 
     def reseed(self, state: State, size: int) -> State:
         """Start each prototype again from other rows, one after the other, where that makes a better model."""
