@@ -148,29 +148,22 @@ def log_of(x):
 
 
 @compiled
-def make_tile(p, width):
-    """Space for the scores, the roles and the sums of a tile of rows that are ``width`` numbers long."""
-    size = min(TILE, max(16, TILE_ENTRIES // max(1, width) // 8 * 8))
-    return (
-        np.zeros((p, size)),
-        np.empty(size, dtype=np.int64),
-        np.empty(size, dtype=np.int64),
-        np.empty(size),
-        np.empty((3, size)),
-    )
+def tile_size(width):
+    """The number of rows in a tile, for rows of ``width`` numbers."""
+    return min(TILE, max(16, TILE_ENTRIES // max(1, width) // 8 * 8))
 
 
 @compiled
-def softmax_tile(tile, offset, roles, begin):
-    """As `softmax_residual` for the rows from ``begin`` on, all at once: replaces ``z`` in ``tile``, the scores without
+def softmax_tile(z, work, offset, roles, begin):
+    """As `softmax_residual` for the rows from ``begin`` on, all at once: replaces ``z`` (p × rows), the scores without
     ``offset``, by the probabilities ``π``. Returns the weighted sums of loss and conjugate.
 
-    Past the last row the tile is filled up with rows of weight 0.
+    Past the last row the tile is filled up with rows of weight 0. ``work`` (6 × rows) keeps own prototype, class and
+    weight of the rows in its first three rows.
     """
-    z, own, code, weight, work = tile
     all_own, all_code, all_weight, owner, has_zero = roles
-    top, total, mean = work[0], work[1], work[2]
-    size = own.shape[0]
+    own, code, weight, top, total, mean = work[0], work[1], work[2], work[3], work[4], work[5]
+    size = z.shape[1]
     count = min(size, all_own.shape[0] - begin)
     for r in range(count):
         own[r] = all_own[begin + r]
@@ -178,6 +171,7 @@ def softmax_tile(tile, offset, roles, begin):
         weight[r] = all_weight[begin + r]
     for r in range(count, size):
         own[r] = NO_PROTOTYPE
+        code[r] = 0.0
         weight[r] = 0.0
     for r in range(size):
         top[r] = 0.0 if has_zero else -np.inf
@@ -218,12 +212,12 @@ def softmax_tile(tile, offset, roles, begin):
 
 
 @compiled
-def residual_tile(tile):
+def residual_tile(z, work):
     """Replace the probabilities by the residuals ``weight (π_j - [j = own])``."""
-    pi, own, _, weight, _ = tile
-    for j in range(pi.shape[0]):
-        for r in range(own.shape[0]):
-            pi[j, r] = weight[r] * (pi[j, r] - 1.0 if own[r] == j else pi[j, r])
+    own, weight = work[0], work[2]
+    for j in range(z.shape[0]):
+        for r in range(z.shape[1]):
+            z[j, r] = weight[r] * (z[j, r] - 1.0 if own[r] == j else z[j, r])
 
 
 # --- passes over the rows ------------------------------------------------------------------------------------------
@@ -308,19 +302,19 @@ def dense_pass(X, mean, inverse, W, roles, G):
     m, n = X.shape
     V = fold_scale(W, inverse)
     offset = W[:, n].copy() if W.shape[1] > n else np.zeros(W.shape[0])
-    tile = make_tile(V.shape[0], n)
-    z = tile[0]
+    z = np.zeros((V.shape[0], tile_size(n)))
+    work = np.empty((6, z.shape[1]))
     raw = np.zeros(V.shape)
     total = np.zeros(G.shape[0])
     loss = 0.0
     conjugate = 0.0
     for begin in range(0, m, z.shape[1]):
         score_tile(X, mean, V, begin, z)
-        tile_loss, tile_conjugate = softmax_tile(tile, offset, roles, begin)
+        tile_loss, tile_conjugate = softmax_tile(z, work, offset, roles, begin)
         loss += tile_loss
         conjugate += tile_conjugate
         if G.shape[0]:
-            residual_tile(tile)
+            residual_tile(z, work)
             add_tile(X, mean, z, begin, raw)
             for j in range(G.shape[0]):
                 total[j] += z[j].sum()
@@ -338,8 +332,8 @@ def sparse_pass(data, indices, indptr, W, offset, roles, G, total):
     caller centres ``G`` by a rank-one correction."""
     m = indptr.shape[0] - 1
     p = W.shape[0]
-    tile = make_tile(p, 1)
-    z = tile[0]
+    z = np.zeros((p, tile_size(1)))
+    work = np.empty((6, z.shape[1]))
     loss = 0.0
     conjugate = 0.0
     for begin in range(0, m, z.shape[1]):
@@ -350,11 +344,11 @@ def sparse_pass(data, indices, indptr, W, offset, roles, G, total):
                 for e in range(indptr[begin + r], indptr[begin + r + 1]):
                     dot += data[e] * W[j, indices[e]]
                 z[j, r] = dot
-        tile_loss, tile_conjugate = softmax_tile(tile, offset, roles, begin)
+        tile_loss, tile_conjugate = softmax_tile(z, work, offset, roles, begin)
         loss += tile_loss
         conjugate += tile_conjugate
         if G.shape[0]:
-            residual_tile(tile)
+            residual_tile(z, work)
             for r in range(rows):
                 for j in range(p):
                     share = z[j, r]
@@ -377,8 +371,8 @@ def literal_pass(X, mean, inverse, W, bins, first, table, offset, roles, G, hist
     m, n = X.shape
     p = table.shape[0]
     V = fold_scale(W, inverse)
-    tile = make_tile(V.shape[0], n + bins.shape[1])
-    z = tile[0]
+    z = np.zeros((V.shape[0], tile_size(n + bins.shape[1])))
+    work = np.empty((6, z.shape[1]))
     raw = np.zeros(V.shape)
     loss = 0.0
     conjugate = 0.0
@@ -391,11 +385,11 @@ def literal_pass(X, mean, inverse, W, bins, first, table, offset, roles, G, hist
                 for f in range(bins.shape[1]):
                     dot += table[j, first[f] + bins[begin + r, f]]
                 z[j, r] += dot
-        tile_loss, tile_conjugate = softmax_tile(tile, offset, roles, begin)
+        tile_loss, tile_conjugate = softmax_tile(z, work, offset, roles, begin)
         loss += tile_loss
         conjugate += tile_conjugate
         if G.shape[0]:
-            residual_tile(tile)
+            residual_tile(z, work)
             add_tile(X, mean, z, begin, raw)
             for r in range(rows):
                 for j in range(p):
@@ -444,9 +438,10 @@ def curvature_pass(X, mean, inverse, theta, column, roles, g, H):
     """
     m, n = X.shape
     p, width = theta.shape
-    tile = make_tile(p, p * width)
-    z, _, _, weight, _ = tile
-    size = z.shape[1]
+    size = tile_size(p * width)
+    z = np.zeros((p, size))
+    work = np.empty((6, size))
+    weight = work[2]
     x = np.zeros((p, width, size))
     none = np.zeros(p)
     bend = np.empty(size)
@@ -467,7 +462,7 @@ def curvature_pass(X, mean, inverse, theta, column, roles, g, H):
                     entry[r] = (X[begin + r, c] - mean[c]) * inverse[c] if c < n else 1.0
                 for r in range(size):
                     z[j, r] += theta[j, a] * entry[r]
-        tile_loss, tile_conjugate = softmax_tile(tile, none, roles, begin)
+        tile_loss, tile_conjugate = softmax_tile(z, work, none, roles, begin)
         loss += tile_loss
         conjugate += tile_conjugate
         for j in range(p):
@@ -484,7 +479,7 @@ def curvature_pass(X, mean, inverse, theta, column, roles, g, H):
                         for r in range(size):
                             dot += lift[r] * y[r]
                         H[j, a, other, b] += dot
-        residual_tile(tile)
+        residual_tile(z, work)
         for j in range(p):
             for a in range(width):
                 entry = x[j, a]
