@@ -24,6 +24,8 @@ BLOCK_ENTRIES = 1 << 18
 MOST_BLOCKS = 64
 # Up to this many columns of a sparse matrix are made dense when they are restricted to; more stay sparse.
 MOST_DENSE_COLUMNS = 100
+# Sets of columns that rows in memory are remembered for: those of the solver and those of the refit.
+MOST_REMEMBERED = 2
 # Rows are standardised for BLAS in chunks that stay in the cache.
 CHUNK_ENTRIES = 1 << 16
 
@@ -86,6 +88,9 @@ class TrainingRows(Protocol):
     def restrict(self, columns: np.ndarray) -> "TrainingRows":
         """The same rows with some of the columns (in ascending order), in memory."""
 
+    def narrow(self, columns: np.ndarray) -> "TrainingRows":
+        """As ``restrict``; for the same columns as lately, the same rows again."""
+
     def columns(self, columns: np.ndarray) -> np.ndarray:
         """Some of the columns (in ascending order), standardised, as an array."""
 
@@ -93,7 +98,22 @@ class TrainingRows(Protocol):
         """Gradient and curvature of every column: ``Σ_i S_ij x_i`` and ``Σ_i curvature_ij x_i²``, both p × d."""
 
 
-class DenseRows:
+class RemembersColumns:
+    """Rows that remember what they were last restricted to. A solver works on some columns and a refit on others, in
+    turn, and mostly on the same ones as before."""
+
+    _recent: "tuple[tuple[bytes, TrainingRows], ...]" = ()
+
+    def narrow(self, columns: np.ndarray) -> "TrainingRows":
+        key = columns.tobytes()
+        known = [rows for other, rows in self._recent if other == key]
+        rows = known[0] if known else self.restrict(columns)  # type: ignore[attr-defined]
+        others = [entry for entry in self._recent if entry[0] != key]
+        self._recent = ((key, rows), *others[: MOST_REMEMBERED - 1])
+        return rows
+
+
+class DenseRows(RemembersColumns):
     """Rows of a C-ordered float array: ``x = (X - mean) * inverse_scale``, then a 1 if there is an intercept."""
 
     def __init__(self, X: np.ndarray, scaling: Scaling, *, intercept: bool, labels: Labels, n_jobs: int = 1):
@@ -163,7 +183,7 @@ class DenseRows:
             yield chunk, x
 
 
-class SparseRows:
+class SparseRows(RemembersColumns):
     """Rows of a CSR matrix, never made dense: scale and mean act on ``W`` and on the sums."""
 
     def __init__(self, X: Any, scaling: Scaling, *, intercept: bool, labels: Labels, n_jobs: int = 1):
