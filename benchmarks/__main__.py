@@ -1,12 +1,13 @@
-"""``python -m benchmarks [NAME …]``: run all or some of solvers, fits, certificates, selection, startup."""
+"""``python -m benchmarks [NAME …]``: run all or some of solvers, fits, passes, certificates, selection, startup."""
 
 import sys
 
-from benchmarks import certificates, fits, selection, solvers, startup
+from benchmarks import certificates, fits, passes, selection, solvers, startup
 
 PARTS = {
     "solvers": solvers.main,
     "fits": fits.main,
+    "passes": passes.main,
     "certificates": certificates.main,
     "selection": selection.main,
     "startup": startup.main,
