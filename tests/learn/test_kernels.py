@@ -46,9 +46,7 @@ def test_a_tile_has_the_losses_and_residuals_of_its_rows(has_zero, seed, m, spre
     kernels.residual_tile(z, work)
     expected, s = np.zeros(2), np.empty(len(owner))
     for i in range(m):
-        expected += roles[2][i] * np.array(
-            kernels.softmax_residual(Z[i] + offset, own[i], code[i], owner, has_zero, s)
-        )
+        expected += roles[2][i] * np.array(kernels.softmax_residual(Z[i] + offset, own[i], code[i], owner, has_zero, s))
         np.testing.assert_allclose(z[:, i], roles[2][i] * s, rtol=1e-12, atol=1e-15)
     np.testing.assert_allclose([loss, conjugate], expected, rtol=1e-12, atol=1e-13)
     assert not z[:, m:].any()

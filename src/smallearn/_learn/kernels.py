@@ -95,7 +95,7 @@ def conjugate_of(s, own, code, owner, has_zero):
 
 
 @intrinsic
-def prefetch(typing, array, offset):
+def prefetch(_context, array, _offset):
     """Ask the processor for the cache line at ``offset`` bytes into an array. Any offset is allowed."""
 
     def generate(context, builder, signature, arguments):
@@ -222,8 +222,9 @@ def residual_tile(z, work):
 
 # --- passes over the rows ------------------------------------------------------------------------------------------
 #
-# Dense rows are read four at a time for two prototypes at a time, so that most of the arithmetic stays in registers; the
-# number of prototypes is rounded up to an even one. Each tile is read from memory once and from the cache once.
+# Dense rows are read four at a time for two prototypes at a time, so that most of the arithmetic stays in registers;
+# the number of prototypes is rounded up to an even one. A tile is read from memory for the scores of its rows, and from
+# the cache for their part of the gradient.
 
 
 @compiled
