@@ -11,8 +11,8 @@ from smallearn._learn.solve.objective import Objective, Relaxed
 
 MOST_UNKNOWNS = 256  # with more, a Hessian costs too much and L-BFGS is used
 MAX_NEWTON = 100
-# Newton's method ends one full step after its decrement is below this share of the objective. By quadratic convergence
-# that is the minimum to nearly machine precision …
+# Newton's method ends with the step whose decrement is below this share of the objective. By quadratic convergence that
+# is the minimum to nearly machine precision …
 PRECISE = 1e-14
 ROUGH = 1e-5  # … or close enough to move rows by, before the next refit
 
@@ -132,6 +132,9 @@ def _newton(
         slope = (at.gradient + alpha * theta).ravel()
         step = -_solve_scaled(at.hessian, alpha, slope).reshape(theta.shape)
         decrement = -float(slope @ step.ravel())
+        if decrement <= precision * value:  # so close to the minimum the quadratic model needs no check
+            theta, value = theta + step, value - 0.5 * decrement
+            break
         length = 1.0
         trial, at_trial = evaluate(theta + step)
         # Close to the minimum the full step is right, though the fall is lost in rounding.
@@ -141,8 +144,6 @@ def _newton(
         if not trial <= value * (1.0 + 1e-12):
             break  # no step helps, however short
         theta, value, at = theta + length * step, trial, at_trial
-        if decrement <= precision * value:
-            break
     refitted = np.zeros(support.shape)
     refitted[support] = theta[real]
     return refitted, value
