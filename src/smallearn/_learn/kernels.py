@@ -26,7 +26,12 @@ AHEAD = 8  # rows by which memory is asked for a row before it is read
 CACHE_LINE = 64
 
 # NaN and infinities keep their meaning; sums may be reordered, so that dot products use SIMD.
-_OPTIONS = {"nogil": True, "error_model": "numpy", "fastmath": {"reassoc", "contract", "nsz", "arcp"}}
+_OPTIONS = {
+    "nogil": True,
+    "no_cfunc_wrapper": True,
+    "error_model": "numpy",
+    "fastmath": {"reassoc", "contract", "nsz", "arcp"},
+}
 
 
 def compiled(function, options=_OPTIONS):
