@@ -1,12 +1,13 @@
-"""``python -m benchmarks [NAME …]``: run all or some of solvers, fits, certificates, selection, prediction, startup."""
+"""``python -m benchmarks [NAME …]``: run all or some of the parts below."""
 
 import sys
 
-from benchmarks import certificates, fits, prediction, selection, solvers, startup
+from benchmarks import certificates, fits, passes, prediction, selection, solvers, startup
 
 PARTS = {
     "solvers": solvers.main,
     "fits": fits.main,
+    "passes": passes.main,
     "certificates": certificates.main,
     "selection": selection.main,
     "prediction": prediction.main,

@@ -8,7 +8,7 @@ from typing import Any
 from numba import njit
 from numba.core import event
 
-_OPTIONS = {"nogil": True, "error_model": "numpy"}
+_OPTIONS = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}  # C calls none of them
 # NaN and infinities keep their meaning; sums may be reordered, so that dot products use SIMD.
 _REORDERED = {"reassoc", "contract", "nsz", "arcp"}
 _PACKAGE = __name__.rpartition(".")[0]

@@ -13,13 +13,23 @@ of this as one tuple, ``roles = (own, code, weight, owner, has_zero)``, which `l
 from math import exp, log
 
 import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
 
-from smallearn._learn.compiling import compiled
+from smallearn._learn.compiling import compiled, compiled_in_order
 
 NO_PROTOTYPE = -1  # own[i] of a row whose class owns the prototype frozen at zero
+NEVER = -1  # no offset is negative
 PADDING = -1  # column[j, a] if prototype j has a or fewer entries
 SEARCHED_TOGETHER = 1024  # values whose bins are found at once
 NO_CHOICE = 0  # instead of k, if a budget is not a choice of k items at cost 1
+TILE = 128  # rows that go through a pass together, at most: enough for SIMD over rows …
+TILE_ENTRIES = 1 << 15  # … and few enough, if they are long, to stay in the cache until they are read again
+AHEAD = 8  # rows by which memory is asked for a row before it is read
+CACHE_LINE = 64
+LN2_HIGH, LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10  # whole multiples of the first are exact
+SHIFTER = 6755399441055744.0  # 1.5 · 2^52: added to a whole number, it leaves that number in the lowest bits
 
 
 # --- bins ----------------------------------------------------------------------------------------------------------
@@ -102,7 +112,207 @@ def conjugate_of(s, own, code, owner, has_zero):
     return value
 
 
+# --- the loss of a tile of rows ------------------------------------------------------------------------------------
+
+
+@intrinsic
+def prefetch(_context, array, _offset):
+    """Ask the processor for the cache line at ``offset`` bytes into an array. Any offset is allowed."""
+
+    def generate(context, builder, signature, arguments):
+        start = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+        address = builder.gep(builder.bitcast(start, ir.IntType(8).as_pointer()), [arguments[1]])
+        flag = ir.IntType(32)
+        hint = ir.FunctionType(ir.VoidType(), [address.type, flag, flag, flag])
+        call = builder.module.declare_intrinsic("llvm.prefetch", (address.type,), hint)
+        builder.call(call, [address, flag(0), flag(3), flag(1)])  # to be read, soon, as data
+        return context.get_dummy_value()
+
+    return types.void(array, types.int64), generate
+
+
+@compiled_in_order
+def exp_of(x):
+    """``exp(x)`` for ``x ≤ 700``, to 1e-15, without a call, so that loops over rows use SIMD; 0 below -708.
+
+    ``x = n log 2 + r``, with a Taylor polynomial in ``r`` and ``2ⁿ`` written into the bits.
+    """
+    y = -708.0 if x < -708.0 else x
+    n = np.floor(y * 1.4426950408889634 + 0.5)
+    r = (y - n * LN2_HIGH) - n * LN2_LOW
+    series = 1.0 / 479001600.0 + r * (1.0 / 6227020800.0)
+    series = 1.0 / 3628800.0 + r * (1.0 / 39916800.0 + r * series)
+    series = 1.0 / 40320.0 + r * (1.0 / 362880.0 + r * series)
+    series = 1.0 / 720.0 + r * (1.0 / 5040.0 + r * series)
+    series = 1.0 / 24.0 + r * (1.0 / 120.0 + r * series)
+    series = 1.0 / 2.0 + r * (1.0 / 6.0 + r * series)
+    power = np.int64((np.float64(n + SHIFTER).view(np.int64) + 1023) << 52).view(np.float64)
+    return 0.0 if x < -708.0 else (1.0 + (r + r * r * series)) * power
+
+
+@compiled_in_order
+def log_of(x):
+    """``log(x)`` for ``x ≥ 1``, to 1e-15, as in fdlibm: ``x = 2ᵉ (1 + f)``, and a series in ``f/(2 + f)``."""
+    bits = np.float64(x).view(np.int64)
+    e = (bits - 0x3FE6A09E667F3BCD) >> 52  # the bits of √½, so that 1 + f is in √½ … √2
+    f = np.int64(bits - (e << 52)).view(np.float64) - 1.0
+    s = f / (2.0 + f)
+    z = s * s
+    series = 0.1531383769920937332 + z * 0.1479819860511658591
+    series = 0.2222219843214978396 + z * (0.1818357216161805012 + z * series)
+    series = 0.3999999999940941908 + z * (0.2857142874366239149 + z * series)
+    series = 0.6666666666666735130 + z * series
+    half = 0.5 * f * f
+    k = np.float64(np.int32(e))
+    low = s * (half + z * series) + k * LN2_LOW
+    return k * LN2_HIGH - ((half - low) - f) if x < np.inf else x
+
+
+@compiled
+def tile_size(width):
+    """The number of rows in a tile, for rows of ``width`` numbers."""
+    return min(TILE, max(16, TILE_ENTRIES // max(1, width) // 8 * 8))
+
+
+@compiled
+def softmax_tile(z, work, offset, roles, begin):
+    """As `softmax_residual` for the rows from ``begin`` on, all at once: replaces ``z`` (p × rows), the scores without
+    ``offset``, by the probabilities ``π``. Returns the weighted sums of loss and conjugate.
+
+    Past the last row the tile is filled up with rows of weight 0. ``work`` (6 × rows) keeps own prototype, class and
+    weight of the rows in its first three rows.
+    """
+    all_own, all_code, all_weight, owner, has_zero = roles
+    own, code, weight, top, total, mean = work[0], work[1], work[2], work[3], work[4], work[5]
+    size = z.shape[1]
+    count = min(size, all_own.shape[0] - begin)
+    for r in range(count):
+        own[r] = all_own[begin + r]
+        code[r] = all_code[begin + r]
+        weight[r] = all_weight[begin + r]
+    for r in range(count, size):
+        own[r] = NO_PROTOTYPE
+        code[r] = 0.0
+        weight[r] = 0.0
+    for r in range(size):
+        top[r] = 0.0 if has_zero else -np.inf
+        mean[r] = 0.0
+    for j in range(owner.shape[0]):
+        for r in range(size):
+            mine = own[r] == j
+            score = z[j, r] + offset[j]
+            if mine:
+                mean[r] = score
+            if not (mine or owner[j] != code[r]):
+                score = -np.inf
+            z[j, r] = score
+            if score > top[r]:
+                top[r] = score
+    loss = 0.0
+    for r in range(size):
+        loss += weight[r] * (top[r] - mean[r])
+        total[r] = exp_of(-top[r]) if has_zero else 0.0
+        mean[r] = -top[r] * total[r]
+    for j in range(owner.shape[0]):
+        for r in range(size):
+            score = -1000.0 if z[j, r] == -np.inf else z[j, r] - top[r]
+            share = exp_of(score)
+            z[j, r] = share
+            total[r] += share
+            mean[r] += share * score
+    conjugate = 0.0
+    for r in range(size):
+        log_total = log_of(total[r])
+        total[r] = 1.0 / total[r]
+        loss += weight[r] * log_total
+        conjugate += weight[r] * (mean[r] * total[r] - log_total)
+    for j in range(owner.shape[0]):
+        for r in range(size):
+            z[j, r] *= total[r]
+    return loss, conjugate
+
+
+@compiled
+def residual_tile(z, work):
+    """Replace the probabilities by the residuals ``weight (π_j - [j = own])``."""
+    own, weight = work[0], work[2]
+    for j in range(z.shape[0]):
+        for r in range(z.shape[1]):
+            z[j, r] = weight[r] * (z[j, r] - 1.0 if own[r] == j else z[j, r])
+
+
 # --- passes over the rows ------------------------------------------------------------------------------------------
+#
+# Dense rows are read four at a time for two prototypes at a time, so that most of the arithmetic stays in registers;
+# the number of prototypes is rounded up to an even one. A tile is read from memory for the scores of its rows, and from
+# the cache for their part of the gradient.
+
+
+@compiled
+def fold_scale(W, inverse):
+    """The first columns of ``W`` times ``inverse``, with a row of zeros if the number of rows is odd."""
+    V = np.zeros((W.shape[0] + W.shape[0] % 2, inverse.shape[0]))
+    for j in range(W.shape[0]):
+        for l in range(inverse.shape[0]):
+            V[j, l] = W[j, l] * inverse[l]
+    return V
+
+
+@compiled
+def fetch_rows(X, begin, end):
+    """Ask memory for some rows before they are read: four rows side by side are no pattern that processors foresee.
+
+    The second way out keeps the compiler from unrolling the loop: requests that come too fast are dropped.
+    """
+    line = begin * X.strides[0]
+    while line < end * X.strides[0]:
+        prefetch(X, line)
+        line += CACHE_LINE
+        if line == NEVER:
+            break
+
+
+@compiled
+def score_tile(X, mean, V, begin, z):
+    """Fill ``z`` with ``V (x - mean)`` for the rows from ``begin`` on."""
+    m, n = X.shape
+    for r in range(0, min(z.shape[1], m - begin), 4):
+        i = begin + r
+        fetch_rows(X, i + AHEAD, i + AHEAD + 4)
+        a, b, c, d = X[i], X[min(i + 1, m - 1)], X[min(i + 2, m - 1)], X[min(i + 3, m - 1)]
+        for j in range(0, V.shape[0], 2):
+            v, w = V[j], V[j + 1]
+            av, bv, cv, dv = 0.0, 0.0, 0.0, 0.0
+            aw, bw, cw, dw = 0.0, 0.0, 0.0, 0.0
+            for l in range(n):
+                xa, xb, xc, xd = a[l] - mean[l], b[l] - mean[l], c[l] - mean[l], d[l] - mean[l]
+                av += v[l] * xa
+                bv += v[l] * xb
+                cv += v[l] * xc
+                dv += v[l] * xd
+                aw += w[l] * xa
+                bw += w[l] * xb
+                cw += w[l] * xc
+                dw += w[l] * xd
+            z[j, r], z[j, r + 1], z[j, r + 2], z[j, r + 3] = av, bv, cv, dv
+            z[j + 1, r], z[j + 1, r + 1], z[j + 1, r + 2], z[j + 1, r + 3] = aw, bw, cw, dw
+
+
+@compiled
+def add_tile(X, mean, s, begin, G):
+    """Add ``Σ_i s_ij (x_i - mean)`` to ``G``, over the rows from ``begin`` on."""
+    m, n = X.shape
+    for r in range(0, min(s.shape[1], m - begin), 4):
+        i = begin + r
+        a, b, c, d = X[i], X[min(i + 1, m - 1)], X[min(i + 2, m - 1)], X[min(i + 3, m - 1)]
+        for j in range(0, G.shape[0], 2):
+            g, h = G[j], G[j + 1]
+            ga, gb, gc, gd = s[j, r], s[j, r + 1], s[j, r + 2], s[j, r + 3]
+            ha, hb, hc, hd = s[j + 1, r], s[j + 1, r + 1], s[j + 1, r + 2], s[j + 1, r + 3]
+            for l in range(n):
+                xa, xb, xc, xd = a[l] - mean[l], b[l] - mean[l], c[l] - mean[l], d[l] - mean[l]
+                g[l] += ga * xa + gb * xb + gc * xc + gd * xd
+                h[l] += ha * xa + hb * xb + hc * xc + hd * xd
 
 
 @compiled
@@ -111,32 +321,30 @@ def dense_pass(X, mean, inverse, W, roles, G):
 
     ``x = (X - mean) * inverse``, followed by a 1 if ``W`` has one column more than ``X``.
     """
-    own, code, weight, owner, has_zero = roles
     m, n = X.shape
-    p, d = W.shape
-    x = np.ones(d)
-    z = np.empty(p)
-    s = np.empty(p)
+    V = fold_scale(W, inverse)
+    offset = W[:, n].copy() if W.shape[1] > n else np.zeros(W.shape[0])
+    z = np.zeros((V.shape[0], tile_size(n)))
+    work = np.empty((6, z.shape[1]))
+    raw = np.zeros(V.shape)
+    total = np.zeros(G.shape[0])
     loss = 0.0
     conjugate = 0.0
-    for i in range(m):
+    for begin in range(0, m, z.shape[1]):
+        score_tile(X, mean, V, begin, z)
+        tile_loss, tile_conjugate = softmax_tile(z, work, offset, roles, begin)
+        loss += tile_loss
+        conjugate += tile_conjugate
+        if G.shape[0]:
+            residual_tile(z, work)
+            add_tile(X, mean, z, begin, raw)
+            for j in range(G.shape[0]):
+                total[j] += z[j].sum()
+    for j in range(G.shape[0]):
         for l in range(n):
-            x[l] = (X[i, l] - mean[l]) * inverse[l]
-        for j in range(p):
-            z[j] = 0.0
-            if j == own[i] or owner[j] != code[i]:
-                dot = 0.0
-                for l in range(d):
-                    dot += W[j, l] * x[l]
-                z[j] = dot
-        row_loss, row_conjugate = softmax_residual(z, own[i], code[i], owner, has_zero, s)
-        loss += weight[i] * row_loss
-        conjugate += weight[i] * row_conjugate
-        for j in range(G.shape[0]):
-            share = weight[i] * s[j]
-            if share != 0.0:
-                for l in range(d):
-                    G[j, l] += share * x[l]
+            G[j, l] += raw[j, l] * inverse[l]
+        if G.shape[1] > n:
+            G[j, n] += total[j]
     return loss, conjugate
 
 
@@ -144,29 +352,32 @@ def dense_pass(X, mean, inverse, W, roles, G):
 def sparse_pass(data, indices, indptr, W, offset, roles, G, total):
     """As ``dense_pass`` for CSR rows: ``z = X Wᵀ + offset``. Adds ``Σ_i weight_i s_i`` to ``total``, with which the
     caller centres ``G`` by a rank-one correction."""
-    own, code, weight, owner, has_zero = roles
+    m = indptr.shape[0] - 1
     p = W.shape[0]
-    z = np.empty(p)
-    s = np.empty(p)
+    z = np.zeros((p, tile_size(1)))
+    work = np.empty((6, z.shape[1]))
     loss = 0.0
     conjugate = 0.0
-    for i in range(indptr.shape[0] - 1):
-        for j in range(p):
-            z[j] = 0.0
-            if j == own[i] or owner[j] != code[i]:
-                dot = offset[j]
-                for e in range(indptr[i], indptr[i + 1]):
+    for begin in range(0, m, z.shape[1]):
+        rows = min(z.shape[1], m - begin)
+        for r in range(rows):
+            for j in range(p):
+                dot = 0.0
+                for e in range(indptr[begin + r], indptr[begin + r + 1]):
                     dot += data[e] * W[j, indices[e]]
-                z[j] = dot
-        row_loss, row_conjugate = softmax_residual(z, own[i], code[i], owner, has_zero, s)
-        loss += weight[i] * row_loss
-        conjugate += weight[i] * row_conjugate
-        for j in range(G.shape[0]):
-            share = weight[i] * s[j]
-            if share != 0.0:
-                total[j] += share
-                for e in range(indptr[i], indptr[i + 1]):
-                    G[j, indices[e]] += share * data[e]
+                z[j, r] = dot
+        tile_loss, tile_conjugate = softmax_tile(z, work, offset, roles, begin)
+        loss += tile_loss
+        conjugate += tile_conjugate
+        if G.shape[0]:
+            residual_tile(z, work)
+            for r in range(rows):
+                for j in range(p):
+                    share = z[j, r]
+                    if share != 0.0:
+                        total[j] += share
+                        for e in range(indptr[begin + r], indptr[begin + r + 1]):
+                            G[j, indices[e]] += share * data[e]
     return loss, conjugate
 
 
@@ -179,37 +390,39 @@ def literal_pass(X, mean, inverse, W, bins, first, table, offset, roles, G, hist
     which the caller computes the gradient of every literal). The cost is that of one column for each feature, however
     many cut points it has. ``offset`` has the constants of the scores; ``total`` gets the sums of the residuals.
     """
-    own, code, weight, owner, has_zero = roles
     m, n = X.shape
     p = table.shape[0]
-    x = np.empty(n)
-    z = np.empty(p)
-    s = np.empty(p)
+    V = fold_scale(W, inverse)
+    z = np.zeros((V.shape[0], tile_size(n + bins.shape[1])))
+    work = np.empty((6, z.shape[1]))
+    raw = np.zeros(V.shape)
     loss = 0.0
     conjugate = 0.0
-    for i in range(m):
+    for begin in range(0, m, z.shape[1]):
+        rows = min(z.shape[1], m - begin)
+        score_tile(X, mean, V, begin, z)
+        for r in range(rows):
+            for j in range(p):
+                dot = 0.0
+                for f in range(bins.shape[1]):
+                    dot += table[j, first[f] + bins[begin + r, f]]
+                z[j, r] += dot
+        tile_loss, tile_conjugate = softmax_tile(z, work, offset, roles, begin)
+        loss += tile_loss
+        conjugate += tile_conjugate
+        if G.shape[0]:
+            residual_tile(z, work)
+            add_tile(X, mean, z, begin, raw)
+            for r in range(rows):
+                for j in range(p):
+                    share = z[j, r]
+                    if share != 0.0:
+                        total[j] += share
+                        for f in range(bins.shape[1]):
+                            hist[j, first[f] + bins[begin + r, f]] += share
+    for j in range(G.shape[0]):
         for l in range(n):
-            x[l] = (X[i, l] - mean[l]) * inverse[l]
-        for j in range(p):
-            z[j] = 0.0
-            if j == own[i] or owner[j] != code[i]:
-                dot = offset[j]
-                for l in range(n):
-                    dot += W[j, l] * x[l]
-                for f in range(bins.shape[1]):
-                    dot += table[j, first[f] + bins[i, f]]
-                z[j] = dot
-        row_loss, row_conjugate = softmax_residual(z, own[i], code[i], owner, has_zero, s)
-        loss += weight[i] * row_loss
-        conjugate += weight[i] * row_conjugate
-        for j in range(G.shape[0]):
-            share = weight[i] * s[j]
-            if share != 0.0:
-                total[j] += share
-                for l in range(n):
-                    G[j, l] += share * x[l]
-                for f in range(bins.shape[1]):
-                    hist[j, first[f] + bins[i, f]] += share
+            G[j, l] += raw[j, l] * inverse[l]
     return loss, conjugate
 
 
@@ -221,51 +434,61 @@ def curvature_pass(X, mean, inverse, theta, column, roles, g, H):
     ``X`` is the intercept's, `PADDING` is no entry. The Hessian of a row is ``(diag(π) - π πᵀ)_jj' x_j x_j'ᵀ`` over the
     prototypes in its loss. ``g`` and ``H`` must be zeros.
     """
-    own, code, weight, owner, has_zero = roles
     m, n = X.shape
     p, width = theta.shape
-    x = np.zeros((p, width))
-    z = np.empty(p)
-    s = np.empty(p)
+    size = tile_size(p * width)
+    z = np.zeros((p, size))
+    work = np.empty((6, size))
+    weight = work[2]
+    x = np.zeros((p, width, size))
+    none = np.zeros(p)
+    bend = np.empty(size)
+    lift = np.empty(size)
     loss = 0.0
     conjugate = 0.0
-    for i in range(m):
+    for begin in range(0, m, size):
+        rows = min(size, m - begin)
         for j in range(p):
-            z[j] = 0.0
-            if j == own[i] or owner[j] != code[i]:
-                for a in range(width):
-                    c = column[j, a]
-                    if c != PADDING:
-                        x[j, a] = (X[i, c] - mean[c]) * inverse[c] if c < n else 1.0
-                dot = 0.0
-                for a in range(width):
-                    dot += theta[j, a] * x[j, a]
-                z[j] = dot
-        row_loss, row_conjugate = softmax_residual(z, own[i], code[i], owner, has_zero, s)
-        loss += weight[i] * row_loss
-        conjugate += weight[i] * row_conjugate
-        for j in range(p):
-            if j != own[i] and owner[j] == code[i]:
-                continue
-            share = weight[i] * s[j]
-            pi = s[j] + 1.0 if j == own[i] else s[j]
+            for r in range(size):
+                z[j, r] = 0.0
             for a in range(width):
-                g[j, a] += share * x[j, a]
-            for other in range(j + 1):
-                if other != own[i] and owner[other] == code[i]:
+                c = column[j, a]
+                if c == PADDING:
                     continue
-                pi_other = s[other] + 1.0 if other == own[i] else s[other]
-                bend = weight[i] * (pi * (1.0 - pi) if other == j else -pi * pi_other)
-                y = x[other]
+                entry = x[j, a]
+                for r in range(rows):
+                    entry[r] = (X[begin + r, c] - mean[c]) * inverse[c] if c < n else 1.0
+                for r in range(size):
+                    z[j, r] += theta[j, a] * entry[r]
+        tile_loss, tile_conjugate = softmax_tile(z, work, none, roles, begin)
+        loss += tile_loss
+        conjugate += tile_conjugate
+        for j in range(p):
+            for other in range(j + 1):
+                for r in range(size):
+                    bend[r] = weight[r] * z[j, r] * ((1.0 if other == j else 0.0) - z[other, r])
                 for a in range(width):
-                    lift = bend * x[j, a]
-                    h = H[j, a, other]
-                    for b in range(width):
-                        h[b] += lift * y[b]
-    for j in range(p):  # the rows filled the blocks on and below the diagonal; the others are symmetric
-        for other in range(j):
+                    entry = x[j, a]
+                    for r in range(size):
+                        lift[r] = bend[r] * entry[r]
+                    for b in range(a + 1 if other == j else width):
+                        y = x[other, b]
+                        dot = 0.0
+                        for r in range(size):
+                            dot += lift[r] * y[r]
+                        H[j, a, other, b] += dot
+        residual_tile(z, work)
+        for j in range(p):
             for a in range(width):
-                for b in range(width):
+                entry = x[j, a]
+                dot = 0.0
+                for r in range(size):
+                    dot += z[j, r] * entry[r]
+                g[j, a] += dot
+    for j in range(p):  # the rows filled the lower triangle; the rest is symmetric
+        for a in range(width):
+            for other in range(j + 1):
+                for b in range(a + 1 if other == j else width):
                     H[other, b, j, a] = H[j, a, other, b]
     return loss, conjugate
 

@@ -1,8 +1,9 @@
 """The compiled loops of the search over supports: refits, rows that move, the gains of candidate terms, k-means.
 
 They go through the rows in blocks of `BLOCK`, so that what they need of a block stays in the nearest cache, and each
-inner loop runs along one contiguous column, so that it compiles to vector instructions. A kernel calls only kernels of
-this file: numba's cache does not notice a change in another one.
+inner loop runs along one contiguous column, so that it compiles to vector instructions. Numba's cache does not notice a
+change in another file: after a change of `exp_of` or `log_of`, the only kernels of `kernels` that are called here, save
+this file too.
 
 Letters are those of `kernels`. A column of the support is a row of ``K`` (columns × m). The entries of prototype ``j``
 are ``begin[j] … begin[j + 1] - 1``; entry ``e`` is the weight ``theta[e]`` of column ``at[e]``. Passes take what they
@@ -14,72 +15,12 @@ from math import exp, log
 
 import numpy as np
 
-from smallearn._learn.compiling import compiled, compiled_in_order
-from smallearn._learn.kernels import NO_PROTOTYPE
+from smallearn._learn.compiling import compiled
+from smallearn._learn.kernels import NO_PROTOTYPE, exp_of, log_of
 
 BLOCK = 256  # rows
 LEAST_STEP = 2.0**-14  # of Newton's step, when it is halved
 STEEP = 500.0  # a score beyond this could overflow exp: such blocks are summed relative to the largest score
-SHIFTER = 6755399441055744.0  # 1.5 · 2^52: added to a whole number, it leaves that number in the lowest bits
-LN2_HIGH, LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
-
-
-# --- functions of many numbers at once -------------------------------------------------------------------------------
-
-
-@compiled_in_order
-def exp_all(x, n):
-    """Replace the first ``n`` numbers by their exponentials, to a relative error of 1e-15; beyond ±708 as at ±708.
-
-    ``exp(x) = 2^k exp(r)`` with ``|r| ≤ ln(2)/2``, and a Taylor polynomial for ``exp(r)``. Unlike `math.exp` it
-    compiles to vector instructions. The order of operations matters: no reassociation.
-    """
-    for i in range(n):
-        v = min(max(x[i], -708.0), 708.0)
-        k = np.floor(v * 1.4426950408889634 + 0.5)
-        r = (v - k * LN2_HIGH) - k * LN2_LOW
-        y = 1.6059043836821613e-10
-        y = y * r + 2.0876756987868099e-09
-        y = y * r + 2.5052108385441719e-08
-        y = y * r + 2.7557319223985893e-07
-        y = y * r + 2.7557319223985888e-06
-        y = y * r + 2.4801587301587302e-05
-        y = y * r + 1.9841269841269841e-04
-        y = y * r + 1.3888888888888889e-03
-        y = y * r + 8.3333333333333332e-03
-        y = y * r + 4.1666666666666664e-02
-        y = y * r + 1.6666666666666666e-01
-        y = y * r + 0.5
-        y = y * r + 1.0
-        y = y * r + 1.0
-        bits = (np.float64(k + SHIFTER).view(np.int64) + 1023) << 52
-        x[i] = y * np.int64(bits).view(np.float64)
-
-
-@compiled_in_order
-def log_all(x, n):
-    """Replace the first ``n`` positive normal numbers by their logarithms, to a relative error of 1e-15 or so.
-
-    ``x = 2^k f`` with ``f`` near 1, and ``log(f) = 2 artanh(s)`` with ``s = (f - 1)/(f + 1)``, as a series in ``s²``.
-    """
-    for i in range(n):
-        bits = np.float64(x[i]).view(np.int64)
-        shifted = bits - 0x3FE6A09E667F3BCD
-        k = shifted >> 52
-        f = np.int64(bits - (k << 52)).view(np.float64)
-        s = (f - 1.0) / (f + 1.0)
-        q = s * s
-        y = 2.0 / 19.0
-        y = y * q + 2.0 / 17.0
-        y = y * q + 2.0 / 15.0
-        y = y * q + 2.0 / 13.0
-        y = y * q + 2.0 / 11.0
-        y = y * q + 2.0 / 9.0
-        y = y * q + 2.0 / 7.0
-        y = y * q + 2.0 / 5.0
-        y = y * q + 2.0 / 3.0
-        y = y * q + 2.0
-        x[i] = np.float64(np.int32(k)) * LN2_HIGH + (np.float64(np.int32(k)) * LN2_LOW + s * y)
 
 
 # --- the loss of a block of rows -------------------------------------------------------------------------------------
@@ -119,15 +60,14 @@ def block_shares(z, n, own, code, weight, owner, frozen, total, score):
             loss += weight[i] * (log(sum_i) + top - score[i])
         return loss
     for j in range(p):
-        exp_all(z[j], n)
         for i in range(n):
+            z[j, i] = exp_of(z[j, i])
             total[i] += z[j, i]
     for j in range(p):
         for i in range(n):
             z[j, i] /= total[i]
-    log_all(total, n)
     for i in range(n):
-        loss += weight[i] * (total[i] - score[i])
+        loss += weight[i] * (log_of(total[i]) - score[i])
     return loss
 
 

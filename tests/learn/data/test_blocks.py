@@ -8,6 +8,7 @@ from scipy import sparse
 
 from smallearn._learn.data.blocks import MOST_DENSE_COLUMNS, DenseRows, Scaling, SparseRows, in_memory, make_rows
 from smallearn._learn.kernels import PADDING
+from smallearn._learn.solve.objective import residual
 from tests.helpers import oracle, problems
 
 KINDS = {"dense": np.asarray, "sparse": sparse.csr_array}
@@ -152,6 +153,42 @@ def test_many_blocks_add_up_to_the_same_sums_whatever_the_number_of_threads(conv
     agree(several[0].scores(W), problems.standardised(X) @ W.T)
     S = rng.normal(size=(200, 2))
     agree(several[0].combine(S), S.T @ problems.standardised(X))
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("m", [6, 127, 129, 515])
+def test_sums_over_several_tiles_are_those_of_the_oracle(m, n_classes):
+    rows, standard, roles, rng = example(np.asarray, n_classes=n_classes, m=m, n=7)
+    W = random_weights(rows, roles, rng)
+    found = rows.sums(W, roles)
+    assert found.loss == pytest.approx(oracle.mean_loss(standard, W, roles), rel=1e-12)
+    agree(found.gradient, rows.combine(residual(standard @ W.T, roles) * roles.weight[:, None]))
+
+
+@pytest.mark.parametrize("shift", [0.0, 1e3, 1e7])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_sums_keep_their_digits_however_far_columns_are_from_zero(shift, dtype):
+    rng = np.random.default_rng(0)
+    X = (rng.normal(size=(300, 5)) + shift).astype(dtype)
+    labels, assignment = problems.random_labels(rng, 300, 2)
+    roles = labels.roles(assignment)
+    rows = make_rows(X, problems.scaling_of(X.astype(float)), intercept=True, labels=labels, n_jobs=1)
+    W = random_weights(rows, roles, rng)
+    found, expected = (some.sums(W, roles) for some in (rows, in_memory(rows.columns(np.arange(6)), labels)))
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-13)
+
+
+@every_kind
+def test_rows_remember_the_columns_they_were_last_restricted_to(convert):
+    rows, *_ = example(convert)
+    some, others = np.array([0, 2]), np.array([1, 2])
+    first, second = rows.narrow(some), rows.narrow(others)
+    assert rows.narrow(some) is first
+    assert rows.narrow(others) is second
+    agree(second.columns(np.arange(2)), rows.columns(others))
+    rows.narrow(np.array([3]))
+    assert rows.narrow(some) is not first
 
 
 @every_kind

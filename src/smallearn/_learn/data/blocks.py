@@ -24,6 +24,8 @@ BLOCK_ENTRIES = 1 << 18
 MOST_BLOCKS = 64
 # Up to this many columns of a sparse matrix are made dense when they are restricted to; more stay sparse.
 MOST_DENSE_COLUMNS = 100
+# Sets of columns that rows in memory are remembered for: those of the solver and those of the refit.
+MOST_REMEMBERED = 2
 # Rows are standardised for BLAS in chunks that stay in the cache.
 CHUNK_ENTRIES = 1 << 16
 # What `screen_pass` is told about literals where there are none: bins, first, low, high, n_bins.
@@ -40,6 +42,11 @@ class Scaling(NamedTuple):
     def none(cls, n: int) -> Self:
         """The scaling that leaves ``n`` columns as they are."""
         return cls(mean=np.zeros(n), inverse_scale=np.ones(n))
+
+    @property
+    def changes_nothing(self) -> bool:
+        """Whether columns are left as they are."""
+        return not self.mean.any() and bool((self.inverse_scale == 1.0).all())
 
     def take(self, columns: np.ndarray | slice) -> "Scaling":
         """The scaling of some of the columns."""
@@ -101,6 +108,9 @@ class TrainingRows(Protocol):
     def restrict(self, columns: np.ndarray) -> "TrainingRows":
         """The same rows with some of the columns (in ascending order), in memory."""
 
+    def narrow(self, columns: np.ndarray) -> "TrainingRows":
+        """As ``restrict``; for the same columns as lately, the same rows again."""
+
     def columns(self, columns: np.ndarray) -> np.ndarray:
         """Some of the columns (in ascending order), standardised, as an array."""
 
@@ -112,7 +122,22 @@ class TrainingRows(Protocol):
         ``S`` and ``C`` side by side (m × 2p). Columns of other ``kinds`` may be left at 0."""
 
 
-class DenseRows:
+class RemembersColumns:
+    """Rows that remember what they were last restricted to. A solver works on some columns and a refit on others, in
+    turn, and mostly on the same ones as before."""
+
+    _recent: "tuple[tuple[bytes, TrainingRows], ...]" = ()
+
+    def narrow(self, columns: np.ndarray) -> "TrainingRows":
+        key = columns.tobytes()
+        known = [rows for other, rows in self._recent if other == key]
+        rows = known[0] if known else self.restrict(columns)  # type: ignore[attr-defined]
+        others = [entry for entry in self._recent if entry[0] != key]
+        self._recent = ((key, rows), *others[: MOST_REMEMBERED - 1])
+        return rows
+
+
+class DenseRows(RemembersColumns):
     """Rows of a C-ordered float array: ``x = (X - mean) * inverse_scale``, then a 1 if there is an intercept."""
 
     def __init__(self, X: np.ndarray, scaling: Scaling, *, intercept: bool, labels: Labels, n_jobs: int = 1):
@@ -122,6 +147,7 @@ class DenseRows:
         self.n_columns = X.shape[1] + intercept
         self._blocks = cut_blocks(X.shape[0], self.n_columns)
         self._single_chunk: np.ndarray | None = None
+        self._is_standard = X.dtype == np.float64 and not intercept and scaling.changes_nothing
 
     def sums(self, W: np.ndarray, roles: Roles, *, gradient: bool = True) -> Sums:
         def of_block(block: slice) -> Sums:
@@ -186,6 +212,9 @@ class DenseRows:
         step = max(64, CHUNK_ENTRIES // max(1, n))
         for begin in range(0, m, step):
             chunk = slice(begin, min(m, begin + step))
+            if self._is_standard:
+                yield chunk, self._X[chunk]
+                continue
             x = np.ones((chunk.stop - begin, self.n_columns))
             x[:, :n] = (self._X[chunk] - self._scaling.mean) * self._scaling.inverse_scale
             if step >= m:
@@ -193,7 +222,7 @@ class DenseRows:
             yield chunk, x
 
 
-class SparseRows:
+class SparseRows(RemembersColumns):
     """Rows of a CSR matrix, never made dense: scale and mean act on ``W`` and on the sums."""
 
     def __init__(self, X: Any, scaling: Scaling, *, intercept: bool, labels: Labels, n_jobs: int = 1):

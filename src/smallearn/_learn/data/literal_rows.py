@@ -14,6 +14,7 @@ from smallearn._learn.data.blocks import (
     Curvature,
     DenseRows,
     Kinds,
+    RemembersColumns,
     Scaling,
     Sums,
     add_blocks,
@@ -28,7 +29,7 @@ from smallearn._learn.kernels import PADDING
 FEW_COLUMNS = 32  # that scores are computed from column by column
 
 
-class LiteralRows:
+class LiteralRows(RemembersColumns):
     """``X`` holds the raw features (no value missing), ``bins`` one column for each feature with literals. ``scaling``
     is that of all candidate terms."""
 

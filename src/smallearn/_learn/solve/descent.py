@@ -194,7 +194,7 @@ def _reassign_on_support(
         if not assignment.sizes().all():
             break
         before = value
-        weights, value = _weigh(replace(small, assignment=assignment), support, weights, plan)
+        weights, value = _weigh(replace(small, assignment=assignment), support, weights, plan, rounding.ROUGH)
         if value >= before * (1.0 - 1e-9):
             break
     W = np.zeros(W.shape)
@@ -202,9 +202,11 @@ def _reassign_on_support(
     return assignment, W, used
 
 
-def _weigh(objective: Objective, support: np.ndarray, W: np.ndarray, plan: Plan) -> tuple[np.ndarray, float]:
+def _weigh(
+    objective: Objective, support: np.ndarray, W: np.ndarray, plan: Plan, precision: float = rounding.PRECISE
+) -> tuple[np.ndarray, float]:
     """Weights on a support, and their objective: refitted from ``W``, or left as they are."""
-    return rounding.refit(objective, support, W) if plan.refit else (W, objective.sparse_primal(W))
+    return rounding.refit(objective, support, W, precision) if plan.refit else (W, objective.sparse_primal(W))
 
 
 def _reseed(rows: TrainingRows, current: Solution, lost: np.ndarray, plan: Plan) -> Solution:
@@ -249,7 +251,7 @@ def _weighted_quantile(values: np.ndarray, weight: np.ndarray, share: float) -> 
 def _scores(rows: TrainingRows, W: np.ndarray) -> np.ndarray:
     """``X Wᵀ``, from the columns in use alone."""
     columns = np.flatnonzero(np.any(W != 0.0, axis=0))
-    return rows.restrict(columns).scores(W[:, columns])
+    return rows.narrow(columns).scores(W[:, columns])
 
 
 def _report(plan: Plan, name: str, solution: Solution) -> None:

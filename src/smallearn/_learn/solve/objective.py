@@ -241,7 +241,7 @@ class Objective:
         return self.rows.labels.total
 
     def restrict(self, columns: np.ndarray) -> Self:
-        return replace(self, rows=self.rows.restrict(columns), penalty=self.penalty.restrict(columns))
+        return replace(self, rows=self.rows.narrow(columns), penalty=self.penalty.restrict(columns))
 
     def sums(self, W: np.ndarray) -> Sums:
         return self.rows.sums(W, self.roles)

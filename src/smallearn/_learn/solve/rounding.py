@@ -11,6 +11,10 @@ from smallearn._learn.solve.objective import Objective, Relaxed
 
 MOST_UNKNOWNS = 256  # with more, a Hessian costs too much and L-BFGS is used
 MAX_NEWTON = 100
+# Newton's method ends with the step whose decrement is below this share of the objective. By quadratic convergence that
+# is the minimum to nearly machine precision …
+PRECISE = 1e-14
+ROUGH = 1e-5  # … or close enough to move rows by, before the next refit
 
 
 def round_support(objective: Objective, relaxed: Relaxed) -> np.ndarray:
@@ -42,17 +46,23 @@ def from_dual(objective: Objective, relaxed: Relaxed, support: np.ndarray) -> tu
     return W, objective.sparse_primal(W)
 
 
-def refit(objective: Objective, support: np.ndarray, start: np.ndarray) -> tuple[np.ndarray, float]:
+def refit(
+    objective: Objective, support: np.ndarray, start: np.ndarray, precision: float = PRECISE
+) -> tuple[np.ndarray, float]:
     """Minimise ``loss + λ/2 ‖W‖²`` over the weights on the support, with the required signs.
 
-    Returns W and the minimum.
+    Returns W and the minimum. ``precision`` is `PRECISE` or `ROUGH`.
     """
     columns = np.flatnonzero(support.any(axis=0))
     small = objective if len(columns) == objective.rows.n_columns else objective.restrict(columns)
     W = np.zeros(support.shape)
-    exact = _with_signs if small.penalty.sign.any() else _newton
-    solve = exact if _unknowns(support) <= MOST_UNKNOWNS else _lbfgs
-    W[:, columns], value = solve(small, support[:, columns], np.where(support, start, 0.0)[:, columns])
+    support, start = support[:, columns], np.where(support, start, 0.0)[:, columns]
+    if _unknowns(support) > MOST_UNKNOWNS:
+        W[:, columns], value = _lbfgs(small, support, start)
+    elif small.penalty.sign.any():
+        W[:, columns], value = _with_signs(small, support, start)
+    else:
+        W[:, columns], value = _newton(small, support, start, precision)
     return W, value
 
 
@@ -97,12 +107,10 @@ def _with_signs(objective: Objective, support: np.ndarray, W: np.ndarray) -> tup
     return best, least
 
 
-def _newton(objective: Objective, support: np.ndarray, W: np.ndarray) -> tuple[np.ndarray, float]:
-    """Newton's method with backtracking, in p·(k + 1) unknowns.
-
-    Ends one full step after the decrement is negligible: by quadratic convergence that is the minimum to nearly machine
-    precision.
-    """
+def _newton(
+    objective: Objective, support: np.ndarray, W: np.ndarray, precision: float = PRECISE
+) -> tuple[np.ndarray, float]:
+    """Newton's method with backtracking, in p·(k + 1) unknowns."""
     p = support.shape[0]
     width = int(support.sum(axis=1).max())
     column = np.full((p, width), PADDING)
@@ -124,6 +132,9 @@ def _newton(objective: Objective, support: np.ndarray, W: np.ndarray) -> tuple[n
         slope = (at.gradient + alpha * theta).ravel()
         step = -_solve_scaled(at.hessian, alpha, slope).reshape(theta.shape)
         decrement = -float(slope @ step.ravel())
+        if decrement <= precision * value:  # so close to the minimum the quadratic model needs no check
+            theta, value = theta + step, value - 0.5 * decrement
+            break
         length = 1.0
         trial, at_trial = evaluate(theta + step)
         # Close to the minimum the full step is right, though the fall is lost in rounding.
@@ -133,8 +144,6 @@ def _newton(objective: Objective, support: np.ndarray, W: np.ndarray) -> tuple[n
         if not trial <= value * (1.0 + 1e-12):
             break  # no step helps, however short
         theta, value, at = theta + length * step, trial, at_trial
-        if decrement <= 1e-14 * value:
-            break
     refitted = np.zeros(support.shape)
     refitted[support] = theta[real]
     return refitted, value

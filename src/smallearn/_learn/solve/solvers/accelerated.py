@@ -17,6 +17,7 @@ from smallearn._learn.solve import geometry
 from smallearn._learn.solve.objective import Relaxation, Relaxed
 
 MOST_UNKNOWNS = 300  # with more, a Hessian costs more than the passes that it saves
+FEW_PRODUCTS = 1 << 20  # up to so many in a Hessian of all columns, choosing among the columns costs more than it saves
 PATIENCE = 200  # passes without a smaller gap after which only rounding is left
 STALLED = 10  # models in which the gap must at least halve
 INNER = 0.3  # the working set is solved to this share of ``tol``; the rest is for the other columns …
@@ -42,7 +43,10 @@ def solve(
     n_iter = 0
     last_gap = np.inf
     while upper - lower > tol * upper and n_iter < max_iter and not _decided(upper, lower, enough):
-        wanted = _columns(relaxation, W, sums.gradient, columns)
+        if relaxation.n_rows * (p * d) ** 2 <= FEW_PRODUCTS:
+            wanted = np.arange(d)
+        else:
+            wanted = _columns(relaxation, W, sums.gradient, columns)
         if len(wanted) == len(columns):  # no column is missing: the gap is inside the working set …
             if upper - lower > 0.9 * last_gap:
                 break  # … or it is rounding

@@ -1,0 +1,61 @@
+"""The kernels' own exp and log, and the loss of a tile of rows, against exact and slow versions."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from smallearn._learn import kernels
+from smallearn._learn.kernels import NO_PROTOTYPE
+
+
+@given(st.floats(-707.0, 700.0))
+def test_exp_is_exact_to_a_few_units_of_the_last_place(x):
+    assert kernels.exp_of(x) == pytest.approx(np.exp(x), rel=1e-15, abs=0.0)
+
+
+@given(st.floats(1.0, 1e300))
+def test_log_is_exact_to_a_few_units_of_the_last_place(x):
+    assert kernels.log_of(x) == pytest.approx(np.log(x), rel=1e-15, abs=1e-16)
+
+
+def test_exp_and_log_at_the_ends():
+    assert kernels.exp_of(0.0) == 1.0
+    assert kernels.exp_of(-1000.0) == kernels.exp_of(-np.inf) == 0.0
+    assert kernels.log_of(1.0) == 0.0
+    assert kernels.log_of(np.inf) == np.inf
+    assert np.isnan(kernels.exp_of(np.nan))
+    assert np.isnan(kernels.log_of(np.nan))
+
+
+@pytest.mark.parametrize("has_zero", [True, False])
+@given(st.integers(0, 2**32 - 1), st.integers(1, 40), st.sampled_from([1.0, 30.0, 1e4]))
+def test_a_tile_has_the_losses_and_residuals_of_its_rows(has_zero, seed, m, spread):
+    rng = np.random.default_rng(seed)
+    owner = np.array([1, 1, 1]) if has_zero else np.array([0, 0, 1, 2])
+    own = rng.integers(0, len(owner), m)
+    code = owner[own]
+    if has_zero:
+        own, code = np.where(rng.random(m) < 0.5, NO_PROTOTYPE, own), code.copy()
+        code[own == NO_PROTOTYPE] = 0
+    roles = own, code, rng.random(m), owner, has_zero
+    Z, offset = spread * rng.normal(size=(m, len(owner))), rng.normal(size=len(owner))
+    z, work = np.zeros((len(owner), 48)), np.empty((6, 48))
+    z[:, :m] = Z.T
+    loss, conjugate = kernels.softmax_tile(z, work, offset, roles, 0)
+    kernels.residual_tile(z, work)
+    expected, s = np.zeros(2), np.empty(len(owner))
+    for i in range(m):
+        expected += roles[2][i] * np.array(kernels.softmax_residual(Z[i] + offset, own[i], code[i], owner, has_zero, s))
+        np.testing.assert_allclose(z[:, i], roles[2][i] * s, rtol=1e-12, atol=1e-15)
+    np.testing.assert_allclose([loss, conjugate], expected, rtol=1e-12, atol=1e-13)
+    assert not z[:, m:].any()
+
+
+def test_scores_that_overflow_leave_no_finite_loss():
+    X, inverse = np.full((3, 2), 1e200), np.ones(2)
+    X.flags.writeable = False
+    roles = np.zeros(3, dtype=np.int64), np.ones(3, dtype=np.int64), np.ones(3) / 3, np.ones(1, dtype=np.int64), True
+    W = np.array([[1e200, -1e200]])  # the score is inf - inf
+    loss, _ = kernels.dense_pass(X, np.zeros(2), inverse, W, roles, np.zeros((0, 0)))
+    assert not np.isfinite(loss)
