@@ -3,7 +3,7 @@
 import itertools
 
 import numpy as np
-from scipy import optimize
+from scipy import optimize, special
 
 from smallearn._learn.kernels import NO_PROTOTYPE
 
@@ -24,6 +24,26 @@ def row_loss(z, i, roles):
 
 def mean_loss(X, W, roles):
     return sum(roles.weight[i] * row_loss(W @ X[i], i, roles) for i in range(len(X)))
+
+
+def probabilities(Z, roles):
+    """The probability of each prototype in the loss of each row at the scores ``Z`` (m × p): 0 for the others of the
+    row's own class."""
+    PI = np.zeros(Z.shape)
+    for i, z in enumerate(Z):
+        inside = [j for j in range(len(z)) if j == roles.own[i] or roles.owner[j] != roles.code[i]]
+        scores = np.append(z[inside], 0.0 if roles.zero_owner is not None else -np.inf)
+        PI[i, inside] = special.softmax(scores)[:-1]
+    return PI
+
+
+def hessian(X, Z, roles):
+    """That of `mean_loss` in all entries of W, row by row: p·d × p·d."""
+    size = Z.shape[1] * X.shape[1]
+    total = np.zeros((size, size))
+    for x, pi, weight in zip(X, probabilities(Z, roles), roles.weight, strict=True):
+        total += weight * np.kron(np.diag(pi) - np.outer(pi, pi), np.outer(x, x))
+    return total
 
 
 def numerical_gradient(function, point, step=1e-6):

@@ -77,13 +77,13 @@ def test_a_search_finds_a_model_of_each_size_at_each_alpha(n_classes, n_prototyp
         problem=problem, budget=Budget(6.0, "total"), min_terms=2, max_terms=6, scoring=None, seed=0, feature_names=None
     )
     family = Family("raw", n_prototypes, 1 if n_classes == 2 else None, (0.1, 0.01))
-    models = train_family(task, problem, task.rows(problem, family), family, n_init=2)
+    models = train_family(task, task.training_set(problem), family, n_init=2)
     assert {alpha for alpha, _ in models} == {0.1, 0.01}
     sizes = {alpha: sorted(size for other, size in models if other == alpha) for alpha in family.alphas}
     assert sizes[0.1] == sizes[0.01]
     assert max(sizes[0.1]) <= 6
     for (alpha, _), state in models.items():
-        search = task.search(task.rows(problem, family), family, alpha)
+        search = task.search(task.rows(problem, family.owner), family, alpha)
         assert search.size(state) <= 6
         assert search.refit(state).value <= state.value * (1.0 + 1e-6)
 

@@ -22,6 +22,22 @@ def deal(problem, cv=None, seed=0):
     return make_folds(problem, cv, np.ones(len(problem.code), dtype=bool), np.random.RandomState(seed))
 
 
+def trained(fold, m):
+    """The share of each of ``m`` rows that trains."""
+    return spread(fold.train(), m)
+
+
+def held_out(fold, m):
+    """The share of each of ``m`` rows that is held out."""
+    return spread(fold.held_out(), m)
+
+
+def spread(part, m):
+    share = np.zeros(m)
+    share[part.rows] = part.share
+    return share
+
+
 def some_rows(seed, m=30, n_classes=2, gaps=False):
     rng = np.random.default_rng(seed)
     X = rng.integers(-2, 3, (m, 3)) + rng.integers(0, 2, (m, 3)) / 3.0
@@ -46,23 +62,25 @@ def test_every_unit_of_weight_is_held_out_once_and_each_class_evenly(seed, n_cla
     count = int(min(5 if cv is None else cv, by_class.min()))
     repeats = 1 if cv else int(np.clip(np.ceil(MANY_ROWS / counted.sum()), 1, MOST_REPEATS))
     assert len(folds) == count * repeats
+    m = len(y)
     for fold in folds:
-        assert np.all((fold.train >= 0.0) & (fold.validate >= 0.0))
-        np.testing.assert_allclose(fold.train + fold.validate, 1.0, atol=1e-12)
-        units = fold.validate * counted
+        train, validate = trained(fold, m), held_out(fold, m)
+        assert np.all((train >= 0.0) & (validate >= 0.0))
+        np.testing.assert_allclose(train + validate, 1.0, atol=1e-12)
+        units = validate * counted
         np.testing.assert_allclose(units, np.rint(units), atol=1e-9)
         for label in range(n_classes):
             held = units[y == label].sum()
             assert abs(held - by_class[label] / count) < 1.0 + 1e-9
-            assert (fold.train * counted)[y == label].sum() > 0.5
+            assert (train * counted)[y == label].sum() > 0.5
     for begin in range(0, len(folds), count):
-        np.testing.assert_allclose(sum(fold.validate for fold in folds[begin : begin + count]), 1.0, atol=1e-9)
+        np.testing.assert_allclose(sum(held_out(fold, m) for fold in folds[begin : begin + count]), 1.0, atol=1e-9)
 
 
 def test_few_rows_are_dealt_out_several_times_and_differently():
     folds = deal(problem_of(*some_rows(0, 40)))
     assert len(folds) == 5 * MOST_REPEATS
-    assert len({fold.validate.tobytes() for fold in folds}) == len(folds)
+    assert len({held_out(fold, 40).tobytes() for fold in folds}) == len(folds)
     X, y = some_rows(0, MANY_ROWS)
     assert len(deal(problem_of(X, y))) == 5
 
@@ -71,7 +89,7 @@ def by_content(X, y, folds, weight):
     """What is held out of each different row in each fold, whatever the order and number of its copies."""
     rows = np.column_stack([np.nan_to_num(X, nan=77.0), y])
     _, place = np.unique(rows, axis=0, return_inverse=True)
-    return np.array([np.bincount(place.ravel(), weights=fold.validate * weight) for fold in folds])
+    return np.array([np.bincount(place.ravel(), weights=held_out(fold, len(y)) * weight) for fold in folds])
 
 
 @settings(max_examples=30)
@@ -96,14 +114,14 @@ def test_sparse_and_shorter_numbers_are_dealt_out_like_the_same_numbers_in_full(
     X[X == 0.0] *= -1.0  # some zeros are negative
     plain, other = deal(problem_of(X, y), 4), deal(problem_of(convert(X), y), 4)
     for one, two in zip(plain, other, strict=True):
-        np.testing.assert_array_equal(one.validate, two.validate)
+        np.testing.assert_array_equal(held_out(one, 50), held_out(two, 50))
 
 
 def test_the_folds_follow_the_random_state():
     problem = problem_of(*some_rows(1))
     same, again, other = deal(problem, 3, 5), deal(problem, 3, 5), deal(problem, 3, 6)
-    assert all(np.array_equal(a.train, b.train) for a, b in zip(same, again, strict=True))
-    assert not all(np.array_equal(a.train, b.train) for a, b in zip(same, other, strict=True))
+    assert all(np.array_equal(trained(a, 30), trained(b, 30)) for a, b in zip(same, again, strict=True))
+    assert not all(np.array_equal(trained(a, 30), trained(b, 30)) for a, b in zip(same, other, strict=True))
 
 
 def test_a_small_class_limits_the_number_of_folds_and_one_row_is_too_few():
@@ -134,8 +152,8 @@ def test_a_splitter_is_followed_and_rows_without_weight_are_left_out(cv):
     expected = list(cv.split(X, np.where(kept, y, 0)))
     assert len(folds) == len(expected)
     for fold, (train, validate) in zip(folds, expected, strict=True):
-        assert fold.train.tolist() == np.isin(np.arange(30), train)[kept].tolist()
-        assert fold.validate.tolist() == np.isin(np.arange(30), validate)[kept].tolist()
+        assert trained(fold, kept.sum()).tolist() == np.isin(np.arange(30), train)[kept].tolist()
+        assert held_out(fold, kept.sum()).tolist() == np.isin(np.arange(30), validate)[kept].tolist()
 
 
 @pytest.mark.parametrize("wrap", [list, iter, tuple])
@@ -144,9 +162,9 @@ def test_an_iterable_of_indices_or_masks_is_followed(wrap):
     problem = problem_of(X, np.arange(30) % 2)
     mask = np.arange(30) < 20
     folds = deal(problem, wrap([(np.arange(20), np.arange(20, 30)), (mask, ~mask), ([0, 1, -1], [2])]))
-    assert folds[0].train.tolist() == folds[1].train.tolist() == mask.astype(float).tolist()
-    assert np.flatnonzero(folds[2].train).tolist() == [0, 1, 29]
-    assert np.flatnonzero(folds[2].validate).tolist() == [2]
+    assert trained(folds[0], 30).tolist() == trained(folds[1], 30).tolist() == mask.astype(float).tolist()
+    assert np.sort(folds[2].train().rows).tolist() == [0, 1, 29]
+    assert folds[2].held_out().rows.tolist() == [2]
 
 
 @pytest.mark.parametrize(

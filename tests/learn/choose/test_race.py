@@ -68,10 +68,10 @@ def test_folds_without_a_size_in_common_are_still_compared(monkeypatch):
     family = Family(literals="raw", n_prototypes=1, owner=1, alphas=(0.01,))
     sizes = iter([1, 2, 0])
 
-    def one_model(_task, family, _fold, _n_starts):
+    def one_model(_track, family, _n_starts):
         return {CandidateModel(family=family, alpha=0.01, n_terms=next(sizes)): FoldScore(reported=0.5, deciding=0.5)}
 
-    monkeypatch.setattr(racing, "score_family", one_model)
+    monkeypatch.setattr(racing._Track, "score", one_model)
     results = race(task, [family], folds_of(task, 3), None, -1)
     assert [candidate.n_terms for candidate in results.complete()] == [2]
 

@@ -72,7 +72,7 @@ def test_scores_columns_norms_and_combinations_are_those_of_the_matrix(convert, 
 def test_the_screen_has_gradient_and_curvature_of_every_column(convert, intercept):
     rows, standard, _, rng = example(convert, intercept)
     S, curvature = rng.normal(size=(len(standard), 2)), rng.random((len(standard), 2))
-    slope, square = rows.screen(S, curvature)
+    slope, square = rows.screen(np.hstack([S, curvature]))
     agree(slope, S.T @ standard)
     agree(square, curvature.T @ standard**2)
 

@@ -68,7 +68,7 @@ def test_rows_of_literals_agree_with_the_matrix_written_out(given_):
     few = np.where(np.arange(d) < 2, W, 0.0)
     agree(rows.scores(few), Z @ few.T)
     agree(rows.combine(S), S.T @ Z)
-    slope, curve = rows.screen(S, curvature)
+    slope, curve = rows.screen(np.hstack([S, curvature]))
     agree(slope, S.T @ Z)
     agree(curve, curvature.T @ (Z * Z))
 

@@ -24,7 +24,7 @@ TIGHT = 1e-14
 def precise_fit(search, assignment, support):
     prototype, column = np.nonzero(support)
     entries = Entries(prototype=prototype, column=column, theta=np.zeros(len(column)))
-    return search._fit(assignment, entries, TIGHT)
+    return search._fit(assignment, entries, precision=TIGHT)
 
 
 def random_support(rng, shape, share=0.5):
@@ -49,7 +49,7 @@ def check_state(search, state, Z):
     assert np.all(search.penalty.sign * W >= 0.0)
     assert support[:, search.penalty.cost == 0.0].all()
     assert np.all(np.diff(state.prototype) >= 0)
-    np.testing.assert_allclose(state.Z, Z @ W.T, atol=1e-10)
+    np.testing.assert_allclose(state.Z, W @ Z.T, atol=1e-10)
     loss = oracle.mean_loss(Z, W, search.labels.roles(state.assignment))
     assert state.value == pytest.approx(loss + 0.5 * search.penalty.alpha * np.sum(W * W), rel=1e-10)
     code, zero_owner = search.labels.code, search.labels.zero_owner
@@ -120,17 +120,20 @@ def test_the_gains_of_the_shortlist_are_those_of_the_quadratic_model_with_all_we
     slope = objective.sums(state.weights(d)).gradient + objective.penalty.alpha * state.weights(d)
     single = search.single_gains(state)
     found = search.shortlist(state)
-    assert [gain for gain, _, _ in found] == sorted((gain for gain, _, _ in found), reverse=True)
+    gains = [addition.gain for addition in found]
+    assert gains == sorted(gains, reverse=True)
     assert len(found) == min(SHORTLIST, p * (d - 2))
-    for gain, j, l in found:
+    for gain, j, l, step in found:
         H = hessian(objective, state, [(j, l)])
         direction = np.append(np.zeros(len(state.theta)), slope[j, l])
-        assert gain == pytest.approx(0.5 * direction @ np.linalg.solve(H, direction), rel=1e-5)
+        newton = np.linalg.solve(H, direction)
+        assert gain == pytest.approx(0.5 * direction @ newton, rel=1e-5)
+        np.testing.assert_allclose(step, -newton, rtol=1e-4, atol=1e-6)
         assert gain >= single[j, l] * (1.0 - 1e-9)
         assert single[j, l] == pytest.approx(0.5 * slope[j, l] ** 2 / H[-1, -1], rel=1e-8)
-    listed = {(j, l) for _, j, l in found}
+    listed = {(j, l) for _, j, l, _ in found}
     rest = [single[j, l] for j in range(p) for l in range(1, d - 1) if (j, l) not in listed]
-    assert max(rest, default=0.0) <= min(single[j, l] for _, j, l in found)
+    assert max(rest, default=0.0) <= min(single[j, l] for _, j, l, _ in found)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -138,12 +141,13 @@ def test_where_the_objective_is_nearly_quadratic_the_gain_is_the_fall(seed):
     objective, _, _ = problems.random_problem(seed, m=50, n=6, k=6, alpha=1.0)
     search = SupportSearch(objective.rows, objective.penalty, moving=False)
     state = precise_fit(search, objective.assignment, random_support(np.random.default_rng(seed), objective.shape, 0.3))
-    for gain, j, l in search.shortlist(state):
+    for addition in search.shortlist(state):
+        gain, j, l, _ = addition
         support = state.support(objective.shape[1])
         support[j, l] = True
         fall = state.value - rounding.refit(objective, support, np.zeros(support.shape))[1]
         assert fall == pytest.approx(gain, rel=0.05, abs=1e-6)
-        assert search.add(state, j, l).value == pytest.approx(state.value - fall, rel=1e-5)
+        assert search.add(state, addition).value == pytest.approx(state.value - fall, rel=1e-5)
 
 
 def test_the_cheapest_entry_is_the_one_whose_loss_costs_least():
@@ -245,7 +249,7 @@ def test_rows_move_to_the_prototype_that_scores_them_best():
     )
     still = search.fixed().refit(state)
     assert np.array_equal(still.assignment.own, state.assignment.own)
-    scores = np.where(state.assignment.owner == search.labels.code[:, None], state.Z, -np.inf)
+    scores = np.where(state.assignment.owner == search.labels.code[:, None], state.Z.T, -np.inf)
     lost = scores.max(axis=1) - scores[np.arange(60), state.assignment.own]
     assert np.mean(lost > 1e-6) <= 0.05
     assert (
@@ -315,7 +319,7 @@ def test_merit_is_accuracy_less_a_share_of_the_log_loss_of_the_greatest_score():
     search, y = noisy_dnf(3, 0, 0.1)
     own = np.where(y == 1, np.arange(len(y)) % 3, NO_PROTOTYPE)
     state = search.descend(Assignment(own=own, owner=np.ones(3, dtype=int)), 6)
-    margin = np.where(y == 1, 1.0, -1.0) * state.Z.max(axis=1)
+    margin = np.where(y == 1, 1.0, -1.0) * state.Z.max(axis=0)
     expected = np.mean(margin > 0.0) - LOSS_SHARE * np.mean(np.log1p(np.exp(-margin)))
     assert search.merit(state) == pytest.approx(expected, abs=1e-8)
 

@@ -75,9 +75,11 @@ class Sample:
     is all of them."""
 
     def __init__(self, task: Task):
-        units = task.units
+        units = np.arange(len(task.units.rows))
+        most = max(MOST_SEARCHED, task.sample_rows or MOST_SEARCHED)
         self._task = task
-        self._part = draw(units, np.arange(len(units.rows)), max(MOST_SEARCHED, task.sample_rows or MOST_SEARCHED))
+        self._is_all = len(units) <= most  # counted in units: of heavy rows a sample may have each, but not their weight
+        self._part = draw(task.units, units, most)
         self.training = task.training_set(task.problem.take(*self._part))
 
     def train(self, family: Family, candidates: list[CandidateModel], n_init: int) -> dict[CandidateModel, State]:
@@ -101,7 +103,7 @@ class Sample:
         """A model of the sample, on all rows: rows move, weights are refitted, and terms swapped where that helps."""
         task, family = self._task, candidate.family
         search = task.search(task.rows(task.problem, family.owner), family, candidate.alpha)
-        if len(self._part.rows) == len(task.problem.code):
+        if self._is_all:
             own = np.empty_like(state.assignment.own)
             own[self._part.rows] = state.assignment.own
             return search.fixed().refit_at(Assignment(own=own, owner=state.assignment.owner), state.entries)
