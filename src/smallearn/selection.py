@@ -12,9 +12,9 @@ from sklearn.utils import check_random_state
 from smallearn._base import SMaLLBase, TrainingData, warn_if_cut_short
 from smallearn._learn.assemble import remember_rows
 from smallearn._learn.choose.certificate import SHARE
-from smallearn._learn.choose.families import Task, list_families
+from smallearn._learn.choose.families import ALL_ROWS, SEARCHED_ROWS, RowLimits, Task, list_families
 from smallearn._learn.choose.final import Choice, train_choice, train_frontier
-from smallearn._learn.choose.folds import make_folds
+from smallearn._learn.choose.folds import Fold, make_folds
 from smallearn._learn.choose.race import race
 from smallearn._learn.choose.results import Results, cv_results, parameters_of
 from smallearn._learn.choose.scores import Scorer, Scoring
@@ -23,8 +23,6 @@ from smallearn._learn.data_parameters import check_positive_class
 from smallearn._learn.parameters import check_selection
 from smallearn._run.deadline import Deadline, enforce, present
 from smallearn.model import SMaLLModel
-
-SAMPLE_ROWS = 1600
 
 __all__ = ["FrontierPoint", "SMaLLClassifierCV", "frontier"]
 
@@ -76,6 +74,10 @@ class SMaLLClassifierCV(SMaLLBase):
         accuracy on few rows cannot. It weighs the rows by `class_weight` too.
     cv : int, splitter, iterable or None, default=None
         As in scikit-learn. None: 5 stratified folds, repeated up to 3 times if there are few rows.
+    sample_rows : int, "auto" or None, default="auto"
+        About how many rows of each fold a candidate model is trained on while models are compared; held-out rows are up
+        to 20,000. The chosen model is fitted to all rows in any case. "auto": 1,600 or more, depending on the numbers of
+        rows, classes and terms. None: all rows, which takes longer and rarely chooses a better model.
     one_standard_error : bool, default=False
         Choose the smallest number of terms that scores within one standard error of the best.
     refit : bool, default=True
@@ -175,6 +177,7 @@ class SMaLLClassifierCV(SMaLLBase):
         one_standard_error=False,
         refit=True,
         certificate="auto",
+        sample_rows="auto",
         time_limit=None,
         device=None,
         max_flash=None,
@@ -208,6 +211,7 @@ class SMaLLClassifierCV(SMaLLBase):
         self.one_standard_error = one_standard_error
         self.refit = refit
         self.certificate = certificate
+        self.sample_rows = sample_rows
         self.time_limit = time_limit
         self.device = device
         self.max_flash = max_flash
@@ -298,11 +302,21 @@ class SMaLLClassifierCV(SMaLLBase):
             feature_names=data.feature_names,
             fills_gaps=self._allows_gaps(),
             units=folds[0].units,
-            sample_rows=SAMPLE_ROWS,
+            limits=self._row_limits(folds, max_terms),
             deadline=present(),
             certificate_share=self._certificate_share() / n_models,
         )
         return task, race(task, families, folds, self.n_jobs, int(self.verbose))
+
+    def _row_limits(self, folds: list[Fold], max_terms: int) -> RowLimits:
+        """How many rows candidate models are trained on."""
+        if self.sample_rows is None:
+            return ALL_ROWS
+        if not isinstance(self.sample_rows, str):
+            rows = int(self.sample_rows)
+            return RowLimits(first=rows, folds=rows, search=max(rows, SEARCHED_ROWS))
+        units = folds[0].units
+        return RowLimits.automatic(len(units.rows), int(units.code[-1]) + 1, max_terms)
 
     def _certificate_share(self) -> float:
         """How much work certificates may take, as a share of the search's."""

@@ -127,6 +127,9 @@ def check_selection(parameters: dict[str, Any]) -> None:
     wanted = parameters["certificate"]
     if not isinstance(wanted, bool | np.bool_) and not (isinstance(wanted, str) and wanted == "auto"):
         raise ParameterError(Parameter("certificate", wanted), " is not 'auto', True or False.")
+    rows = parameters["sample_rows"]
+    if rows is not None and not (isinstance(rows, str) and rows == "auto"):
+        check_positive_integer("sample_rows", rows, " or 'auto'; None means all rows")
     check_positive_integer("n_init", parameters["n_init"])
     check_n_jobs(parameters["n_jobs"])
     _check_device(parameters)

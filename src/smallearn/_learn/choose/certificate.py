@@ -28,7 +28,7 @@ def add_certificate(
 ) -> descent.Found:
     """The model with its certificate, if the task asks for it and there is time; else as it was."""
     n_rows = len(task.problem.code)
-    in_fold = n_rows if task.sample_rows is None else min(task.sample_rows, n_rows)
+    in_fold = min(task.limits.folds or n_rows, n_rows)
     affordable = task.certificate_share * work_of_search(results, in_fold, len(task.problem.classes))
     if work_of_certificate(n_rows, *found.W.shape) > affordable:
         return found

@@ -24,6 +24,8 @@ from smallearn._learn.solve.support_state import ColumnCache, State
 from smallearn._run.deadline import NEVER, Deadline
 
 ROWS_EACH = 10  # rows of a class for each of its prototypes, unless the user says how many prototypes to try
+FEW_ROWS, ROWS_PER_TERM, ROWS_PER_CLASS = 1600, 40, 200  # at least so many are trained on in a fold, if there are more
+SEARCHED_ROWS = 8000  # … and when the chosen model is searched for
 NEIGHBOURS = 2  # values of λ that share a search
 
 
@@ -51,6 +53,29 @@ class CandidateModel(NamedTuple):
         return self.family.literals, self.family.n_prototypes
 
 
+class RowLimits(NamedTuple):
+    """How many rows are trained on, about; None: all.
+
+    ``first``: when all families are compared on the first folds. ``folds``: when the best of them are compared on every
+    fold. ``search``: when the chosen model is searched for, before it is fitted to all rows.
+    """
+
+    first: int | None
+    folds: int | None
+    search: int | None
+
+    @classmethod
+    def automatic(cls, n_rows: int, n_classes: int, max_terms: int) -> "RowLimits":
+        """More rows for more classes and more terms, and on large data, most of all for the few families left there."""
+        least = max(FEW_ROWS, ROWS_PER_TERM * max_terms, ROWS_PER_CLASS * n_classes)
+        first = max(least, min(4 * least, n_rows // 32))
+        folds = max(first, min(8 * least, n_rows // 16))
+        return cls(first=first, folds=folds, search=max(SEARCHED_ROWS, folds))
+
+
+ALL_ROWS = RowLimits(first=None, folds=None, search=None)
+
+
 @dataclass(frozen=True)
 class Task:
     """What is to be chosen: the training data, the budget and the options of every model. Sent to each worker."""
@@ -67,8 +92,7 @@ class Task:
     fills_gaps: bool = False
     units: Units | None = None
     """Those of all rows, from which samples are drawn."""
-    sample_rows: int | None = None
-    """Rows that a candidate model is trained on in a fold, about; None: all."""
+    limits: RowLimits = ALL_ROWS
     n_threads: int = 1
     """For passes over all rows."""
     deadline: Deadline = NEVER

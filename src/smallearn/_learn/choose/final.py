@@ -15,11 +15,11 @@ from smallearn._learn.data.problem import Problem
 from smallearn._learn.solve import descent
 from smallearn._learn.solve.scoring import right
 from smallearn._learn.solve.support_state import State
+from smallearn._run.deadline import present
 from smallearn.devices import Cost
 from smallearn.model import Selection
 from smallearn.model._decision import class_scores
 
-MOST_SEARCHED = 8_000  # rows that a chosen model is searched for on, about
 MOST_REMOVALS = 32  # terms, the cheapest, that are tried for a swap
 MOST_SWAPS = 10  # of terms, on all rows
 MORE_STARTS = 4  # times as many, where a search over all rows got stuck
@@ -51,7 +51,7 @@ def train_choice(task: Task, results: Results, chosen: CandidateModel, n_init: i
         states = sample.train(chosen.family, alike, starts)
         errors = {candidate: error_rate(sample.training.problem, state) for candidate, state in states.items()}
         chosen = min(alike, key=lambda c: (round(errors[c], 9), c.n_terms, -c.alpha))
-        if not results.beats_training(chosen, errors[chosen]):
+        if not results.beats_training(chosen, errors[chosen]) or present().passed():
             break
     state = sample.settle(chosen, states[chosen])
     return Choice(candidate=chosen, fitted=assemble_candidate(task, results, chosen, state))
@@ -76,9 +76,9 @@ class Sample:
 
     def __init__(self, task: Task):
         units = np.arange(len(task.units.rows))
-        most = max(MOST_SEARCHED, task.sample_rows or MOST_SEARCHED)
+        most = task.limits.search
         self._task = task
-        self._is_all = len(units) <= most  # counted in units: of heavy rows a sample may have each, but not their weight
+        self._is_all = most is None or len(units) <= most  # counted in units: of heavy rows a sample may have each, but not their weight
         self._part = draw(task.units, units, most)
         self.training = task.training_set(task.problem.take(*self._part))
 
@@ -86,7 +86,10 @@ class Sample:
         """Candidate models of one family, trained on the sample by one search."""
         task, training = self._task, self.training
         least = min(task.min_terms, *(candidate.n_terms for candidate in candidates))
-        models = train_family(replace(task, min_terms=least), training, family, n_init, thorough=True)
+        late = present().stops("the search on all rows")
+        models = train_family(
+            replace(task, min_terms=least), training, family, 1 if late else n_init, thorough=not late
+        )
         states = {}
         for candidate in candidates:
             sizes = [size for alpha, size in models if alpha == candidate.alpha]

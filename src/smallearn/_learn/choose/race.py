@@ -17,6 +17,7 @@ from smallearn._learn.choose.results import Results
 from smallearn._learn.choose.scores import FoldScore, score_fold
 from smallearn._learn.data.problem import Problem
 from smallearn._learn.solve.support_state import ColumnCache, weighted_sums
+from smallearn._run.deadline import enforce, present
 from smallearn._run.progress import Bar
 from smallearn.model._decision import class_scores
 
@@ -30,77 +31,91 @@ MANY_PROTOTYPES = 6  # from here on as many starts as prototypes: with more of t
 
 
 def race(task: Task, families: list[Family], folds: list[Fold], n_jobs: int | None, verbose: int) -> Results:
-    """The scores of the candidate models of all families; of those that fell behind, on the first folds only."""
-    n_rows = count_rows(task.problem, task.problem)
+    """The scores of the candidate models of all families; of those that fell behind, on the first folds only.
+
+    When time is up, the scores so far: on fewer folds, and if there are none, those of the quick look.
+    """
     first = min(-(-FIRST_ROWS // max(1, int(np.sum(folds[0].validates)))), len(folds) // 2)
-    looked, results = Results(len(folds), n_rows), Results(len(folds), n_rows)
-    left = families
-    looks = len(families) > AFTER_LOOK and first > 0
-    most = min(len(families), AFTER_LOOK + AFTER_LOOK // 2) if looks else len(families)
-    total = len(families) * first * looks + _planned(most, first, len(folds))
-    tracks = _Tracks(task, folds, first)
-    with Bar(total, "fits", verbose >= 0) as bar:
-
-        def run(into: Results, numbers: range, look: bool = False) -> None:
-            for fold, scores, count in tracks.run(left, numbers, look, n_jobs):
-                into.enter(fold, scores)
-                bar.step(count)
-
-        if looks:
-            run(looked, range(first), look=True)
+    with Bar(0, "fits", verbose >= 0) as bar:
+        start = _Heat(task, folds, task.limits.first, n_jobs, bar)
+        left = families
+        looked: Results | None = None
+        if len(families) > AFTER_LOOK and first > 0:
+            bar.total = first * len(families) + _planned(AFTER_LOOK + AFTER_LOOK // 2, first, len(folds))
+            looked = start.run(left, range(first), look=True)
             left = survivors(looked, left, AFTER_LOOK)
-            bar.total = bar.done + _planned(len(left), first, len(folds))
+        bar.total = bar.done + _planned(len(left), first, len(folds))
+        done = 0
         if len(left) > AFTER_FIRST and first:
-            run(results, range(first))
-            left = survivors(results, left, AFTER_FIRST)
-        else:
-            first = 0
-        for fold in range(first, len(folds)):
-            left = contenders(results, left, fold)
-            bar.total = bar.done + len(left) * (len(folds) - fold)
-            run(results, range(fold, fold + 1))
-    return results if results.complete() else results.with_smaller_models()
+            start.run(left, range(first))
+            left, done = survivors(start.results, left, AFTER_FIRST), first
+        heat = start
+        if task.limits.folds != task.limits.first:  # the few that are left are compared on more rows, from the first fold
+            heat, done = _Heat(task, folds, task.limits.folds, n_jobs, bar), 0
+        while done < len(folds) and not heat.stopped:
+            left = contenders(heat.results, left, done)
+            bar.total = bar.done + len(left) * (len(folds) - done)
+            heat.run(left, range(done, done + 1))
+            done += 1
+    for results in (heat.results, start.results, looked):
+        if results is not None and results.scores:
+            return results.on_folds_run()
+    raise AssertionError("no family was scored")
 
 
-class _Tracks:
-    """The rows of each fold, ready to train on. Those of the first folds, on which families run twice, are kept."""
+class _Heat:
+    """A part of the race in which every family is trained on about as many rows of a fold, ``most`` (None: all)."""
 
-    def __init__(self, task: Task, folds: list[Fold], first: int):
-        self._task, self._folds, self._first = task, folds, first
+    def __init__(self, task: Task, folds: list[Fold], most: int | None, n_jobs: int | None, bar: Bar):
+        self._task, self._folds, self._most, self._n_jobs, self._bar = task, folds, most, n_jobs, bar
         self._kept: dict[int, _Track] = {}
+        self.results = self._no_results()
+        self.stopped = False  # because time is up
 
-    def run(
-        self, families: list[Family], numbers: range, look: bool, n_jobs: int | None
+    def run(self, families: list[Family], numbers: range, look: bool = False) -> Results:
+        """Score the families on some folds, or take a quick look at them. A look has results of its own."""
+        results = self._no_results() if look else self.results
+        for fold, scores, count in self._scores(families, numbers, look):
+            results.enter(fold, scores)
+            self._bar.step(count)
+        return results
+
+    def _no_results(self) -> Results:
+        return Results(len(self._folds), count_rows(self._task.problem, self._task.problem))
+
+    def _scores(
+        self, families: list[Family], numbers: range, look: bool
     ) -> Iterator[tuple[int, dict[CandidateModel, FoldScore], int]]:
         """For some families and folds: the fold, the scores of candidate models, and of how many families they are.
 
         Processes get the families of a fold in equal shares, so that the searches of each share what they read.
         """
-        if n_jobs in (None, 1):
-            for fold in numbers:
-                track = self._track(fold)
-                for family in families:
-                    yield fold, track.score(family, look), 1
-            return
-        jobs = effective_n_jobs(n_jobs)
-        shares = max(1, min(len(families), -(-jobs // len(numbers)) if len(numbers) else 1))
-        parts = [(fold, families[share::shares]) for fold in numbers for share in range(shares)]
-        for begin in range(0, len(parts), jobs):  # fits between two updates of the bar
+        jobs = effective_n_jobs(self._n_jobs)
+        shares = 1 if jobs == 1 else max(1, min(len(families), -(-jobs // len(numbers))))
+        size = 1 if jobs == 1 else -(-len(families) // shares)
+        parts = [(fold, families[a : a + size]) for fold in numbers for a in range(0, len(families), size)]
+        for begin in range(0, len(parts), jobs):
             some = parts[begin : begin + jobs]
-            work = (delayed(_score_families)(self._track(fold), part, look) for fold, part in some)
-            for (fold, part), scores in zip(some, Parallel(n_jobs=n_jobs)(work), strict=True):
+            if jobs == 1:
+                scored = [_score_families(self._track(fold), part, look) for fold, part in some]
+            else:
+                work = (delayed(_score_families)(self._track(fold), part, look) for fold, part in some)
+                scored = Parallel(n_jobs=self._n_jobs)(work)
+            for (fold, part), scores in zip(some, scored, strict=True):
                 yield fold, scores, len(part)
+            if present().stops("the comparison of models"):
+                self.stopped = True
+                return
 
     def _track(self, fold: int) -> "_Track":
-        if fold in self._kept:
-            return self._kept[fold]
-        task, problem, rows = self._task, self._task.problem, self._folds[fold]
-        held_out = problem.take(*rows.held_out(MOST_HELD_OUT))
-        n_rows = count_rows(problem, held_out)
-        track = _Track(replace(task, problem=problem.take(*rows.train(task.sample_rows)), units=None), held_out, n_rows)
-        if fold < self._first:
-            self._kept[fold] = track
-        return track
+        """A fold, ready to train on. That of the last one is kept."""
+        if fold not in self._kept:
+            task, problem, rows = self._task, self._task.problem, self._folds[fold]
+            held_out = problem.take(*rows.held_out(MOST_HELD_OUT))
+            n_rows = count_rows(problem, held_out)
+            train = problem.take(*rows.train(self._most))
+            self._kept = {fold: _Track(replace(task, problem=train, units=None), held_out, n_rows)}
+        return self._kept[fold]
 
 
 class _Track:
@@ -108,6 +123,7 @@ class _Track:
 
     def __init__(self, task: Task, held_out: Problem, n_rows: float):
         self._task, self._held_out, self._n_rows = task, held_out, n_rows
+        self.deadline = task.deadline
         self._training = task.training_set(task.problem)
         self._columns = ColumnCache(task.rows(held_out, None))
 
@@ -128,9 +144,13 @@ class _Track:
 
 
 def _score_families(track: _Track, families: list[Family], look: bool) -> dict[CandidateModel, FoldScore]:
+    """The scores of some families on a fold; of the first only, if time is up."""
     scores: dict[CandidateModel, FoldScore] = {}
-    for family in families:
-        scores |= track.score(family, look)
+    with enforce(track.deadline) as deadline:
+        for family in families:
+            scores |= track.score(family, look)
+            if deadline.passed():
+                break
     return scores
 
 
@@ -189,7 +209,7 @@ def _planned(n_families: int, first: int, n_folds: int) -> int:
     """The largest number of fits that this many families may take, so that the progress bar never steps back."""
     if n_families <= AFTER_FIRST or not first:
         return n_families * n_folds
-    return n_families * first + min(n_families, AFTER_FIRST + AFTER_FIRST // 2) * (n_folds - first)
+    return n_families * first + min(n_families, AFTER_FIRST + AFTER_FIRST // 2) * n_folds
 
 
 def _starts(family: Family) -> int:

@@ -36,6 +36,22 @@ class Results:
         """The candidate models that have a score on every fold."""
         return [candidate for candidate, scores in self.scores.items() if all(score is not None for score in scores)]
 
+    def on_folds_run(self) -> "Results":
+        """The results on the folds that any candidate model was run on, with at least one that was run on all of these.
+
+        Folds are left out only when time was up. Then those that only some families were run on are left out too, if
+        there are others.
+        """
+        run = [fold for fold in range(self.n_folds) if any(scores[fold] is not None for scores in self.scores.values())]
+        while len(run) > 1 and not any(all(scores[f] is not None for f in run) for scores in self.scores.values()):
+            run.pop()
+        results = self
+        if len(run) < self.n_folds:
+            results = Results(len(run), self.n_rows)
+            kept = {candidate: [scores[fold] for fold in run] for candidate, scores in self.scores.items()}
+            results.scores = {c: scores for c, scores in kept.items() if any(score is not None for score in scores)}
+        return results if results.complete() else results.with_smaller_models()
+
     def with_smaller_models(self) -> "Results":
         """The same results, where a fold that lacks a model of ``n_terms`` terms counts its largest smaller one.
 

@@ -29,9 +29,11 @@ from smallearn._learn.solve.support_state import (
     fit,
     weighted_sums,
 )
+from smallearn._run.deadline import present
 from smallearn.model._decision import class_scores
 
 SHORTLIST = 12  # candidate terms whose gain is computed with the present weights free to change
+SWAPS = "the swaps of terms"  # what is cut short when time is up
 SMALL = 24  # terms, up to which models of every size are found
 REMOVALS = 4  # the least useful terms, which are tried for a swap
 LEAST_FALL = 1e-4  # a swap must lower the objective by this share of it
@@ -275,8 +277,10 @@ class SupportSearch:
         return None
 
     def polish(self, state: State, removals: int, tries: int = 1, most: int = 50) -> State:
-        """Swap until no swap among the ``removals`` cheapest terms helps."""
+        """Swap until no swap among the ``removals`` cheapest terms helps, or time is up."""
         for _ in range(most):
+            if present().stops(SWAPS):
+                break
             better = self.swap(state, removals, tries)
             if better is None:
                 break
@@ -322,7 +326,7 @@ class SupportSearch:
     def reseed(self, state: State, size: int) -> State:
         """Start each prototype again from other rows, one after the other, where that makes a better model."""
         merit, j = self.merit(state), 0
-        while j < len(state.assignment.owner):
+        while j < len(state.assignment.owner) and not present().stops(SWAPS):
             trial = self._restarted(state, j, size)
             if trial is not None and (reached := self.merit(trial)) > merit + LEAST_RISE:
                 state, merit, j = trial, reached, 0
