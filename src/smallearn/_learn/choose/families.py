@@ -203,7 +203,7 @@ def train_family(task: Task, training: TrainingSet, family: Family, n_init: int,
         )
     else:
         assignments = training.by_kmeans(counts, n_init)
-    return _at_each_alpha(search, family, search.trace(assignments, task.min_terms, task.max_terms))
+    return _at_each_alpha(search, family, search.trace(assignments, task.min_terms, task.max_terms, thorough))
 
 
 def look_at_family(task: Task, training: TrainingSet, family: Family) -> Models:

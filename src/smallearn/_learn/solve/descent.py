@@ -11,7 +11,7 @@ from smallearn._learn.solve import rounding
 from smallearn._learn.solve.certify import Incumbent, certify
 from smallearn._learn.solve.objective import Objective, Penalty, Relaxed, Solver
 from smallearn._learn.solve.support_search import LEAST_FALL, SupportSearch
-from smallearn._learn.solve.support_state import State
+from smallearn._learn.solve.support_state import ColumnCache, State, fit
 from smallearn._run.deadline import present
 from smallearn._run.progress import Status
 
@@ -90,11 +90,16 @@ def from_state(rows: TrainingRows, state: State, penalty: Penalty) -> Found:
     """The model at a state of a search over supports, refitted to full precision."""
     d = rows.n_columns
     filled, kept = assignments.drop_empty(state.assignment)
-    objective = Objective(rows=rows, assignment=filled, penalty=penalty)
-    support, start = state.support(d)[kept], state.weights(d)[kept]
-    support[:, penalty.cost == 0.0] = True  # always in, even where a sign constraint left the weight at 0
-    W, value = rounding.refit(objective, support, start)
-    return Found(W=W, support=support, value=value, assignment=filled)
+    if penalty.signed:
+        objective = Objective(rows=rows, assignment=filled, penalty=penalty)
+        support, start = state.support(d)[kept], state.weights(d)[kept]
+        support[:, penalty.cost == 0.0] = True  # always in, even where a sign constraint left the weight at 0
+        W, value = rounding.refit(objective, support, start)
+        return Found(W=W, support=support, value=value, assignment=filled)
+    entries = state.entries.take(kept[state.prototype])
+    entries = entries._replace(prototype=assignments.renumber(kept)[entries.prototype])
+    final = fit(ColumnCache(rows), rows.labels, penalty, filled, entries, precision=rounding.PRECISE, rounds=0)
+    return Found(W=final.weights(d), support=final.support(d), value=final.value, assignment=filled)
 
 
 def bounded(rows: TrainingRows, found: Found, penalty: Penalty, solver: Solver) -> Solution:

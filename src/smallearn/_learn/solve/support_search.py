@@ -38,6 +38,7 @@ SMALL = 24  # terms, up to which models of every size are found
 REMOVALS = 4  # the least useful terms, which are tried for a swap
 LEAST_FALL = 1e-4  # a swap must lower the objective by this share of it
 MOST_REFITS = 20  # rounds of moving rows and refitting
+MANY_PROTOTYPES = 4  # from which on only swaps show what a start is worth
 EASILY_STUCK = 3  # from this number of prototypes on, each is tried from new rows
 MOST_RESEEDED = 48  # terms, up to which that is tried: with more, swaps do as well
 LEAST_RISE = 1e-3  # in merit, for a prototype that was started again to stay
@@ -395,30 +396,36 @@ class SupportSearch:
     def _fill_and_swap(self, state: State, size: int) -> State:
         return self.drop_unused(self.polish(self.grow_to(state, size), REMOVALS))
 
-    def trace(self, starts: list[Assignment], least: int, most: int) -> dict[int, State]:
+    def trace(self, starts: list[Assignment], least: int, most: int, thorough: bool = False) -> dict[int, State]:
         """A model of each size up to ``most``.
 
         With one prototype for each class the path goes upward; there is only one start. With more, it goes downward to
-        ``least`` from the best of the models of full size.
+        ``least`` from the best of the models of full size. Swaps start from the best start, or from each if the search
+        is ``thorough`` or has many prototypes.
         """
         if starts[0].one_per_class:
             path = list(self.upward(self.start(starts[0]), most, 2)) or [self.start(starts[0])]
             return {self.size(state): state for state in path}
         grown = [self._grow_and_reassign(self.fixed().start(start), most) for start in starts]
-        full = self._fill_and_swap(max(grown, key=self.merit), most)
+        if not thorough and len(starts[0].owner) < MANY_PROTOTYPES:
+            grown = [max(grown, key=self.merit)]
+        full = max((self._fill_and_swap(state, most) for state in grown), key=self.merit)
         if len(starts) > 1 and len(full.assignment.owner) >= EASILY_STUCK and most <= MOST_RESEEDED:
             full = self.reseed(full, most)
         path = [full, *self.downward(full, max(1, least), 1)]
         return {self.size(state): state for state in path}
 
     def look(self, start: Assignment, most: int) -> dict[int, State]:
-        """A quick look at what models of up to ``most`` terms can reach: without swaps, and with more than one
-        prototype for a class only at full size."""
+        """A quick look at what models of up to ``most`` terms can reach: with more than one prototype for a class only
+        at full size, and without swaps unless there are many prototypes."""
         if start.one_per_class:
             path = list(self.upward(self.start(start), most, 0)) or [self.start(start)]
             return {self.size(state): state for state in path}
-        grown = self._grow_and_reassign(self.fixed().start(start), most)
-        full = self.drop_unused(self.grow_to(grown, most))
+        full = self._grow_and_reassign(self.fixed().start(start), most)
+        if len(start.owner) < MANY_PROTOTYPES:
+            full = self.drop_unused(self.grow_to(full, most))
+        else:
+            full = self._fill_and_swap(full, most)
         return {self.size(full): full}
 
 
