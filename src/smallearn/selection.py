@@ -19,7 +19,7 @@ from smallearn._learn.choose.race import race
 from smallearn._learn.choose.results import Results, cv_results, parameters_of
 from smallearn._learn.choose.scores import Scorer, Scoring
 from smallearn._learn.compiling import notice_of_compiling
-from smallearn._learn.data_parameters import check_positive_class
+from smallearn._learn.data_parameters import check_positive_class, count_threads
 from smallearn._learn.parameters import check_selection
 from smallearn._run.deadline import Deadline, enforce, present
 from smallearn.model import SMaLLModel
@@ -114,7 +114,8 @@ class SMaLLClassifierCV(SMaLLBase):
     verbose : int, default=0
         -1: no progress bar, even on a terminal, and no notice that the first fit compiles.
     n_jobs : int or None, default=None
-        Processes for the folds. The model does not depend on it.
+        Processes for the folds, and threads for passes over all rows, one after the other. None: one core. The model
+        does not depend on it.
 
     Attributes
     ----------
@@ -303,6 +304,7 @@ class SMaLLClassifierCV(SMaLLBase):
             fills_gaps=self._allows_gaps(),
             units=folds[0].units,
             limits=self._row_limits(folds, max_terms),
+            n_threads=count_threads(self.n_jobs),
             deadline=present(),
             certificate_share=self._certificate_share() / n_models,
         )

@@ -301,6 +301,37 @@ def fit_entries(K, at, begin, theta, roles, alpha, tol, max_iter, rounds, invers
     return value, Z
 
 
+@compiled
+def read_columns(X, mean, inverse, bins, first, low, high, columns, out):
+    """Fill row ``a`` of ``out`` with column ``columns[a]``, standardised: of ``X``, then of the literals (see
+    ``screen_pass``), then a column of ones. ``X`` is read once, block by block."""
+    m, n = X.shape
+    last = n + low.shape[0]
+    for b in range(0, m, BLOCK):
+        rows = min(BLOCK, m - b)
+        x = X[b : b + rows]
+        for a in range(columns.shape[0]):
+            l = columns[a]
+            column = out[a, b : b + rows]
+            if l < n:
+                for i in range(rows):
+                    column[i] = (x[i, l] - mean[l]) * inverse[l]
+            elif l < last:
+                f = 0
+                while f + 1 < first.shape[0] and first[f + 1] <= low[l - n]:
+                    f += 1
+                true = (1.0 - mean[l]) * inverse[l]
+                false = -mean[l] * inverse[l]
+                begin = low[l - n] - first[f]
+                end = high[l - n] - first[f]
+                cells = bins[b : b + rows]
+                for i in range(rows):
+                    column[i] = true if begin <= cells[i, f] < end else false
+            else:
+                for i in range(rows):
+                    column[i] = 1.0
+
+
 # --- what to try -----------------------------------------------------------------------------------------------------
 
 

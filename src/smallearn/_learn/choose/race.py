@@ -114,7 +114,7 @@ class _Heat:
             held_out = problem.take(*rows.held_out(MOST_HELD_OUT))
             n_rows = count_rows(problem, held_out)
             train = problem.take(*rows.train(self._most))
-            self._kept = {fold: _Track(replace(task, problem=train, units=None), held_out, n_rows)}
+            self._kept = {fold: _Track(replace(task, problem=train, units=None, n_threads=1), held_out, n_rows)}
         return self._kept[fold]
 
 

@@ -114,6 +114,9 @@ class TrainingRows(Protocol):
     def columns(self, columns: np.ndarray) -> np.ndarray:
         """Some of the columns (in ascending order), standardised, as an array."""
 
+    def read_columns(self, columns: np.ndarray, out: np.ndarray) -> None:
+        """As `columns`, into the rows of ``out``: each column is contiguous there."""
+
     def kinds(self, usable: np.ndarray) -> Kinds:
         """The kinds of columns that some of the ``usable`` ones belong to."""
 
@@ -195,13 +198,19 @@ class DenseRows(RemembersColumns):
             _standardised_columns(lambda chosen: self._X[:, chosen], columns, self._X.shape, self._scaling)
         )
 
+    def read_columns(self, columns: np.ndarray, out: np.ndarray) -> None:
+        search_kernels.read_columns(self._X, *self._scaling, *NO_LITERALS[:4], columns, out)
+
     def kinds(self, usable: np.ndarray) -> Kinds:
         return ALL_KINDS
 
     def screen(self, V: np.ndarray, kinds: Kinds = ALL_KINDS) -> tuple[np.ndarray, np.ndarray]:
-        G, H = np.zeros((2, V.shape[1] // 2, self.n_columns))
-        search_kernels.screen_pass(self._X, *self._scaling, *NO_LITERALS, V, *kinds, G, H)
-        return G, H
+        def of_block(block: slice) -> tuple[np.ndarray]:
+            sums = np.zeros((2, V.shape[1] // 2, self.n_columns))
+            search_kernels.screen_pass(self._X[block], *self._scaling, *NO_LITERALS, V[block], *kinds, *sums)
+            return (sums,)
+
+        return tuple(add_blocks(of_block, self._blocks, self._n_jobs)[0])
 
     def _standardised(self) -> Iterable[tuple[slice, np.ndarray]]:
         """The standardised rows, chunk by chunk. A single chunk is kept."""
@@ -298,6 +307,9 @@ class SparseRows(RemembersColumns):
 
         return read_only(_standardised_columns(read, columns, self._X.shape, self._scaling))
 
+    def read_columns(self, columns: np.ndarray, out: np.ndarray) -> None:
+        out[:] = self.columns(columns).T
+
     def kinds(self, usable: np.ndarray) -> Kinds:
         return ALL_KINDS
 
@@ -351,6 +363,8 @@ def cut_blocks(m: int, width: int) -> list[slice]:
 
 def add_blocks(of_block: Callable[[slice], tuple], blocks: list[slice], n_jobs: int) -> Any:
     """Add up, field by field, what ``of_block`` returns for each block, always in the order of the rows."""
+    if len(blocks) == 1:
+        return of_block(blocks[0])
     if n_jobs == 1 or len(blocks) == 1:
         return _running_sum(map(of_block, blocks))
     with ThreadPoolExecutor(n_jobs) as pool:
@@ -360,7 +374,8 @@ def add_blocks(of_block: Callable[[slice], tuple], blocks: list[slice], n_jobs: 
 def _running_sum(parts: Iterator[Any]) -> Any:
     total = next(parts)
     for part in parts:
-        total = type(total)(*(a + b for a, b in zip(total, part, strict=True)))
+        added = (a + b for a, b in zip(total, part, strict=True))
+        total = type(total)(*added) if hasattr(total, "_fields") else tuple(added)
     return total
 
 

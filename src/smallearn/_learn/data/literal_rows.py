@@ -91,22 +91,29 @@ class LiteralRows(RemembersColumns):
         return Kinds(raw=bool(usable[:r].any()), literals=bool(usable[r:n].any()))
 
     def screen(self, V: np.ndarray, kinds: Kinds = ALL_KINDS) -> tuple[np.ndarray, np.ndarray]:
+        n_bins = self._candidates.n_bins
+
+        def of_block(block: slice) -> tuple[np.ndarray]:
+            sums = np.zeros((2, V.shape[1] // 2, self.n_columns))
+            search_kernels.screen_pass(*self._arrays(block), n_bins, V[block], *kinds, *sums)
+            return (sums,)
+
+        return tuple(add_blocks(of_block, self._blocks, self._n_jobs)[0])
+
+    def read_columns(self, columns: np.ndarray, out: np.ndarray) -> None:
+        search_kernels.read_columns(*self._arrays(), columns, out)
+
+    def _arrays(self, block: slice = slice(None)) -> tuple[np.ndarray, ...]:
+        """What kernels take for the columns of a block of rows."""
         candidates = self._candidates
-        G, H = np.zeros((2, V.shape[1] // 2, self.n_columns))
-        search_kernels.screen_pass(
-            self._X,
+        return (
+            self._X[block],
             *self._scaling,
-            self._bins,
+            self._bins[block],
             candidates.first,
             candidates.low,
             candidates.high,
-            candidates.n_bins,
-            V,
-            *kinds,
-            G,
-            H,
         )
-        return G, H
 
     def curvature(self, theta: np.ndarray, column: np.ndarray, roles: Roles) -> Curvature:
         used = np.unique(column[column != PADDING])

@@ -16,7 +16,7 @@ MOST_NEWTON = 50
 MANY_ENTRIES = 16  # from which on an approximate inverse Hessian is used, where there is one
 REASSIGNMENTS = 3  # rounds of moving rows after a change of the support
 CACHED_ENTRIES = 1 << 24  # numbers that a `ColumnCache` holds, unless more columns are needed at once
-FEWEST_CACHED = 32  # columns
+FEWEST_CACHED = 24  # columns
 
 
 class Entries(NamedTuple):
@@ -146,7 +146,7 @@ class ColumnCache:
             grown = np.empty((max(end, min(2 * end, self._most)), self._m))
             grown[: self._held] = self.K[: self._held]
             self.K = grown
-        self.K[self._held : end] = self._rows.columns(missing).T
+        self._rows.read_columns(missing, self.K[self._held : end])
         self._slot[missing] = np.arange(self._held, end)
         self._held = end
 
