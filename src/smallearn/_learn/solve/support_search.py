@@ -400,17 +400,17 @@ class SupportSearch:
         """A model of each size up to ``most``.
 
         With one prototype for each class the path goes upward; there is only one start. With more, it goes downward to
-        ``least`` from the best of the models of full size. Swaps start from the best start, or from each if the search
-        is ``thorough`` or has many prototypes.
+        ``least`` from the best of the models of full size. If the search is ``thorough`` or has many prototypes, terms
+        are swapped from every start, not from the best one alone, and prototypes that are stuck start again.
         """
         if starts[0].one_per_class:
             path = list(self.upward(self.start(starts[0]), most, 2)) or [self.start(starts[0])]
             return {self.size(state): state for state in path}
+        thorough = thorough or len(starts[0].owner) >= MANY_PROTOTYPES
         grown = [self._grow_and_reassign(self.fixed().start(start), most) for start in starts]
-        if not thorough and len(starts[0].owner) < MANY_PROTOTYPES:
-            grown = [max(grown, key=self.merit)]
-        full = max((self._fill_and_swap(state, most) for state in grown), key=self.merit)
-        if len(starts) > 1 and len(full.assignment.owner) >= EASILY_STUCK and most <= MOST_RESEEDED:
+        polished = grown if thorough else [max(grown, key=self.merit)]
+        full = max((self._fill_and_swap(state, most) for state in polished), key=self.merit)
+        if thorough and len(full.assignment.owner) >= EASILY_STUCK and most <= MOST_RESEEDED:
             full = self.reseed(full, most)
         path = [full, *self.downward(full, max(1, least), 1)]
         return {self.size(state): state for state in path}
