@@ -58,18 +58,15 @@ def stored(X: Any, gaps: bool) -> Stored | None:
 def predict(model: SMaLLModel, X: Stored, n_threads: int) -> np.ndarray | None:
     """What ``model.predict`` returns, or None."""
     n_classes = len(model.classes)
-    # In the order of the classes, so that a tie goes to the first; a class without prototypes scores 0.
-    idle = [Prototype(owner, 0.0, ()) for owner in range(n_classes) if owner not in model.owners]
-    prototypes = sorted([*model.prototypes, *idle], key=lambda prototype: prototype.owner)
     values = model.labels(np.arange(n_classes))
     answers = np.empty(X.n_rows, dtype=values.dtype)
-    no_scores = np.empty((len(prototypes), 0))
+    no_scores = np.empty((len(model.prototypes), 0))
     if values.dtype.kind in "iuf" and values.dtype.itemsize == 8:  # the kernel writes the labels themselves
 
         def answer(rows: slice, fill: Callable) -> bool:
             return fill(answers[rows].view(np.int64), no_scores)
 
-        return answers if _each_chunk(prototypes, values.view(np.int64), X, n_threads, answer) else None
+        return answers if _each_chunk(model, values.view(np.int64), X, n_threads, answer) else None
 
     def look_up(rows: slice, fill: Callable) -> bool:
         code = np.zeros(len(answers[rows]), dtype=np.int64)
@@ -77,7 +74,7 @@ def predict(model: SMaLLModel, X: Stored, n_threads: int) -> np.ndarray | None:
         answers[rows] = values.take(code)
         return fit
 
-    return answers if _each_chunk(prototypes, np.arange(n_classes), X, n_threads, look_up) else None
+    return answers if _each_chunk(model, np.arange(n_classes), X, n_threads, look_up) else None
 
 
 def from_scores(
@@ -96,25 +93,27 @@ def from_scores(
             answers[rows] = question(scores.T)
         return fit
 
-    return answers if _each_chunk(model.prototypes, np.arange(len(model.classes)), X, n_threads, answer) else None
+    return answers if _each_chunk(model, None, X, n_threads, answer) else None
 
 
 def _each_chunk(
-    prototypes: Sequence[Prototype],
-    labels: np.ndarray,
+    model: SMaLLModel,
+    labels: np.ndarray | None,
     X: Stored,
     n_threads: int,
     answer: Callable[[slice, Callable], bool],
 ) -> bool:
-    """Answer for each chunk of rows; False if X or a score is not finite, or a term is about categories."""
-    terms = [term for prototype in prototypes for term in prototype.terms]
-    if any(term.kind == "equals" for term in terms):
+    """Answer for each chunk of rows; False if X or a score is not finite, or a term is about categories.
+
+    ``labels`` has one for each class; None if the answers are scores.
+    """
+    if any(term.kind == "equals" for term in model.terms):
         return False
-    used = sorted({term.feature for term in terms})
+    used = [term.feature for term in model.features]
     if isinstance(X.numbers, list) and not X.all_fit([c for l, c in enumerate(X.numbers) if l not in used]):
         return False
     read = np.array(used, dtype=np.int64)
-    rule = _rule(prototypes, labels, used)
+    rule = _rule(model, labels, used)
 
     def of_rows(rows: slice) -> bool:
         return answer(rows, lambda labels, scores: answer_rows(X.numbers[rows], X.gaps, read, rule, labels, scores))
@@ -136,14 +135,24 @@ def _each_chunk(
         return all(pool.map(of_chunk, chunks))
 
 
-def _rule(prototypes: Sequence[Prototype], labels: np.ndarray, used: list[int]) -> tuple[np.ndarray, ...]:
-    """The prototypes as the kernels take them; ``labels`` has one for each class."""
+def _rule(model: SMaLLModel, labels: np.ndarray | None, used: list[int]) -> tuple:
+    """The model as the kernels take it."""
+    prototypes: Sequence[Prototype] = model.prototypes
+    start, default = -math.inf, 0
+    if labels is None:
+        labels = np.zeros(len(model.classes), dtype=np.int64)
+    else:
+        prototypes = sorted(prototypes, key=lambda prototype: prototype.owner)  # a tie goes to the first class
+        if len(model.classes) == 2:  # the other class scores 0
+            default = 1 - prototypes[0].owner
+            start = 0.0 if default == 0 else math.nextafter(0.0, -math.inf)
     terms = [term for prototype in prototypes for term in prototype.terms]
     factors = [_factor(term) for term in terms]
     return (
+        start,
         np.cumsum([0, *(len(prototype.terms) for prototype in prototypes)]),
         np.array([prototype.intercept for prototype in prototypes], dtype=float),
-        labels[[prototype.owner for prototype in prototypes]],
+        labels[[*(prototype.owner for prototype in prototypes), default]],
         np.array([kind for kind, _, _ in factors], dtype=np.int64),
         np.array([used.index(term.feature) for term in terms], dtype=np.int64),
         np.array([term.weight for term in terms], dtype=float),
