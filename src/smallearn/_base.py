@@ -35,6 +35,7 @@ from smallearn.model import _html
 
 LEAST_COMPILED = 2**20  # numbers in X, for which predictions are compiled: for fewer the model is fast enough
 
+
 @dataclass(frozen=True)
 class TrainingData:
     """Validated training data: the rows as they came, their labels and weights, and the problem made of them.
@@ -249,7 +250,7 @@ class SMaLLBase(ClassifierMixin, BaseEstimator):
             With two classes, positive values mean ``classes_[1]``; with more, the score of each class.
         """
         check_is_fitted(self, "model_")
-        fast = self._answered(X, lambda *rows: prediction.from_scores(self.model_, *rows, self.model_._log_odds))
+        fast = self._answered(X, lambda rows, n: prediction.from_scores(self.model_, rows, n, self.model_._log_odds))
         return self.model_.decision_function(self._validated(X)) if fast is None else fast
 
     def predict(self, X) -> np.ndarray:
@@ -266,7 +267,7 @@ class SMaLLBase(ClassifierMixin, BaseEstimator):
             The class of the highest score; a tie goes to the first of ``classes_``.
         """
         check_is_fitted(self, "model_")
-        fast = self._answered(X, lambda *rows: prediction.predict(self.model_, *rows))
+        fast = self._answered(X, lambda rows, n: prediction.predict(self.model_, rows, n))
         return self.model_.predict(self._validated(X)) if fast is None else fast
 
     def predict_proba(self, X) -> np.ndarray:
@@ -286,10 +287,10 @@ class SMaLLBase(ClassifierMixin, BaseEstimator):
             In the order of ``classes_``.
         """
         check_is_fitted(self, "model_")
-        fast = self._answered(X, lambda *rows: prediction.from_scores(self.model_, *rows, self.model_.chances))
+        fast = self._answered(X, lambda rows, n: prediction.from_scores(self.model_, rows, n, self.model_.chances))
         return self.model_.predict_proba(self._validated(X)) if fast is None else fast
 
-    def _answered(self, X: Any, answer: Callable[[Any, int], np.ndarray | None]) -> np.ndarray | None:
+    def _answered(self, X: Any, answer: Callable[[prediction.Stored, int], np.ndarray | None]) -> np.ndarray | None:
         """The compiled answer for many dense rows; None for others, and where X has to be checked further."""
         size = math.prod(getattr(X, "shape", ()))
         if size < LEAST_COMPILED or sparse.issparse(X) or self.categorical_features is not None:

@@ -10,7 +10,7 @@ import numpy as np
 from smallearn._learn.compiling import compiled, compiled_as_written
 
 RAW, INSIDE, OUTSIDE = range(3)  # kinds of terms
-BLOCK = 32  # rows: enough for vector instructions, few enough for the next rows to be fetched meanwhile
+BLOCK = 16  # rows: enough for vector instructions, few enough for the next rows to be fetched meanwhile
 
 
 @compiled
@@ -39,9 +39,10 @@ def answer_columns(columns, first, n, rule, labels, scores, score, top):
     The answers start at row ``first``, what is in ``columns`` at 0.
 
     ``columns`` (columns × rows) are those in use. ``rule = (start, begin, intercept, label, kind, at, weight, low,
-    high)``: prototype ``j`` has the terms ``begin[j] … begin[j + 1] - 1``, and term ``t`` is about column ``at[t]``. The factor
-    of its weight is the column, with ``low`` for NaN (`RAW`), or whether ``low < x ≤ high`` (`INSIDE`) or not
-    (`OUTSIDE`). The label is that of the highest score, at a tie the first; ``label[-1]`` if none is above ``start``. Returns 0 if all scores are finite, otherwise NaN.
+    high)``: prototype ``j`` has the terms ``begin[j] … begin[j + 1] - 1``, and term ``t`` is about column ``at[t]``.
+    The factor of its weight is the column, with ``low`` for NaN (`RAW`), or whether ``low < x ≤ high`` (`INSIDE`) or
+    not (`OUTSIDE`). The label is that of the highest score, at a tie the first; ``label[-1]`` if none is above
+    ``start``. Returns 0 if all scores are finite, otherwise NaN.
 
     The scores are those of the model bit for bit: the same products are added in the same order, and none is fused with
     its sum. ``score`` and ``top`` are space for ``n`` numbers.
