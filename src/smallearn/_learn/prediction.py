@@ -39,7 +39,7 @@ class Stored:
 
 
 def stored(X: Any, gaps: bool) -> Stored | None:
-    """An array or table of float64 or of float32, not copied; None for any other, and for arrays with gaps in memory."""
+    """An array or table of float64 or of float32, not copied; None for any other, and for strided arrays."""
     if isinstance(X, np.ndarray):
         if X.dtype not in FLOATS or not X.flags.aligned:
             return None

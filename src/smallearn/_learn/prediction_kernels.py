@@ -10,7 +10,7 @@ import numpy as np
 from smallearn._learn.compiling import compiled, compiled_as_written
 
 RAW, INSIDE, OUTSIDE = range(3)  # kinds of terms
-BLOCK = 16  # rows: enough for vector instructions, few enough for the next rows to be fetched meanwhile
+BLOCK = 32  # rows: enough for vector instructions, few enough for the next rows to be fetched meanwhile
 
 
 @compiled
