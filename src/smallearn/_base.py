@@ -1,6 +1,8 @@
 """What both estimators have in common: reading X and y, setting the fitted attributes, predicting."""
 
+import math
 import warnings
+from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass
 from typing import Any
@@ -14,6 +16,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d, validate_data
 
 from smallearn._errors import Parameter, ParameterError
+from smallearn._learn import prediction
 from smallearn._learn.assemble import Fitted, remember_rows
 from smallearn._learn.data.encoding import check_evaluated, encode_table
 from smallearn._learn.data.problem import Problem, build_problem
@@ -23,11 +26,14 @@ from smallearn._learn.data_parameters import (
     check_cut_points,
     check_monotonic,
     check_sample_weight,
+    count_threads,
 )
 from smallearn._learn.solve.budgets import Budget
 from smallearn._run.deadline import Deadline
 from smallearn._text import show
 from smallearn.model import _html
+
+LEAST_COMPILED = 2**20  # numbers in X, for which predictions are compiled: for fewer the model is fast enough
 
 
 @dataclass(frozen=True)
@@ -128,7 +134,7 @@ class SMaLLBase(ClassifierMixin, BaseEstimator):
         if self.categorical_features is not None:
             return validate_data(self, X, *y, reset=bool(y), skip_check_array=True)
         numbers = [np.float64, np.float32]
-        checks["ensure_all_finite"] = "allow-nan" if self._allows_gaps() else True
+        checks.setdefault("ensure_all_finite", "allow-nan" if self._allows_gaps() else True)
         try:
             return validate_data(self, X, *y, reset=bool(y), accept_sparse="csr", dtype=numbers, **checks)
         except DTypePromotionError as error:
@@ -244,7 +250,8 @@ class SMaLLBase(ClassifierMixin, BaseEstimator):
             With two classes, positive values mean ``classes_[1]``; with more, the score of each class.
         """
         check_is_fitted(self, "model_")
-        return self.model_.decision_function(self._validated(X))
+        fast = self._answered(X, lambda rows, n: prediction.from_scores(self.model_, rows, n, self.model_._log_odds))
+        return self.model_.decision_function(self._validated(X)) if fast is None else fast
 
     def predict(self, X) -> np.ndarray:
         """Predict the class of each row.
@@ -260,7 +267,8 @@ class SMaLLBase(ClassifierMixin, BaseEstimator):
             The class of the highest score; a tie goes to the first of ``classes_``.
         """
         check_is_fitted(self, "model_")
-        return self.model_.predict(self._validated(X))
+        fast = self._answered(X, lambda rows, n: prediction.predict(self.model_, rows, n))
+        return self.model_.predict(self._validated(X)) if fast is None else fast
 
     def predict_proba(self, X) -> np.ndarray:
         """Predict the probability of each class: the softmax of the class scores.
@@ -279,7 +287,21 @@ class SMaLLBase(ClassifierMixin, BaseEstimator):
             In the order of ``classes_``.
         """
         check_is_fitted(self, "model_")
-        return self.model_.predict_proba(self._validated(X))
+        fast = self._answered(X, lambda rows, n: prediction.from_scores(self.model_, rows, n, self.model_.chances))
+        return self.model_.predict_proba(self._validated(X)) if fast is None else fast
+
+    def _answered(self, X: Any, answer: Callable[[prediction.Stored, int], np.ndarray | None]) -> np.ndarray | None:
+        """The compiled answer for many dense rows; None for others, and where X has to be checked further."""
+        size = math.prod(getattr(X, "shape", ()))
+        if size < LEAST_COMPILED or sparse.issparse(X) or self.categorical_features is not None:
+            return None
+        if hasattr(X, "columns"):  # a table: its columns are read where they are
+            check_evaluated(X)
+            validate_data(self, X, reset=False, skip_check_array=True)
+        else:
+            X = self._validated(X, ensure_all_finite=False)
+        stored = prediction.stored(X, self._allows_gaps())
+        return None if stored is None else answer(stored, count_threads(self.n_jobs))
 
 
 def warn_if_cut_short(deadline: Deadline) -> None:

@@ -24,6 +24,11 @@ def compiled_in_order(function):
     return _compiled(function, fastmath={"contract", "nsz"})
 
 
+def compiled_as_written(function, inline="never"):
+    """As `compiled`, for code whose results are those of numpy bit for bit: no product is fused with a sum either."""
+    return _compiled(function, fastmath=False, inline=inline)
+
+
 def _compiled(function, **options):
     try:
         return njit(cache=True, **_OPTIONS, **options)(function)

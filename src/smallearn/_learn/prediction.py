@@ -1,0 +1,178 @@
+"""Predictions for many rows: what `SMaLLModel` answers, bit for bit, but compiled and in one pass over X.
+
+X is checked in the same pass. If anything is not finite, there is no answer (None): the caller then checks X and asks
+the model, which know what is allowed and what to say.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from smallearn._learn.prediction_kernels import INSIDE, OUTSIDE, RAW, answer_columns, answer_rows
+from smallearn.model import SMaLLModel
+from smallearn.model._columns import all_finite
+from smallearn.model._parts import Prototype
+from smallearn.model._rows import CHUNK_ROWS
+from smallearn.model._term import Term
+
+FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
+
+
+@dataclass(frozen=True)
+class Stored:
+    """Floating-point numbers as they are stored: an array rows × features, or a list of columns.
+
+    With ``gaps``, NaN is a missing value.
+    """
+
+    numbers: np.ndarray | list[np.ndarray]
+    n_rows: int
+    gaps: bool
+
+    def all_fit(self, columns: Sequence[np.ndarray]) -> bool:
+        """Whether these columns are finite but for gaps."""
+        return all(all_finite(column) or (self.gaps and not np.isinf(column).any()) for column in columns)
+
+
+def stored(X: Any, gaps: bool) -> Stored | None:
+    """An array or table of float64 or of float32, not copied; None for any other, and for strided arrays."""
+    if isinstance(X, np.ndarray):
+        if X.dtype not in FLOATS or not X.flags.aligned:
+            return None
+        if X.flags.c_contiguous:
+            return Stored(_read_only(X), len(X), gaps)
+        columns = list(X.T) if X.flags.f_contiguous else []
+    elif hasattr(X, "iloc"):
+        plain = all(dtype in FLOATS for dtype in X.dtypes)
+        columns = [np.asarray(X.iloc[:, l]) for l in range(X.shape[1])] if plain else []
+    else:
+        columns = [np.asarray(X.to_series(l)) for l in range(X.shape[1])] if hasattr(X, "to_series") else []
+    types = {column.dtype for column in columns}
+    return Stored(columns, len(columns[0]), gaps) if len(types) == 1 and types <= set(FLOATS) else None
+
+
+def predict(model: SMaLLModel, X: Stored, n_threads: int) -> np.ndarray | None:
+    """What ``model.predict`` returns, or None."""
+    n_classes = len(model.classes)
+    values = model.labels(np.arange(n_classes))
+    answers = np.empty(X.n_rows, dtype=values.dtype)
+    no_scores = np.empty((len(model.prototypes), 0))
+    if values.dtype.kind in "iuf" and values.dtype.itemsize == 8:  # the kernel writes the labels themselves
+
+        def answer(rows: slice, fill: Callable) -> bool:
+            return fill(answers[rows].view(np.int64), no_scores)
+
+        return answers if _each_chunk(model, values.view(np.int64), X, n_threads, answer) else None
+
+    def look_up(rows: slice, fill: Callable) -> bool:
+        code = np.zeros(len(answers[rows]), dtype=np.int64)
+        fit = fill(code, no_scores)
+        answers[rows] = values.take(code)
+        return fit
+
+    return answers if _each_chunk(model, np.arange(n_classes), X, n_threads, look_up) else None
+
+
+def from_scores(
+    model: SMaLLModel, X: Stored, n_threads: int, question: Callable[[np.ndarray], np.ndarray]
+) -> np.ndarray | None:
+    """What ``question`` makes of the scores (rows × prototypes), or None."""
+    p = len(model.prototypes)
+    nothing = question(np.empty((0, p)))
+    answers = np.empty((X.n_rows, *nothing.shape[1:]), dtype=nothing.dtype)
+    no_labels = np.empty(0, dtype=np.int64)
+
+    def answer(rows: slice, fill: Callable) -> bool:
+        scores = np.empty((p, len(answers[rows])))
+        fit = fill(no_labels, scores)
+        if fit:
+            answers[rows] = question(scores.T)
+        return fit
+
+    return answers if _each_chunk(model, None, X, n_threads, answer) else None
+
+
+def _each_chunk(
+    model: SMaLLModel,
+    labels: np.ndarray | None,
+    X: Stored,
+    n_threads: int,
+    answer: Callable[[slice, Callable], bool],
+) -> bool:
+    """Answer for each chunk of rows; False if X or a score is not finite, or a term is about categories.
+
+    ``labels`` has one for each class; None if the answers are scores.
+    """
+    if any(term.kind == "equals" for term in model.terms):
+        return False
+    used = [term.feature for term in model.features]
+    if isinstance(X.numbers, list) and not X.all_fit([c for l, c in enumerate(X.numbers) if l not in used]):
+        return False
+    read = np.array(used, dtype=np.int64)
+    rule = _rule(model, labels, used)
+
+    def of_rows(rows: slice) -> bool:
+        return answer(rows, lambda labels, scores: answer_rows(X.numbers[rows], X.gaps, read, rule, labels, scores))
+
+    def of_columns(rows: slice) -> bool:
+        columns = np.empty((len(used), rows.stop - rows.start))
+        for column, l in zip(columns, used, strict=True):
+            column[:] = X.numbers[l][rows]
+        n, space = columns.shape[1], np.empty((2, columns.shape[1]))
+        return X.all_fit([columns]) and answer(
+            rows, lambda labels, scores: answer_columns(columns, 0, n, rule, labels, scores, *space) == 0.0
+        )
+
+    of_chunk = of_columns if isinstance(X.numbers, list) else of_rows
+    chunks = [slice(begin, min(begin + CHUNK_ROWS, X.n_rows)) for begin in range(0, X.n_rows, CHUNK_ROWS)]
+    if n_threads == 1:
+        return all(map(of_chunk, chunks))
+    with ThreadPoolExecutor(n_threads) as pool:
+        return all(pool.map(of_chunk, chunks))
+
+
+def _rule(model: SMaLLModel, labels: np.ndarray | None, used: list[int]) -> tuple:
+    """The model as the kernels take it."""
+    prototypes: Sequence[Prototype] = model.prototypes
+    start, default = -math.inf, 0
+    if labels is None:
+        labels = np.zeros(len(model.classes), dtype=np.int64)
+    else:
+        prototypes = sorted(prototypes, key=lambda prototype: prototype.owner)  # a tie goes to the first class
+        if len(model.classes) == 2:  # the other class scores 0
+            default = 1 - prototypes[0].owner
+            start = 0.0 if default == 0 else math.nextafter(0.0, -math.inf)
+    terms = [term for prototype in prototypes for term in prototype.terms]
+    factors = [_factor(term) for term in terms]
+    return (
+        start,
+        np.cumsum([0, *(len(prototype.terms) for prototype in prototypes)]),
+        np.array([prototype.intercept for prototype in prototypes], dtype=float),
+        labels[[*(prototype.owner for prototype in prototypes), default]],
+        np.array([kind for kind, _, _ in factors], dtype=np.int64),
+        np.array([used.index(term.feature) for term in terms], dtype=np.int64),
+        np.array([term.weight for term in terms], dtype=float),
+        np.array([low for _, low, _ in factors], dtype=float),
+        np.array([high for _, _, high in factors], dtype=float),
+    )
+
+
+def _factor(term: Term) -> tuple[int, float, float]:
+    """The kind of a term and its two numbers, as `answer_columns` takes them."""
+    if term.kind == "raw":
+        return RAW, math.nan if term.mean is None else term.mean, math.nan
+    if term.kind == "missing":
+        return OUTSIDE, -math.inf, math.inf
+    threshold = float(term.value)  # type: ignore[arg-type]  # a number, as the kind says
+    return (INSIDE, -math.inf, threshold) if term.kind == "at_most" else (INSIDE, threshold, math.inf)
+
+
+def _read_only(X: np.ndarray) -> np.ndarray:
+    """A view that cannot be written to, so that read-only arrays need no kernel of their own."""
+    view = X.view()
+    view.flags.writeable = False
+    return view

@@ -1,0 +1,144 @@
+"""The compiled predictions are those of the model, bit for bit, or none."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+from smallearn import SMaLLClassifier, _base
+from smallearn._learn import prediction
+from smallearn.model import Prototype, SMaLLModel, Term
+
+N_FEATURES = 7
+ROWS = 20_011  # more than one chunk, and no whole number of blocks
+STORED = {
+    "rows": lambda X: X,
+    "columns": np.asfortranarray,
+    "pandas": pd.DataFrame,
+    "pandas, a block a column": lambda X: pd.concat([pd.Series(column.copy()) for column in X.T], axis=1),
+    "polars": pl.DataFrame,
+}
+
+
+def random_model(rng, classes, kinds, *, owner=1, mean=None):
+    """Two or three prototypes for each class that owns any, of up to four terms."""
+    owners = [owner] * 3 if len(classes) == 2 else rng.permutation(np.repeat(np.arange(len(classes)), 2)).tolist()
+
+    def term():
+        kind, feature = str(rng.choice(kinds)), int(rng.integers(N_FEATURES))
+        value = None if kind in ("raw", "missing") else round(float(rng.normal()), 1)
+        return Term(feature, float(rng.normal()), kind=kind, value=value, mean=mean if kind == "raw" else None)
+
+    prototypes = tuple(
+        Prototype(int(label), float(rng.normal()), tuple(term() for _ in range(rng.integers(5)))) for label in owners
+    )
+    return SMaLLModel(tuple(classes), np.array(classes).dtype.str, N_FEATURES, prototypes)
+
+
+def compiled_answers(model, X, *, gaps=False, n_threads=1):
+    stored = prediction.stored(X, gaps)
+    assert stored is not None
+    return (
+        prediction.predict(model, stored, n_threads),
+        prediction.from_scores(model, stored, n_threads, lambda z: z),
+        prediction.from_scores(model, stored, n_threads, model.chances),
+    )
+
+
+def assert_same(found, expected):
+    assert found.dtype == expected.dtype
+    assert found.tobytes() == expected.tobytes()
+
+
+@pytest.mark.parametrize("store", STORED.values(), ids=STORED)
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("gaps", [False, True])
+@pytest.mark.parametrize(
+    ("classes", "owner"), [((0, 1), 1), ((0, 1), 0), (("no", "yes"), 1), ((0.5, 1.5, 2.5, 3.5), None)]
+)
+def test_every_answer_is_that_of_the_model(store, dtype, gaps, classes, owner):
+    rng = np.random.default_rng(len(classes) + gaps)
+    X = rng.normal(size=(ROWS, N_FEATURES)).round(1).astype(dtype)
+    if gaps:
+        X[rng.random(X.shape) < 0.1] = np.nan
+    for kinds in (["raw"], ["at_most", "above", "missing"], ["raw", "at_most", "above"]):
+        model = random_model(rng, classes, kinds, owner=owner, mean=0.3 if gaps else None)
+        for n_threads in (1, 2):
+            labels, scores, chances = compiled_answers(model, store(X), gaps=gaps, n_threads=n_threads)
+            assert_same(labels, model.predict(X))
+            assert_same(scores, model.scores(X))
+            assert_same(chances, model.predict_proba(X))
+
+
+@pytest.mark.parametrize("owner", [0, 1])
+def test_a_tie_goes_to_the_first_class(owner):
+    prototype = Prototype(owner, 0.0, (Term(0, 1.0),))
+    model = SMaLLModel(("a", "b"), "<U1", 1, (prototype,))
+    X = np.array([[0.0], [-0.0], [5e-324], [-5e-324], [1.0], [-1.0]])
+    labels = prediction.predict(model, prediction.stored(X, False), 1)
+    assert labels.tolist() == model.predict(X).tolist()
+    assert labels[:2].tolist() == ["a", "a"]
+
+
+def test_a_tie_among_several_classes_goes_to_the_first_of_them():
+    prototypes = tuple(Prototype(owner, 0.0, (Term(0, 1.0),)) for owner in (2, 1, 0))
+    model = SMaLLModel((7, 8, 9), "<i8", 1, prototypes)
+    assert prediction.predict(model, prediction.stored(np.ones((40, 1)), False), 1).tolist() == [7] * 40
+
+
+@pytest.mark.parametrize("store", STORED.values(), ids=STORED)
+@pytest.mark.parametrize("column", [0, 1], ids=["in use", "not in use"])
+@pytest.mark.parametrize(("bad", "gaps"), [(np.nan, False), (np.inf, False), (-np.inf, True)])
+@pytest.mark.parametrize("row", [0, ROWS - 1])
+def test_there_is_no_answer_if_a_number_is_not_finite(store, column, bad, gaps, row):
+    model = SMaLLModel((0, 1), "<i8", 2, (Prototype(1, 0.0, (Term(0, 1.0, kind="above", value=0.0),)),))
+    X = np.ones((ROWS, 2))
+    X[row, column] = bad
+    assert compiled_answers(model, store(X), gaps=gaps) == (None, None, None)
+
+
+def test_there_is_no_answer_if_a_score_overflows_or_a_raw_term_has_no_mean():
+    model = SMaLLModel((0, 1), "<i8", 1, (Prototype(1, 0.0, (Term(0, 10.0),)),))
+    for bad in (1e308, np.nan):
+        assert compiled_answers(model, np.array([[1.0], [bad]]), gaps=True) == (None, None, None)
+
+
+@pytest.mark.parametrize(
+    "X",
+    [
+        np.ones((4, 6))[:, ::2],
+        np.ones((4, 3), dtype=int),
+        np.ones((4, 3), dtype=">f8"),
+        pd.DataFrame({"a": [1.0], "b": [1]}),
+        pd.DataFrame({"a": pd.array([1.0, None], dtype="Float64")}),
+        pl.DataFrame({"a": [1.0], "b": ["x"]}),
+    ],
+    ids=["strided", "whole numbers", "other byte order", "mixed table", "nullable table", "text"],
+)
+def test_what_no_kernel_reads_is_left_to_the_model(X):
+    assert prediction.stored(X, False) is None
+
+
+@pytest.mark.parametrize("store", STORED.values(), ids=STORED)
+@pytest.mark.parametrize("literals", ["raw", "both"])
+def test_an_estimator_predicts_many_rows_as_its_model_does_and_refuses_the_same(store, literals, monkeypatch):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 4))
+    clf = SMaLLClassifier(2, 2, literals=literals, random_state=0).fit(store(X), X[:, 0] + X[:, 1] > 0.0)
+    methods = ("predict", "predict_proba", "decision_function")
+    expected = {name: getattr(clf, name)(store(X)) for name in methods}
+    monkeypatch.setattr(_base, "LEAST_COMPILED", 1)
+    monkeypatch.setattr(SMaLLModel, "_from_scores", None)  # the model is not asked
+    for name in methods:
+        assert_same(getattr(clf, name)(store(X)), expected[name])
+    monkeypatch.undo()
+    messages = []
+    for least in (1, 2**30):
+        monkeypatch.setattr(_base, "LEAST_COMPILED", least)
+        for bad, factor in ((np.inf, 1.0), (-np.inf, 1.0), (1e308, 1e10)):
+            spoiled = X.copy()
+            spoiled[7] = bad
+            with np.errstate(over="ignore"), pytest.raises(ValueError) as error:
+                clf.predict(store(spoiled * factor))
+            messages.append(str(error.value))
+    assert messages[:3] == messages[3:]
