@@ -172,9 +172,17 @@ def add_selection(parser: argparse.ArgumentParser, max_terms: int) -> None:
         metavar="SECONDS",
         help="take the best result so far when this time is up (default: no limit)",
     )
+    parser.add_argument(
+        "--sample-rows",
+        type=sample_rows,
+        default="auto",
+        metavar="N",
+        help="about how many rows of each fold a model is trained on while models are compared; all: every row (default: "
+        "auto, at least 1,600)",
+    )
     parser.add_argument("--seed", type=seed, default=0, metavar="N", help="random seed (default: 0)")
     parser.add_argument(
-        "--jobs", dest="n_jobs", type=positive_integer, metavar="N", help="the number of processes (default: 1)"
+        "--jobs", dest="n_jobs", type=positive_integer, metavar="N", help="the number of cores to use (default: 1)"
     )
 
 
@@ -192,6 +200,11 @@ def add_path(parser: argparse.ArgumentParser, *names: str, folder: bool = False,
 
 
 # --- types -----------------------------------------------------------------------------------------------------------
+
+
+def sample_rows(text: str) -> int | str | None:
+    """``auto``, ``all`` (None) or a number of rows."""
+    return None if text == "all" else text if text == "auto" else positive_integer(text)
 
 
 def whole_number(text: str, low: int, high: int) -> int:

@@ -19,6 +19,7 @@ def selection_parameters(arguments: argparse.Namespace, rows: "TrainingTable", c
         "positive_class": _positive_class(arguments.positive_class, rows.y),
         "max_points": arguments.max_points,
         "certificate": {"yes": True, "no": False}.get(arguments.certificate, "auto"),
+        "sample_rows": arguments.sample_rows,
         "time_limit": arguments.time_limit,
         "random_state": arguments.seed,
         "n_jobs": arguments.n_jobs,

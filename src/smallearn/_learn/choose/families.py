@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from smallearn._learn.assemble import AssembleOptions
-from smallearn._learn.choose.folds import Units, row_counts
+from smallearn._learn.choose.folds import NO_UNITS, Units, row_counts
 from smallearn._learn.choose.scores import Scoring
 from smallearn._learn.choose.training_set import TrainingSet
 from smallearn._learn.data.blocks import TrainingRows
@@ -90,7 +90,7 @@ class Task:
     max_points: int | None = None
     feature_names: np.ndarray | None = None
     fills_gaps: bool = False
-    units: Units | None = None
+    units: Units = NO_UNITS
     """Those of all rows, from which samples are drawn."""
     limits: RowLimits = ALL_ROWS
     n_threads: int = 1

@@ -75,11 +75,11 @@ class Sample:
     is all of them."""
 
     def __init__(self, task: Task):
-        units = np.arange(len(task.units.rows))
-        most = task.limits.search
+        units, most = task.units, task.limits.search
         self._task = task
-        self._is_all = most is None or len(units) <= most  # counted in units: of heavy rows a sample may have each, but not their weight
-        self._part = draw(task.units, units, most)
+        # Counted in units: of heavy rows a sample may have each, but not all their weight.
+        self._is_all = most is None or len(units.rows) <= most
+        self._part = draw(units, np.arange(len(units.rows)), most)
         self.training = task.training_set(task.problem.take(*self._part))
 
     def train(self, family: Family, candidates: list[CandidateModel], n_init: int) -> dict[CandidateModel, State]:

@@ -40,6 +40,9 @@ class Units(NamedTuple):
     place: np.ndarray
 
 
+NO_UNITS = Units(*(np.empty(0, dtype=np.int64) for _ in range(4)))
+
+
 @dataclass(frozen=True)
 class Fold:
     """Which units of weight train, and which are held out. ``turn`` (from 0 to 1) is where a sample begins in the
@@ -72,12 +75,12 @@ def draw(units: Units, chosen: np.ndarray, most: int | None, turn: float = 0.0) 
         least = np.minimum(sizes, most // (RARE * n_classes))
         count = np.maximum(least, most * sizes // len(chosen))
         begin = np.concatenate([[0], np.cumsum(sizes)])
-        kept = [
+        by_class = [
             first + np.sort(np.argpartition(_turned(units.place[chosen[first:last]], turn), n - 1)[:n])
             for first, last, n in zip(begin[:-1], begin[1:], count, strict=True)
             if n
         ]
-        kept = np.concatenate(kept)
+        kept = np.concatenate(by_class)
         share = share[kept] * (sizes / np.maximum(count, 1))[code[kept]]
         chosen = chosen[kept]
     rows = units.rows[chosen]
@@ -130,7 +133,9 @@ def _user_folds(problem: Problem, cv: Any, kept: np.ndarray, rng: np.random.Rand
             raise ValueError(f"cv: fold {len(folds)} has no row of class {label!r} to train on.")
         if not validate.any():
             raise ValueError(f"cv: fold {len(folds)} has no held-out row.")
-        folds.append(Fold(units=units, trains=train[units.rows], validates=validate[units.rows], turn=_turn(len(folds))))
+        folds.append(
+            Fold(units=units, trains=train[units.rows], validates=validate[units.rows], turn=_turn(len(folds)))
+        )
     if not folds:
         raise ValueError("cv has no folds; it needs at least one pair of (training, validation) indices.")
     return folds
@@ -203,9 +208,7 @@ def _mix(bits: np.ndarray) -> np.ndarray:
 def _deal(units: Units, n_folds: int) -> list[Fold]:
     """Deal the shuffled units to the folds in turn."""
     part = units.place % n_folds
-    return [
-        Fold(units=units, trains=part != fold, validates=part == fold, turn=_turn(fold)) for fold in range(n_folds)
-    ]
+    return [Fold(units=units, trains=part != fold, validates=part == fold, turn=_turn(fold)) for fold in range(n_folds)]
 
 
 def _turn(fold: int) -> float:

@@ -16,6 +16,7 @@ from smallearn._learn.choose.folds import Fold, counts_rows
 from smallearn._learn.choose.results import Results
 from smallearn._learn.choose.scores import FoldScore, score_fold
 from smallearn._learn.data.problem import Problem
+from smallearn._learn.solve.support_search import MANY_PROTOTYPES
 from smallearn._learn.solve.support_state import ColumnCache, weighted_sums
 from smallearn._run.deadline import enforce, present
 from smallearn._run.progress import Bar
@@ -24,10 +25,10 @@ from smallearn.model._decision import class_scores
 AFTER_LOOK, AFTER_FIRST = 8, 4  # families left after the quick look, and after the first folds
 FIRST_ROWS = 150  # least number of rows that the first folds hold out
 MOST_HELD_OUT = 20_000  # held-out rows that a candidate model is scored on
-FEWEST_FOLDS = 2  # after which a family that is far behind is dropped
+FEWEST_FOLDS, MORE_FOLDS = 2, 4  # after which a family that is far behind is dropped
 OUT, LAG = 2.0, 0.0  # standard errors behind the best family, and behind the best single prototype
 FOLD_STARTS = 3  # starts of the search in each fold
-MANY_PROTOTYPES = 6  # from here on as many starts as prototypes: with more of them a search gets stuck more easily
+MORE_STARTS = 6  # prototypes, from which on there are as many starts: with more of them a search gets stuck more easily
 
 
 def race(task: Task, families: list[Family], folds: list[Fold], n_jobs: int | None, verbose: int) -> Results:
@@ -50,7 +51,9 @@ def race(task: Task, families: list[Family], folds: list[Fold], n_jobs: int | No
             start.run(left, range(first))
             left, done = survivors(start.results, left, AFTER_FIRST), first
         heat = start
-        if task.limits.folds != task.limits.first:  # the few that are left are compared on more rows, from the first fold
+        if (
+            task.limits.folds != task.limits.first
+        ):  # the few that are left are compared on more rows, from the first fold
             heat, done = _Heat(task, folds, task.limits.folds, n_jobs, bar), 0
         while done < len(folds) and not heat.stopped:
             left = contenders(heat.results, left, done)
@@ -133,7 +136,9 @@ class _Track:
     def score(self, family: Family, look: bool) -> dict[CandidateModel, FoldScore]:
         """Train a family, or take a quick look at it, and score its models on the held-out rows."""
         task, training, held_out = self._task, self._training, self._held_out
-        models = look_at_family(task, training, family) if look else train_family(task, training, family, _starts(family))
+        models = (
+            look_at_family(task, training, family) if look else train_family(task, training, family, _starts(family))
+        )
         scores = {}
         for (alpha, n_terms), state in models.items():
             Z = weighted_sums(self._columns, state)
@@ -175,7 +180,8 @@ def contenders(results: Results, families: list[Family], n_folds: int) -> list[F
     """The families that may still be chosen after the first ``n_folds`` folds.
 
     A family is out if its best candidate model is behind the best of all by more than can be chance. Families with
-    several prototypes have to beat the best single prototype in the end: they are out if they are behind that one.
+    several prototypes have to beat the best single prototype in the end: they are out if they are behind that one. With
+    many prototypes a search may be stuck in one fold and not in the next, so these stay for more folds.
     """
     if n_folds < FEWEST_FOLDS:
         return families
@@ -189,9 +195,13 @@ def contenders(results: Results, families: list[Family], n_folds: int) -> list[F
         return families
     best = {family: candidate for family, (_, candidate) in mean.items()}
     leader = max(mean.values(), key=lambda entry: entry[0])[1]
-    single = max((entry for family, entry in mean.items() if family.n_prototypes == 1), key=lambda e: e[0], default=None)
+    single = max(
+        (entry for family, entry in mean.items() if family.n_prototypes == 1), key=lambda e: e[0], default=None
+    )
 
     def may_win(family: Family) -> bool:
+        if family.n_prototypes >= MANY_PROTOTYPES and n_folds < MORE_FOLDS:
+            return True
         if family not in best:
             return False
         behind, error = results.advantage(leader, best[family])
@@ -213,4 +223,4 @@ def _planned(n_families: int, first: int, n_folds: int) -> int:
 
 
 def _starts(family: Family) -> int:
-    return family.n_prototypes if family.n_prototypes >= MANY_PROTOTYPES else FOLD_STARTS
+    return family.n_prototypes if family.n_prototypes >= MORE_STARTS else FOLD_STARTS

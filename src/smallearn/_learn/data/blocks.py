@@ -285,9 +285,7 @@ class SparseRows(RemembersColumns):
     def take(self, rows: np.ndarray) -> "SparseRows":
         """Some of the rows."""
         labels = self.labels.take(rows)
-        return SparseRows(
-            self._X[rows], self._scaling, intercept=self._intercept, labels=labels, n_jobs=self._n_jobs
-        )
+        return SparseRows(self._X[rows], self._scaling, intercept=self._intercept, labels=labels, n_jobs=self._n_jobs)
 
     def restrict(self, columns: np.ndarray) -> "DenseRows | SparseRows":
         if len(columns) <= MOST_DENSE_COLUMNS:
