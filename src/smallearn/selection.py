@@ -75,9 +75,9 @@ class SMaLLClassifierCV(SMaLLBase):
     cv : int, splitter, iterable or None, default=None
         As in scikit-learn. None: 5 stratified folds, repeated up to 3 times if there are few rows.
     sample_rows : int, "auto" or None, default="auto"
-        About how many rows of each fold a candidate model is trained on while models are compared; held-out rows are up
-        to 20,000. The chosen model is fitted to all rows in any case. "auto": 1,600 or more, depending on the numbers of
-        rows, classes and terms. None: all rows, which takes longer and rarely chooses a better model.
+        About how many rows of each fold a candidate model is trained on while models are compared; it is scored on up
+        to 20,000 held-out rows. The chosen model is fitted to all rows in any case. "auto": 1,600 or more, by the
+        numbers of rows, classes and terms. None: all rows, which takes longer and rarely chooses a better model.
     one_standard_error : bool, default=False
         Choose the smallest number of terms that scores within one standard error of the best.
     refit : bool, default=True
@@ -175,10 +175,10 @@ class SMaLLClassifierCV(SMaLLBase):
         max_points=None,
         scoring=None,
         cv=None,
+        sample_rows="auto",
         one_standard_error=False,
         refit=True,
         certificate="auto",
-        sample_rows="auto",
         time_limit=None,
         device=None,
         max_flash=None,
@@ -209,10 +209,10 @@ class SMaLLClassifierCV(SMaLLBase):
         self.max_points = max_points
         self.scoring = scoring
         self.cv = cv
+        self.sample_rows = sample_rows
         self.one_standard_error = one_standard_error
         self.refit = refit
         self.certificate = certificate
-        self.sample_rows = sample_rows
         self.time_limit = time_limit
         self.device = device
         self.max_flash = max_flash

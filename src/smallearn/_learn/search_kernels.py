@@ -204,7 +204,7 @@ def move_rows(Z, own, code, owner):
 
 @compiled
 def bfgs_update(inverse, s, y):
-    """Update an approximate inverse Hessian (BFGS) by what a step ``s`` changed the gradient by, ``y``. Spoils ``y``."""
+    """Update an approximate inverse Hessian (BFGS), where a step ``s`` changed the gradient by ``y``."""
     size = s.shape[0]
     along = dot(s, y, size)
     if not along > 0.0:
@@ -425,7 +425,7 @@ def screen_pass(X, mean, inverse, bins, first, low, high, n_bins, V, raw, litera
 
 @compiled
 def rank(value, top, best):
-    """Fill ``best`` with the positions of the ``top`` largest positive values, largest first; return how many there are.
+    """Fill ``best`` with the positions of the ``top`` largest positive values, largest first; return their number.
 
     Values that differ by rounding alone are equal, and the first comes first: literals that agree on all rows tie, and
     the choice between them should not depend on the order or the weights of the rows.

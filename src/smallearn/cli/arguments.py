@@ -177,8 +177,8 @@ def add_selection(parser: argparse.ArgumentParser, max_terms: int) -> None:
         type=sample_rows,
         default="auto",
         metavar="N",
-        help="about how many rows of each fold a model is trained on while models are compared; all: every row (default: "
-        "auto, at least 1,600)",
+        help="about how many rows of each fold a model is trained on while models are compared; all: every row "
+        "(default: auto, at least 1,600)",
     )
     parser.add_argument("--seed", type=seed, default=0, metavar="N", help="random seed (default: 0)")
     parser.add_argument(

@@ -12,7 +12,7 @@ from joblib import effective_n_jobs
 from sklearn.utils.parallel import Parallel, delayed
 
 from smallearn._learn.choose.families import CandidateModel, Family, Task, look_at_family, train_family
-from smallearn._learn.choose.folds import Fold, counts_rows
+from smallearn._learn.choose.folds import NO_UNITS, Fold, counts_rows
 from smallearn._learn.choose.results import Results
 from smallearn._learn.choose.scores import FoldScore, score_fold
 from smallearn._learn.data.problem import Problem
@@ -51,9 +51,7 @@ def race(task: Task, families: list[Family], folds: list[Fold], n_jobs: int | No
             start.run(left, range(first))
             left, done = survivors(start.results, left, AFTER_FIRST), first
         heat = start
-        if (
-            task.limits.folds != task.limits.first
-        ):  # the few that are left are compared on more rows, from the first fold
+        if task.limits.folds != task.limits.first:  # those left are compared on more rows, from the first fold on
             heat, done = _Heat(task, folds, task.limits.folds, n_jobs, bar), 0
         while done < len(folds) and not heat.stopped:
             left = contenders(heat.results, left, done)
@@ -117,7 +115,7 @@ class _Heat:
             held_out = problem.take(*rows.held_out(MOST_HELD_OUT))
             n_rows = count_rows(problem, held_out)
             train = problem.take(*rows.train(self._most))
-            self._kept = {fold: _Track(replace(task, problem=train, units=None, n_threads=1), held_out, n_rows)}
+            self._kept = {fold: _Track(replace(task, problem=train, units=NO_UNITS, n_threads=1), held_out, n_rows)}
         return self._kept[fold]
 
 

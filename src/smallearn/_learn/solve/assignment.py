@@ -55,12 +55,11 @@ def by_kmeans(rows: TrainingRows, counts: dict[int, int], weight: np.ndarray, rn
     # depend on the order of the rows, nor on whether a row occurs twice or has weight 2.
     order = np.argsort(rows.scores(rng.standard_normal((1, rows.n_columns)))[:, 0], kind="stable")
     few = order if len(order) <= MOST_POINTS else _evenly(order, weight, MOST_POINTS)
+    chosen = rows
     if len(few) < len(order):
         few, times = np.unique(few, return_counts=True)
-        points, weight, order = rows.take(few), times.astype(float), np.argsort(np.argsort(order)[few])
-    else:
-        points = rows
-    points = _DensePoints(points) if isinstance(points, DenseRows) else _SparsePoints(points)
+        chosen, weight, order = rows.take(few), times.astype(float), np.argsort(np.argsort(order)[few])
+    points = _DensePoints(chosen) if isinstance(chosen, DenseRows) else _SparsePoints(chosen)
     draws = _Draws(counts=counts, code=points.code, weight=weight, norms=points.norms, order=order)
     best: _Clusters | None = None
     # Each class has a random stream of its own, so that the draws of one do not depend on those of another.

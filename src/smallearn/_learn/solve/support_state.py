@@ -170,8 +170,10 @@ def fit(
     while True:
         own, theta, at = assignment.own.copy(), entries.theta.copy(), columns.slots(entries.column)
         size = len(theta)
-        known = inverse_hessian is not None and size >= MANY_ENTRIES and len(inverse_hessian) == size
-        inverse = inverse_hessian.copy() if known else np.empty((size, size))
+        known = False
+        inverse = np.empty((size, size))
+        if inverse_hessian is not None and size >= MANY_ENTRIES and len(inverse_hessian) == size:
+            known, inverse = True, inverse_hessian.copy()
         value, Z = search_kernels.fit_entries(
             columns.K,
             at,
