@@ -45,6 +45,7 @@ def race(task: Task, families: list[Family], folds: list[Fold], n_jobs: int | No
             for fold, scores, count in tracks.run(left, numbers, n_starts, n_jobs):
                 into.enter(fold, scores)
                 bar.step(count)
+            into.arrange(families)  # processes finish their shares in another order
 
         if looks:
             run(look, range(first), 1)

@@ -1,11 +1,11 @@
 """The scores of all candidate models on all folds, and the rule that chooses one of them."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from smallearn._learn.choose.families import CandidateModel, Task
+from smallearn._learn.choose.families import CandidateModel, Family, Task
 from smallearn._learn.choose.scores import FoldScore
 from smallearn.model import Step
 from smallearn.model._parts import standard_error
@@ -31,6 +31,12 @@ class Results:
         """Enter the scores of some candidate models on one fold."""
         for candidate, score in scores.items():
             self.scores.setdefault(candidate, [None] * self.n_folds)[fold] = score
+
+    def arrange(self, families: Sequence[Family]) -> None:
+        """Put the candidate models in the order of their families, in whatever order they were entered: of equals, the
+        first is chosen."""
+        place = {family: at for at, family in enumerate(families)}
+        self.scores = dict(sorted(self.scores.items(), key=lambda entry: place[entry[0].family]))
 
     def complete(self) -> list[CandidateModel]:
         """The candidate models that have a score on every fold."""
