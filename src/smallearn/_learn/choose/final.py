@@ -78,7 +78,7 @@ class Sample:
         units = np.arange(len(task.units.rows))
         most = max(MOST_SEARCHED, task.sample_rows or MOST_SEARCHED)
         self._task = task
-        self._is_all = len(units) <= most  # counted in units: of heavy rows a sample may have each, but not their weight
+        self._is_all = len(units) <= most  # of heavy rows a sample may have each, but not all the weight
         self._part = draw(task.units, units, most)
         self.training = task.training_set(task.problem.take(*self._part))
 
