@@ -34,6 +34,15 @@ def results_of(correct, bonus=0.05, n_prototypes=1):
     return results
 
 
+def test_candidates_are_arranged_by_family_in_whatever_order_they_were_entered():
+    several, single = (candidate_of(2, n_prototypes=p).family for p in (2, 1))
+    results = Results(1, 10.0)
+    for n_terms, p in ((2, 2), (1, 1), (1, 2), (3, 1)):
+        results.enter(0, {candidate_of(n_terms, p): score_of([True])})
+    results.arrange([single, several])
+    assert [(c.n_terms, c.family.n_prototypes) for c in results.scores] == [(1, 1), (3, 1), (2, 2), (1, 2)]
+
+
 # --- choosing --------------------------------------------------------------------------------------------------------
 
 
