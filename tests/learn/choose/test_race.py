@@ -174,6 +174,8 @@ def test_several_prototypes_are_out_if_they_are_behind_the_best_single_one():
     single, behind, ahead = family_of(1), family_of(2), family_of(3)
     results = results_of({single: (0.9, 0.0, 3), behind: (0.899, 0.2, 3), ahead: (0.901, 0.2, 3)})
     assert contenders(results, [single, behind, ahead], 3) == [single, ahead]
+    results = results_of({single: (0.9, 0.0, 3), ahead: (0.9 + 1e-15, 0.0, 3)})
+    assert contenders(results, [single, ahead], 3) == [single]  # equal but for rounding is not ahead
     results = results_of({behind: (0.899, 0.0, 3), ahead: (0.901, 0.2, 3)})
     assert contenders(results, [behind, ahead], 3) == [behind, ahead]  # no single one to beat
 
