@@ -108,10 +108,12 @@ def test_whole_weights_are_repeated_rows(kind, parameters):
     check_same(fit(X, y, times.astype(float), **parameters), fit(X[copies], y[copies], **parameters), X)
 
 
-@pytest.mark.usefixtures("sampling")
-@pytest.mark.parametrize("seed", range(2))
-def test_few_heavy_rows_are_many_rows(seed):
-    """A sample has each of the rows, but not all of their weight."""
-    X, y = table(m=60, seed=seed)
-    copies = np.random.default_rng(1).permutation(np.repeat(np.arange(60), 15))
-    check_same(fit(X, y, np.full(60, 15.0)), fit(X[copies], y[copies]), X)
+@pytest.mark.parametrize("searched", [300, 8000])
+@pytest.mark.parametrize("seed", range(3))
+def test_few_heavy_rows_are_many_rows(seed, searched, monkeypatch):
+    """A sample may have each of the rows, but not all of their weight."""
+    monkeypatch.setattr(selection, "SAMPLE_ROWS", searched)
+    monkeypatch.setattr(final, "MOST_SEARCHED", searched)
+    X, y = table(m=40, seed=seed)
+    copies = np.random.default_rng(1).permutation(np.repeat(np.arange(40), 40))
+    check_same(fit(X, y, np.full(40, 40.0)), fit(X[copies], y[copies]), X)
