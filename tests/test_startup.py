@@ -17,7 +17,7 @@ print(SMaLLClassifier(1, 1, {options}).fit(X, (X[:, 0] > 9).astype(int)).score(X
 KERNELS = """
 import numpy as np
 from smallearn._learn.compiling import notice_of_compiling
-from smallearn._learn.kernels import cholesky, cholesky_solve
+from smallearn._learn.search_kernels import cholesky, cholesky_solve
 factor, solution = np.eye(1), np.ones(1)
 with notice_of_compiling():
     cholesky(factor)

@@ -202,10 +202,10 @@ def readings(monkeypatch):
     """The tables that are read while the test runs, one entry for each time."""
     tables = []
 
-    def read(X, *features):
+    def read(X, *features, **options):
         if not isinstance(X, Rows):
             tables.append(X)
-        return gather(X, *features)
+        return gather(X, *features, **options)
 
     for module in [one for name, one in sys.modules.items() if name.startswith("smallearn.")]:
         if getattr(module, "gather", None) is gather:

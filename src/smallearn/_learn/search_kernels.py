@@ -19,6 +19,7 @@ from smallearn._learn.compiling import compiled
 from smallearn._learn.kernels import NO_PROTOTYPE, exp_of, log_of
 
 BLOCK = 256  # rows
+ROUNDING = 1e-9  # values that differ relatively by less are equal: the first counts, in any order of the rows
 LEAST_STEP = 2.0**-14  # of Newton's step, when it is halved
 STEEP = 500.0  # a score beyond this could overflow exp: such blocks are summed relative to the largest score
 
@@ -435,7 +436,7 @@ def rank(value, top, best):
         most = max(most, value[q])
     if not most > 0.0:
         return 0
-    unit = 1e-9 * most
+    unit = ROUNDING * most
     rounded = np.empty(top)
     count = 0
     for q in range(value.shape[0]):
@@ -553,6 +554,7 @@ def joint_gains(K, at, begin, PI, roles, inverse, G, H, alpha, best, slot):
 @compiled
 def lloyd(A, code, weight, centres, owner, max_rounds, own):
     """Lloyd's algorithm for the rows of ``A``, each within its class, from ``centres`` (whose classes are ``owner``).
+    Of centres that are equally near, but for rounding, a row joins the first.
 
     Changes ``centres`` and ``own`` in place. Returns ``Σ_j N_j ‖c_j‖²``, which grows as the inertia falls.
     """
@@ -580,7 +582,7 @@ def lloyd(A, code, weight, centres, owner, max_rounds, own):
                     affinity = -half[j]
                     for l in range(n):
                         affinity += x[l] * c[l]
-                    if affinity > highest:
+                    if best == NO_PROTOTYPE or affinity > highest + ROUNDING * (1.0 + abs(highest)):
                         highest = affinity
                         best = j
             if best != own[i]:

@@ -7,7 +7,15 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.model_selection import KFold, PredefinedSplit, ShuffleSplit, StratifiedKFold
 
-from smallearn._learn.choose.folds import MANY_ROWS, MOST_REPEATS, make_folds
+from smallearn._learn.choose.folds import (
+    MANY_ROWS,
+    MOST_REPEATS,
+    RARE,
+    canonical_units,
+    draw,
+    make_folds,
+    shuffled,
+)
 from smallearn._learn.data.problem import build_problem
 
 NAN = np.nan
@@ -180,3 +188,86 @@ def test_folds_that_cannot_serve_are_refused(cv, message):
     X, _ = some_rows(2)
     with pytest.raises(ValueError, match=message):
         deal(problem_of(X, np.where(np.arange(30) % 2 == 0, "a", "b")), cv)
+
+
+# --- samples ---------------------------------------------------------------------------------------------------------
+
+
+def many_rows(seed=0, shares=(0.6, 0.38, 0.02), m=2000):
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(m, 2)), np.repeat(np.arange(len(shares)), (np.array(shares) * m).astype(int))
+
+
+def sample(problem, most, turn=0.0, seed=0):
+    units = shuffled(canonical_units(problem), np.random.RandomState(seed))
+    return draw(units, np.arange(len(units.rows)), most, turn)
+
+
+@pytest.mark.parametrize("most", [100, 400, 1999])
+def test_a_sample_has_about_as_many_rows_and_keeps_the_weight_of_each_class(most):
+    X, y = many_rows()
+    part = sample(problem_of(X, y), most)
+    assert 0.95 * most <= len(part.rows) <= most * (1.0 + 1.0 / RARE)
+    assert len(set(part.rows.tolist())) == len(part.rows)
+    assert np.all(np.diff(y[part.rows]) >= 0)  # sorted by class
+    np.testing.assert_allclose(np.bincount(y[part.rows], weights=part.share), np.bincount(y), rtol=1e-12)
+
+
+def test_a_rare_class_gets_more_rows_of_less_weight():
+    X, y = many_rows()
+    part = sample(problem_of(X, y), 240)
+    counts = np.bincount(y[part.rows])
+    assert counts[2] == 240 // (RARE * 3)
+    assert counts[2] > 240 * np.mean(y == 2)
+    shares = [part.share[y[part.rows] == label] for label in range(3)]
+    assert all(np.ptp(share) < 1e-12 for share in shares)
+    assert shares[2][0] < shares[0][0]
+
+
+def test_up_to_the_limit_a_sample_is_all_rows():
+    X, y = many_rows(m=500)
+    for most in (500, 9999, None):
+        part = sample(problem_of(X, y), most)
+        assert sorted(part.rows.tolist()) == list(range(500))
+        assert np.all(part.share == 1.0)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_sample_does_not_depend_on_the_order_of_rows_and_weight_two_equals_the_row_twice(weighted):
+    X, y = many_rows(m=300)
+    rng = np.random.default_rng(1)
+    times = rng.integers(1, 4, len(y)) if weighted else np.ones(len(y), dtype=int)
+    copies = rng.permutation(np.repeat(np.arange(len(y)), times))
+    for turn in (0.0, 0.4):
+        once = sample(problem_of(X, y, times), 120, turn)
+        twice = sample(problem_of(X[copies], y[copies]), 120, turn)
+        mass = np.zeros((2, len(y)))
+        mass[0, once.rows] = once.share * times[once.rows]
+        np.add.at(mass[1], copies[twice.rows], twice.share)
+        np.testing.assert_allclose(mass[0], mass[1], atol=1e-9)
+
+
+def test_fractional_weights_are_sampled_row_by_row():
+    X, y = many_rows(m=400)
+    problem = problem_of(X, y, np.random.default_rng(0).uniform(0.1, 0.9, len(y)))
+    part = sample(problem, 100)
+    assert 90 <= len(part.rows) <= 125
+    assert len(set(part.rows.tolist())) == len(part.rows)
+
+
+def test_samples_of_different_folds_have_few_rows_in_common():
+    X, y = many_rows(shares=(0.5, 0.5), m=5000)
+    folds = deal(problem_of(X, y), 5)
+    drawn = [set(fold.train(400).rows.tolist()) for fold in folds]
+    for fold, rows in zip(folds, drawn, strict=True):
+        assert rows <= set(fold.train().rows.tolist())
+        assert set(fold.held_out(50).rows.tolist()) <= set(fold.held_out().rows.tolist())
+    shared = [len(drawn[a] & drawn[b]) / 400 for a in range(5) for b in range(a)]
+    assert max(shared) < 0.3
+    assert drawn[0] == set(folds[0].train(400).rows.tolist())  # the same each time
+
+
+def test_samples_that_grow_keep_their_rows():
+    X, y = many_rows()
+    smaller, larger = (set(sample(problem_of(X, y), most).rows.tolist()) for most in (200, 500))
+    assert smaller < larger

@@ -8,20 +8,21 @@ from hypothesis import strategies as st
 from smallearn._learn.choose import race as racing
 from smallearn._learn.choose.families import CandidateModel, Family, Task, list_families
 from smallearn._learn.choose.folds import make_folds
-from smallearn._learn.choose.race import count_rows, race, survivors
+from smallearn._learn.choose.race import contenders, count_rows, race, survivors
 from smallearn._learn.choose.results import Results
-from smallearn._learn.choose.scores import FoldScore
+from smallearn._learn.choose.scores import FoldScore, RowScores
 from smallearn._learn.data.problem import build_problem
 from smallearn._learn.solve.budgets import Budget
 
 
-def task_of(seed=0, m=60, n_terms=2, weight=None):
+def task_of(seed=0, m=60, n_terms=2, weight=None, sample_rows=None):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(m, 3))
     y = (X[:, 0] + 0.5 * rng.normal(size=m) > 0.0).astype(int)
     problem = build_problem(X, y, np.ones(m) if weight is None else weight)
     budget = Budget(limit=float(n_terms), pooling="total")
-    return Task(problem=problem, budget=budget, min_terms=1, max_terms=n_terms, scoring=None, seed=0)
+    options = {"scoring": None, "seed": 0, "sample_rows": sample_rows}
+    return Task(problem=problem, budget=budget, min_terms=1, max_terms=n_terms, **options)
 
 
 def folds_of(task, cv):
@@ -99,3 +100,87 @@ def test_survivors_are_the_best_families_and_some_of_one_prototype(entries, coun
 def test_weights_count_rows_if_they_are_whole_and_not_too_many(weight, expected):
     problem = task_of(weight=np.full(60, weight)).problem
     assert count_rows(problem, problem) == expected
+
+
+@pytest.mark.parametrize("sample_rows", [None, 30])
+@pytest.mark.parametrize("n_jobs", [2, 3])
+def test_scores_and_their_order_are_the_same_bit_for_bit_for_any_number_of_processes(n_jobs, sample_rows, monkeypatch):
+    monkeypatch.setattr(racing, "FIRST_ROWS", 15)
+    monkeypatch.setattr(racing, "MOST_HELD_OUT", 12)
+    task = task_of(sample_rows=sample_rows)
+    families = families_of(task, alphas=[10.0**-power for power in range(1, 9)])
+    folds = folds_of(task, 4)
+    one, several = (race(task, families, folds, jobs, -1) for jobs in (1, n_jobs))
+    assert list(one.scores) == list(several.scores)
+    for candidate, scores in one.scores.items():
+        for a, b in zip(scores, several.scores[candidate], strict=True):
+            assert (a is None) == (b is None)
+            if a is not None:
+                assert (a.reported, a.deciding) == (b.reported, b.deciding)
+                np.testing.assert_array_equal(a.rows.score, b.rows.score)
+
+
+def test_a_fold_trains_on_a_sample_and_is_scored_on_a_sample_of_the_held_out_rows(monkeypatch):
+    monkeypatch.setattr(racing, "MOST_HELD_OUT", 12)
+    task = task_of(m=200, sample_rows=40)
+    seen = []
+    real = racing.train_family
+
+    def watch(task, training, family, n_starts):
+        seen.append(len(training.problem.code))
+        return real(task, training, family, n_starts)
+
+    monkeypatch.setattr(racing, "train_family", watch)
+    results = race(task, families_of(task, alphas=[0.01], n_prototypes=[1]), folds_of(task, 4), None, -1)
+    assert all(36 <= rows <= 50 for rows in seen)
+    for scores in results.scores.values():
+        assert all(10 <= len(score.rows.score) <= 15 for score in scores)
+        assert all(score.rows.n_rows == pytest.approx(50.0) for score in scores)  # the sample stands for all of them
+
+
+# --- who goes on after some folds ------------------------------------------------------------------------------------
+
+
+def family_of(n_prototypes=1, alpha=0.1):
+    return Family(literals="raw", n_prototypes=n_prototypes, owner=1, alphas=(alpha,))
+
+
+def results_of(scores, n_folds=5, m=100):
+    """Results in which each family has one candidate model: its mean score on the first folds, and how even it is."""
+    results = Results(n_folds, float(m * n_folds))
+    for family, (mean, spread, count) in scores.items():
+        candidate = CandidateModel(family=family, alpha=family.alphas[0], n_terms=1)
+        for fold in range(count):
+            each = mean + spread * np.where(np.arange(m) % 2 == 0, 1.0, -1.0)
+            rows = RowScores(score=each, weight=np.full(m, 1.0 / m), n_rows=float(m))
+            results.enter(fold, {candidate: FoldScore(reported=mean, deciding=mean, rows=rows)})
+    return results
+
+
+def test_before_the_third_fold_nobody_is_out():
+    good, bad = family_of(1, 0.1), family_of(1, 0.01)
+    results = results_of({good: (0.9, 0.0, 2), bad: (0.1, 0.0, 2)})
+    assert contenders(results, [good, bad], 2) == [good, bad]
+
+
+def test_a_family_that_is_behind_beyond_chance_is_out():
+    leader, near, far = family_of(1, 0.1), family_of(1, 0.01), family_of(1, 0.001)
+    # The scores of 300 rows differ by 0 or 0.4 from those of the leader: the standard error is 0.2/√300, about 0.012.
+    results = results_of({leader: (0.9, 0.0, 3), near: (0.89, 0.2, 3), far: (0.85, 0.2, 3)})
+    assert contenders(results, [far, near, leader], 3) == [near, leader]
+
+
+def test_several_prototypes_are_out_if_they_are_behind_the_best_single_one():
+    single, behind, ahead = family_of(1), family_of(2), family_of(3)
+    results = results_of({single: (0.9, 0.0, 3), behind: (0.899, 0.2, 3), ahead: (0.901, 0.2, 3)})
+    assert contenders(results, [single, behind, ahead], 3) == [single, ahead]
+    results = results_of({single: (0.9, 0.0, 3), ahead: (0.9 + 1e-15, 0.0, 3)})
+    assert contenders(results, [single, ahead], 3) == [single]  # equal but for rounding is not ahead
+    results = results_of({behind: (0.899, 0.0, 3), ahead: (0.901, 0.2, 3)})
+    assert contenders(results, [behind, ahead], 3) == [behind, ahead]  # no single one to beat
+
+
+def test_a_family_without_a_model_on_all_folds_so_far_is_out_unless_all_are():
+    whole, gap = family_of(1, 0.1), family_of(1, 0.01)
+    assert contenders(results_of({whole: (0.5, 0.0, 3), gap: (0.9, 0.0, 2)}), [whole, gap], 3) == [whole]
+    assert contenders(results_of({whole: (0.5, 0.0, 2), gap: (0.9, 0.0, 2)}), [whole, gap], 3) == [whole, gap]

@@ -79,6 +79,19 @@ def test_the_screen_has_gradient_and_curvature_of_every_column(convert, intercep
 
 @every_kind
 @with_and_without
+def test_some_of_the_rows_have_the_same_columns_and_weights_that_sum_to_one(convert, intercept):
+    rows, standard, _, rng = example(convert, intercept)
+    chosen = rng.permutation(len(standard))[:15]
+    part, every = rows.take(chosen), np.arange(standard.shape[1])
+    agree(part.columns(every), standard[chosen])
+    weight = rows.labels.weight[chosen]
+    agree(part.labels.weight, weight / weight.sum())
+    assert part.labels.total == pytest.approx(rows.labels.total * weight.sum())
+    np.testing.assert_array_equal(part.labels.code, rows.labels.code[chosen])
+
+
+@every_kind
+@with_and_without
 def test_curvature_is_that_of_the_matrix_in_memory(convert, intercept):
     rows, standard, roles, rng = example(convert, intercept)
     p, d = len(roles.owner), rows.n_columns

@@ -108,3 +108,28 @@ def test_blocks_of_literals_add_up_to_the_same_sums_for_any_number_of_threads(mo
     one, two = (problem.rows(None, True, n_jobs).sums(W, roles) for n_jobs in (1, 2))
     assert one.loss == two.loss
     np.testing.assert_array_equal(one.gradient, two.gradient)
+
+
+def test_a_screen_of_one_kind_leaves_the_other_at_zero():
+    rng = np.random.default_rng(0)
+    X, code = rng.normal(size=(50, 3)), np.arange(50) % 2
+    problem = build_problem(X, code, np.ones(50), literals="both", cut_points=4)
+    rows, r = problem.rows(1, True, 1), problem.candidates.n_raw
+    V = rng.normal(size=(50, 4))
+    everything = rows.screen(V)
+    raw = np.arange(rows.n_columns) < r
+    literal = ~raw & (np.arange(rows.n_columns) < rows.n_columns - 1)
+    for usable, left_out in ((raw, literal), (literal, raw)):
+        for found, expected in zip(rows.screen(V, rows.kinds(usable)), everything, strict=True):
+            np.testing.assert_array_equal(found[:, ~left_out], expected[:, ~left_out])
+            assert not found[:, left_out].any()
+    assert rows.kinds(raw | literal) == (True, True)
+
+
+def test_some_of_the_rows_have_the_same_columns():
+    rng = np.random.default_rng(0)
+    problem = build_problem(rng.normal(size=(50, 3)), np.arange(50) % 2, np.ones(50), literals="both", cut_points=4)
+    rows, chosen, every = problem.rows(1, True, 1), rng.permutation(50)[:20], np.arange(3)
+    part = rows.take(chosen)
+    np.testing.assert_array_equal(part.columns(every), rows.columns(every)[chosen])
+    np.testing.assert_array_equal(part.labels.code, rows.labels.code[chosen])

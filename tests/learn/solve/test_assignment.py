@@ -110,3 +110,73 @@ def test_prototypes_without_rows_are_dropped_and_the_others_renumbered():
     assert kept.tolist() == [False, True, False, True]
     assert filled.own.tolist() == [1, 0, NO_PROTOTYPE, 1]
     assert filled.owner.tolist() == [0, 1]
+
+
+# --- a sample of many rows -------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def few_points(monkeypatch):
+    monkeypatch.setattr(assignment, "MOST_POINTS", 40)
+
+
+@pytest.mark.usefixtures("few_points")
+@pytest.mark.parametrize("kind", [DenseRows, SparseRows])
+def test_of_many_rows_a_sample_gives_the_same_clear_clusters(blobs, kind):
+    X, blob, code = blobs
+    found = assignment.by_kmeans(rows_of(X, code, kind), {0: 2, 1: 2}, np.ones(120), np.random.RandomState(0))
+    assert groups(found.own) == groups(blob)
+    assert np.array_equal(found.owner[found.own], code)
+    one = assignment.by_kmeans(rows_of(X, code, kind), {1: 2}, np.ones(120), np.random.RandomState(0))
+    assert groups(one.own) == groups(np.where(code == 1, blob, NO_PROTOTYPE))
+
+
+def test_the_inertia_of_a_sample_is_close_to_that_of_all_rows(monkeypatch):
+    X, y, _ = problems.breast_cancer_groups()
+    standard = (X - X.mean(axis=0)) / X.std(axis=0)
+
+    def inertia(own, count):
+        return sum(np.sum((standard[own == j] - standard[own == j].mean(axis=0)) ** 2) for j in range(count))
+
+    for count in (2, 3):
+        whole = assignment.by_kmeans(rows_of(standard, y), {1: count}, np.ones(len(y)), np.random.RandomState(0))
+        with monkeypatch.context() as patched:
+            patched.setattr(assignment, "MOST_POINTS", 150)
+            part = assignment.by_kmeans(rows_of(standard, y), {1: count}, np.ones(len(y)), np.random.RandomState(0))
+        assert inertia(part.own, count) <= 1.1 * inertia(whole.own, count)
+
+
+@pytest.mark.usefixtures("few_points")
+def test_a_sample_misses_no_class_however_rare():
+    rng = np.random.default_rng(0)
+    X, code = rng.normal(size=(500, 3)), np.arange(500) % 2
+    code[:2] = 2
+    for seed in range(10):
+        found = assignment.by_kmeans(rows_of(X, code), {0: 2, 1: 2, 2: 2}, np.ones(500), np.random.RandomState(seed))
+        assert found.owner.tolist() == [0, 0, 1, 1, 2, 2]
+
+
+@pytest.mark.usefixtures("few_points")
+@pytest.mark.parametrize("grid", [False, True], ids=["continuous", "grid"])
+def test_a_sample_does_not_depend_on_the_order_of_rows_and_weight_two_equals_the_row_twice(grid):
+    rng = np.random.default_rng(4)
+    X = rng.integers(0, 3, (60, 3)).astype(float) if grid else rng.normal(size=(60, 3))
+    code, weight = rng.integers(0, 2, 60), rng.integers(1, 4, 60)
+    for seed in range(5):
+        copies = rng.permutation(np.repeat(np.arange(60), weight))
+        draw = [np.random.RandomState(seed) for _ in range(2)]
+        weighted = assignment.by_kmeans(rows_of(X, code), {0: 3, 1: 2}, weight.astype(float), draw[0])
+        repeated = assignment.by_kmeans(rows_of(X[copies], code[copies]), {0: 3, 1: 2}, np.ones(len(copies)), draw[1])
+        assert np.array_equal(weighted.own[copies], repeated.own)
+
+
+@pytest.mark.parametrize("kind", [DenseRows, SparseRows])
+def test_a_row_that_is_equally_near_to_two_centres_joins_the_same_one_however_the_columns_are_scaled(kind):
+    rng = np.random.default_rng(0)
+    X, code = rng.integers(0, 3, (80, 3)).astype(float), rng.integers(0, 2, 80)
+    for seed in range(10):
+        draw = [np.random.RandomState(seed) for _ in range(2)]
+        plain = assignment.by_kmeans(rows_of(X, code, kind), {0: 3, 1: 3}, np.ones(80), draw[0])
+        # In other units the same distances are rounded otherwise.
+        other = assignment.by_kmeans(rows_of(X * 1.1, code, kind), {0: 3, 1: 3}, np.ones(80), draw[1])
+        assert np.array_equal(plain.own, other.own)

@@ -10,10 +10,18 @@ from smallearn import datasets
 from smallearn._learn.data.blocks import DenseRows
 from smallearn._learn.data.labels import Assignment
 from smallearn._learn.kernels import NO_PROTOTYPE
-from smallearn._learn.solve import rounding
+from smallearn._learn.solve import rounding, support_search
 from smallearn._learn.solve.objective import Objective, Penalty
 from smallearn._learn.solve.scoring import LOSS_SHARE
-from smallearn._learn.solve.support_search import LEAST_FALL, LEAST_RISE, SHORTLIST, SupportSearch
+from smallearn._learn.solve.support_search import (
+    LEAST_FALL,
+    LEAST_RISE,
+    SHORTLIST,
+    SMALL,
+    SupportSearch,
+    next_above,
+    next_below,
+)
 from smallearn._learn.solve.support_state import Entries
 from tests.helpers import oracle, problems
 
@@ -345,3 +353,71 @@ def test_a_prototype_alone_in_its_class_is_not_begun_anew():
     search = SupportSearch(objective.rows, objective.penalty)
     state = search.descend(Assignment(own=code, owner=np.arange(3)), 6)
     assert search.reseed(state, 6) is state
+
+
+# --- sizes -----------------------------------------------------------------------------------------------------------
+
+
+def grid(most):
+    sizes = [0]
+    while sizes[-1] < most:
+        sizes.append(next_above(sizes[-1]))
+    return sizes
+
+
+def test_the_sizes_of_models_have_no_gaps_up_to_small_and_then_gaps_that_double():
+    sizes = grid(8 * SMALL)
+    assert sizes[: SMALL + 1] == list(range(SMALL + 1))
+    steps = np.diff(sizes)
+    assert set(steps.tolist()) == {1, 2, 4, 8}
+    assert np.all(np.diff(steps) >= 0)
+    assert max(steps / np.array(sizes[1:])) <= 1.0
+    assert all(step <= max(1.0, 2.0 * size / SMALL) for size, step in zip(sizes[1:], steps, strict=True))
+
+
+def test_the_next_size_below_is_the_one_from_which_it_is_the_next_above():
+    sizes = grid(20 * SMALL)
+    for below, above in itertools.pairwise(sizes):
+        assert next_below(above) == below
+        for between in range(below + 1, above):  # a size off the grid steps onto it
+            assert next_below(between) == below
+            assert next_above(between) == above
+
+
+def test_above_small_terms_are_added_and_dropped_several_at_a_time(monkeypatch):
+    monkeypatch.setattr(support_search, "SMALL", 2)
+    objective, Z, _ = problems.random_problem(1, m=60, n=10, n_classes=2)
+    owner = 1 - objective.rows.labels.zero_owner
+    start = Assignment(own=np.where(objective.rows.labels.code == owner, 0, NO_PROTOTYPE), owner=np.array([owner]))
+    search = SupportSearch(objective.rows, replace(objective.penalty, budget=10.0))
+    up = list(search.upward(search.start(start), 10, 1))
+    assert [search.size(state) for state in up] == [1, 2, 4, 8, 10]
+    down = list(search.downward(up[-1], 1, 1))
+    assert [search.size(state) for state in down] == [8, 4, 2, 1]
+    for state in [*up, *down]:
+        check_state(search, state, Z)
+
+
+@pytest.mark.parametrize("pooling", POOLINGS)
+def test_terms_that_are_added_together_keep_the_budget(pooling):
+    objective, Z, _ = problems.random_problem(7, m=30, n=6, n_classes=3)
+    penalty = any_penalty(np.random.default_rng(7), 6, pooling, len(objective.assignment.owner), True, False)
+    search = SupportSearch(objective.rows, penalty)
+    grown = search.grow(search.start(objective.assignment), 5)
+    assert 1 <= search.size(grown) <= 5
+    check_state(search, grown, Z)
+
+
+# --- on other rows ---------------------------------------------------------------------------------------------------
+
+
+def test_a_state_of_some_rows_is_placed_on_all_of_them():
+    objective, Z, _ = problems.random_problem(11, m=60, n=4, n_classes=3, k=4)
+    part = np.arange(0, 60, 2)
+    on_part = SupportSearch(objective.rows.take(part), objective.penalty)
+    search = SupportSearch(objective.rows, objective.penalty)
+    start = Assignment(own=objective.assignment.own[part], owner=objective.assignment.owner)
+    state = on_part.grow_to(on_part.start(start), 6)
+    placed = search.place(state)
+    check_state(search, placed, Z)
+    np.testing.assert_array_equal(placed.support(5), state.support(5))

@@ -153,7 +153,10 @@ def row_counts(weight: np.ndarray) -> np.ndarray:
 
 def canonical_units(problem: Problem) -> Units:
     """The units of weight of all rows, in a canonical order that does not depend on that of the rows."""
-    first = np.argsort(_content(problem), kind="stable")
+    content = _content(problem)
+    if not counts_rows(problem.sample_weight):  # equal rows of different weight are different
+        content += _hash(problem.sample_weight, np.array([problem.X.shape[1] + problem.bins.shape[1]]))
+    first = np.argsort(content, kind="stable")
     small = problem.code.astype(np.min_scalar_type(len(problem.classes)))  # a stable sort of small integers is quick
     first = first[np.argsort(small[first], kind="stable")]
     times = row_counts(problem.sample_weight)[first].astype(np.int64)

@@ -178,7 +178,7 @@ def contenders(results: Results, families: list[Family], n_folds: int) -> list[F
     """The families that may still be chosen after the first ``n_folds`` folds.
 
     A family is out if its best candidate model is behind the best of all by more than can be chance. Families with
-    several prototypes have to beat the best single prototype in the end: they are out if they are behind that one. With
+    several prototypes have to beat the best single prototype in the end: they are out if they are not ahead of it. With
     many prototypes a search may be stuck in one fold and not in the next, so these stay for more folds.
     """
     if n_folds < FEWEST_FOLDS:

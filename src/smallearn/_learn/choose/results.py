@@ -11,6 +11,7 @@ from smallearn.model import Step
 from smallearn.model._parts import standard_error
 
 BEYOND_CHANCE = 4.0  # standard errors: an advantage that the best of hundreds of candidate models does not have by luck
+DIGITS = 12  # after the point, of scores that are compared
 
 
 class Results:
@@ -74,8 +75,9 @@ class Results:
         return np.array([np.nan if score is None else score.reported for score in self.scores[candidate]])
 
     def mean(self, candidate: CandidateModel) -> float:
-        """The mean deciding score over the folds that the candidate model was run on."""
-        return float(np.mean([score.deciding for score in self.scores[candidate] if score is not None]))
+        """The mean deciding score over the folds that the candidate model was run on. Rounded, so that ties are ties."""
+        scores = [score.deciding for score in self.scores[candidate] if score is not None]
+        return round(float(np.mean(scores)), DIGITS)
 
     def smoothed(self, candidates: Iterable[CandidateModel]) -> dict[CandidateModel, float]:
         """The mean deciding score of each, averaged with its neighbours: one term more or less, and the next λ.
@@ -99,7 +101,7 @@ class Results:
         both = zip(self.scores[one], self.scores[other], strict=True)
         pairs = [(a, b) for a, b in both if a is not None and b is not None]
         by_fold = np.array([a.deciding - b.deciding for a, b in pairs])
-        mean = float(by_fold.mean())
+        mean = round(float(by_fold.mean()), DIGITS)
         by_row = [(a.rows, b.rows) for a, b in pairs if a.rows is not None and b.rows is not None]
         if len(by_row) == len(pairs):
             each = np.concatenate([a.score - b.score for a, b in by_row])
@@ -184,7 +186,7 @@ class Results:
 
 def best(scores: Mapping[CandidateModel, float]) -> CandidateModel:
     """The highest score; among equals fewer prototypes, fewer terms, the larger λ."""
-    return max(scores, key=lambda c: (round(scores[c], 12), -c.family.n_prototypes, -c.n_terms, c.alpha))
+    return max(scores, key=lambda c: (round(scores[c], DIGITS), -c.family.n_prototypes, -c.n_terms, c.alpha))
 
 
 def _average(scores: Mapping[CandidateModel, float], own: CandidateModel, near: list[CandidateModel]) -> float:

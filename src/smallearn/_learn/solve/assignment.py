@@ -15,6 +15,7 @@ from smallearn._learn.kernels import NO_PROTOTYPE
 
 N_INIT = 3
 MOST_POINTS = 8_000  # rows that are clustered
+OFFSET = 0.618  # of the first step along an order: no step falls on the edge of a row of whole weight
 MAX_ROUNDS = 30  # only a start is needed, not the optimum of k-means
 
 
@@ -54,11 +55,12 @@ def by_kmeans(rows: TrainingRows, counts: dict[int, int], weight: np.ndarray, rn
     # Rows are drawn in the order of a random projection, in which equal rows are neighbours. So the draw does not
     # depend on the order of the rows, nor on whether a row occurs twice or has weight 2.
     order = np.argsort(rows.scores(rng.standard_normal((1, rows.n_columns)))[:, 0], kind="stable")
-    few = order if len(order) <= MOST_POINTS else _evenly(order, weight, MOST_POINTS)
+    sampled = max(len(order), weight.sum()) > MOST_POINTS
     chosen = rows
-    if len(few) < len(order):
-        few, times = np.unique(few, return_counts=True)
-        chosen, weight, order = rows.take(few), times.astype(float), np.argsort(np.argsort(order)[few])
+    if sampled:
+        weight = _thinned(order, code, weight, list(counts))
+        few = np.flatnonzero(weight)
+        chosen, weight, order = rows.take(few), weight[few], np.argsort(np.argsort(order)[few])
     points = _DensePoints(chosen) if isinstance(chosen, DenseRows) else _SparsePoints(chosen)
     draws = _Draws(counts=counts, code=points.code, weight=weight, norms=points.norms, order=order)
     best: _Clusters | None = None
@@ -68,19 +70,34 @@ def by_kmeans(rows: TrainingRows, counts: dict[int, int], weight: np.ndarray, rn
         if best is None or clusters.between > best.between * (1.0 + 1e-9):
             best = clusters
     assert best is not None
-    if len(few) == len(code):
+    if not sampled:
         return best.assignment
     affinity = rows.scores(best.centres) - 0.5 * np.sum(best.centres**2, axis=1)
-    affinity[best.assignment.owner[None, :] != code[:, None]] = -np.inf
-    member = np.isin(code, best.assignment.owner)
-    return Assignment(own=np.where(member, affinity.argmax(axis=1), NO_PROTOTYPE), owner=best.assignment.owner)
+    return Assignment(own=_nearest(affinity, code, best.assignment.owner), owner=best.assignment.owner)
 
 
-def _evenly(order: np.ndarray, weight: np.ndarray, count: int) -> np.ndarray:
-    """``count`` rows at even steps of weight along an order; a heavy row may come several times."""
-    mass = np.cumsum(weight[order])
-    ticks = (np.arange(count) + 0.5) * (mass[-1] / count)
-    return order[np.minimum(np.searchsorted(mass, ticks, side="right"), len(order) - 1)]
+def _thinned(order: np.ndarray, code: np.ndarray, weight: np.ndarray, labels: list[int]) -> np.ndarray:
+    """New weights, most of them 0: each class in ``labels`` keeps its weight on about an equal share of `MOST_POINTS`
+    rows, at even steps of weight along the order. A rare class keeps all its rows."""
+    thinned = np.zeros(len(weight))
+    each = MOST_POINTS // len(labels)
+    for label in labels:
+        mine = order[code[order] == label]
+        mass = np.cumsum(weight[mine])
+        if max(len(mine), mass[-1]) <= each:
+            thinned[mine] = weight[mine]
+        else:
+            ticks = (np.arange(each) + OFFSET) * (mass[-1] / each)
+            np.add.at(thinned, mine[np.searchsorted(mass, ticks, side="right")], mass[-1] / each)
+    return thinned
+
+
+def _nearest(affinity: np.ndarray, code: np.ndarray, owner: np.ndarray) -> np.ndarray:
+    """The first prototype of each row's class whose affinity is highest but for rounding."""
+    affinity = np.where(owner[None, :] == code[:, None], affinity, -np.inf)
+    highest = affinity.max(axis=1, keepdims=True)
+    first = np.argmax(affinity >= highest - search_kernels.ROUNDING * (1.0 + np.abs(highest)), axis=1)
+    return np.where(np.isfinite(highest[:, 0]), first, NO_PROTOTYPE)
 
 
 def best_scoring(Z: np.ndarray, code: np.ndarray, assignment: Assignment) -> Assignment:
@@ -166,14 +183,11 @@ class _SparsePoints:
 
     def lloyd(self, centres: np.ndarray, owner: np.ndarray, weight: np.ndarray) -> _Clusters:
         """As `search_kernels.lloyd`."""
-        foreign = owner[None, :] != self.code[:, None]
-        member = np.isin(self.code, owner)
         own = np.full(len(self.code), NO_PROTOTYPE)
         between = 0.0
         for _ in range(MAX_ROUNDS):
             affinity = self._rows.scores(centres) - 0.5 * np.sum(centres * centres, axis=1)
-            affinity[foreign] = -np.inf
-            nearest = np.where(member, affinity.argmax(axis=1), NO_PROTOTYPE)
+            nearest = _nearest(affinity, self.code, owner)
             if np.array_equal(nearest, own):
                 break
             own = nearest

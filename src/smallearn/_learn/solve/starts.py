@@ -100,7 +100,8 @@ def screen(
     for start in proposed:
         empty = fixed.start(assignments.drop_empty(start)[0])
         reached.append(search.reassign(fixed.grow_to(empty, TRIAL_TERMS * len(start.owner))).value)
-    return [proposed[a] for a in np.argsort(reached, kind="stable")[:n_init]]
+    order = np.argsort(np.round(reached, 9), kind="stable")  # so that ties are ties
+    return [proposed[a] for a in order[:n_init]]
 
 
 def _informative_columns(

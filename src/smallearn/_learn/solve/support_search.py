@@ -347,7 +347,8 @@ class SupportSearch:
         best = scores.max(axis=0)
         order = np.argsort(best, kind="stable")
         mass = np.cumsum(self.labels.weight[mine[order]])
-        threshold = best[order[np.searchsorted(mass, 0.5 * mass[-1] / (len(others) + 1))]]
+        share = 0.5 * (1.0 - search_kernels.ROUNDING) / (len(others) + 1)  # rounded sums decide nothing at the edge
+        threshold = best[order[np.searchsorted(mass, share * mass[-1])]]
         own[mine] = np.where(best <= max(threshold, 0.0), j, others[scores.argmax(axis=0)])
         kept = (state.prototype != j) | ~self._free[state.column]
         entries = state.entries._replace(theta=np.where(state.prototype == j, 0.0, state.theta)).take(kept)

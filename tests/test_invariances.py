@@ -1,0 +1,119 @@
+"""What must not change the chosen model: processes, hash seeds, the order of rows, weights written as repeated rows."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from smallearn import SMaLLClassifierCV, selection
+from smallearn._learn.choose import final, race
+from smallearn._learn.solve import assignment
+
+
+@pytest.fixture(params=["all rows", "samples"])
+def sampling(request, monkeypatch):
+    """The tests run on all rows, and with limits so low that every step works on a sample."""
+    if request.param == "samples":
+        monkeypatch.setattr(selection, "SAMPLE_ROWS", 110)
+        monkeypatch.setattr(race, "MOST_HELD_OUT", 40)
+        monkeypatch.setattr(final, "MOST_SEARCHED", 150)
+        monkeypatch.setattr(assignment, "MOST_POINTS", 60)
+
+
+def table(kind="numbers", n_classes=2, m=240, seed=0):
+    """Rows of numbers, or of a grid: whole numbers from 0 to 2, where many distances and many rows are equal."""
+    rng = np.random.default_rng(seed)
+    X = np.round(rng.normal(size=(m, 4)), 2) if kind == "numbers" else rng.integers(0, 3, (m, 4)).astype(float)
+    z = np.abs(X[:, 0] - 1.0) - 0.8 + 0.5 * X[:, 1] + 0.5 * rng.normal(size=m)
+    return X, np.digitize(z, [0.0] if n_classes == 2 else [-0.5, 0.5])
+
+
+def fit(X, y, weight=None, **parameters):
+    parameters = {"max_terms": 5, "alphas": [0.1, 0.01], "cut_points": 4, "cv": 3, "n_init": 2} | parameters
+    return SMaLLClassifierCV(**parameters, random_state=0, verbose=-1).fit(X, y, sample_weight=weight)
+
+
+def check_same(one, other, X):
+    """The same choice and terms, and weights and scores that differ by rounding alone."""
+    assert one.best_params_ == other.best_params_
+    a, b = one.model_, other.model_
+    assert len(a.prototypes) == len(b.prototypes)
+    for p, q in zip(a.prototypes, b.prototypes, strict=True):
+        assert p.owner == q.owner
+        assert [(t.feature, t.kind, t.value) for t in p.terms] == [(t.feature, t.kind, t.value) for t in q.terms]
+        np.testing.assert_allclose([t.weight for t in p.terms], [t.weight for t in q.terms], rtol=1e-6)
+    np.testing.assert_allclose(one.decision_function(X), other.decision_function(X), rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(one.cv_results_["mean_test_score"], other.cv_results_["mean_test_score"], rtol=1e-9)
+
+
+@pytest.mark.usefixtures("sampling")
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_the_model_is_the_same_bit_for_bit_for_any_number_of_processes(n_classes, monkeypatch):
+    monkeypatch.setattr(assignment, "MOST_POINTS", 8_000)  # other processes know nothing of what is patched here
+    X, y = table(n_classes=n_classes)
+    alone = fit(X, y)
+    for n_jobs in (1, 2):
+        other = fit(X, y, n_jobs=n_jobs)
+        assert other.model_ == alone.model_
+        assert other.best_params_ == alone.best_params_
+        for name, column in alone.cv_results_.items():
+            np.testing.assert_array_equal(other.cv_results_[name], column)
+
+
+HASHED = """
+from tests.test_invariances import fit, table
+from smallearn import selection
+from smallearn._learn.choose import final, race
+selection.SAMPLE_ROWS, race.MOST_HELD_OUT, final.MOST_SEARCHED = 110, 40, 150
+print(fit(*table()).model_.to_json())
+"""
+
+
+def test_the_model_is_the_same_for_any_hash_seed():
+    models = [
+        subprocess.run(
+            [sys.executable, "-c", HASHED],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in ("0", "1")
+    ]
+    assert models[0]
+    assert models[0] == models[1]
+
+
+@pytest.mark.usefixtures("sampling")
+@pytest.mark.parametrize("kind", ["numbers", "grid"])
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("weight", ["none", "fractional"])
+def test_the_order_of_rows_does_not_matter(kind, n_classes, weight):
+    X, y = table(kind, n_classes)
+    rng = np.random.default_rng(1)
+    order, weight = rng.permutation(len(y)), np.ones(len(y)) if weight == "none" else rng.uniform(0.3, 2.0, len(y))
+    check_same(fit(X, y, weight), fit(X[order], y[order], weight[order]), X)
+
+
+@pytest.mark.usefixtures("sampling")
+@pytest.mark.parametrize("kind", ["numbers", "grid"])
+@pytest.mark.parametrize("parameters", [{}, {"n_prototypes": 3}, {"budget": "shared"}, {"literals": "both"}], ids=str)
+def test_whole_weights_are_repeated_rows(kind, parameters):
+    X, y = table(kind)
+    rng = np.random.default_rng(1)
+    times = rng.integers(1, 4, len(y))
+    copies = rng.permutation(np.repeat(np.arange(len(y)), times))
+    check_same(fit(X, y, times.astype(float), **parameters), fit(X[copies], y[copies], **parameters), X)
+
+
+@pytest.mark.parametrize("searched", [300, 8000])
+@pytest.mark.parametrize("seed", range(3))
+def test_few_heavy_rows_are_many_rows(seed, searched, monkeypatch):
+    """A sample may have each of the rows, but not all of their weight."""
+    monkeypatch.setattr(selection, "SAMPLE_ROWS", searched)
+    monkeypatch.setattr(final, "MOST_SEARCHED", searched)
+    X, y = table(m=40, seed=seed)
+    copies = np.random.default_rng(1).permutation(np.repeat(np.arange(40), 40))
+    check_same(fit(X, y, np.full(40, 40.0)), fit(X[copies], y[copies]), X)
