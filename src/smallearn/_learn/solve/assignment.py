@@ -56,12 +56,12 @@ def by_kmeans(rows: TrainingRows, counts: dict[int, int], weight: np.ndarray, rn
     # depend on the order of the rows, nor on whether a row occurs twice or has weight 2.
     order = np.argsort(rows.scores(rng.standard_normal((1, rows.n_columns)))[:, 0], kind="stable")
     sampled = max(len(order), weight.sum()) > MOST_POINTS
-    points = rows
+    clustered = rows
     if sampled:
         weight = _thinned(order, code, weight, list(counts))
         few = np.flatnonzero(weight)
-        points, weight, order = rows.take(few), weight[few], np.argsort(np.argsort(order)[few])
-    points = _DensePoints(points) if isinstance(points, DenseRows) else _SparsePoints(points)
+        clustered, weight, order = rows.take(few), weight[few], np.argsort(np.argsort(order)[few])
+    points = _DensePoints(clustered) if isinstance(clustered, DenseRows) else _SparsePoints(clustered)
     draws = _Draws(counts=counts, code=points.code, weight=weight, norms=points.norms, order=order)
     best: _Clusters | None = None
     # Each class has a random stream of its own, so that the draws of one do not depend on those of another.
