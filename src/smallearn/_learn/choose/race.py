@@ -26,6 +26,7 @@ AFTER_LOOK, AFTER_FIRST = 8, 4  # families left after the quick look, and after 
 FIRST_ROWS = 150  # least number of rows that the first folds hold out
 MOST_HELD_OUT = 20_000  # held-out rows that a candidate model is scored on
 FEWEST_FOLDS, MORE_FOLDS = 2, 4  # after which a family that is far behind is dropped
+FEW_ERRORS, TELLING_ROWS = 0.03, 6_400  # with fewer errors than this share, it takes so many rows to tell models apart
 OUT, LAG = 2.0, 0.0  # standard errors behind the best family, and behind the best single prototype
 FOLD_STARTS = 3  # starts of the search in each fold
 MORE_STARTS = 6  # prototypes, from which on there are as many starts: with more of them a search gets stuck more easily
@@ -50,9 +51,11 @@ def race(task: Task, families: list[Family], folds: list[Fold], n_jobs: int | No
         if len(left) > AFTER_FIRST and first:
             start.run(left, range(first))
             left, done = survivors(start.results, left, AFTER_FIRST), first
-        heat = start
-        if task.limits.folds != task.limits.first:  # those left are compared on more rows, from the first fold on
-            heat, done = _Heat(task, folds, task.limits.folds, n_jobs, bar), 0
+        heat, most = start, task.limits.folds
+        if most is not None and most < np.sum(folds[0].trains) and start.results.least_error() < FEW_ERRORS:
+            most = max(most, TELLING_ROWS)
+        if most != task.limits.first:  # those left are compared on more rows, from the first fold on
+            heat, done = _Heat(task, folds, most, n_jobs, bar), 0
         while done < len(folds) and not heat.stopped:
             left = contenders(heat.results, left, done)
             bar.total = bar.done + len(left) * (len(folds) - done)

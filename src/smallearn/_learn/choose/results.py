@@ -75,9 +75,15 @@ class Results:
         return np.array([np.nan if score is None else score.reported for score in self.scores[candidate]])
 
     def mean(self, candidate: CandidateModel) -> float:
-        """The mean deciding score over the folds that the candidate model was run on. Rounded, so that ties are ties."""
+        """The mean deciding score over the folds that the candidate model was run on, rounded: ties are ties."""
         scores = [score.deciding for score in self.scores[candidate] if score is not None]
         return round(float(np.mean(scores)), DIGITS)
+
+    def least_error(self) -> float:
+        """The least mean error rate of any candidate model on the folds that it was run on; 1 if that is not known."""
+        by_candidate = ([s.correct for s in scores if s is not None] for scores in self.scores.values())
+        known = ([c for c in correct if c is not None] for correct in by_candidate)
+        return min((float(np.mean([1.0 - np.mean(c) for c in correct])) for correct in known if correct), default=1.0)
 
     def smoothed(self, candidates: Iterable[CandidateModel]) -> dict[CandidateModel, float]:
         """The mean deciding score of each, averaged with its neighbours: one term more or less, and the next λ.
