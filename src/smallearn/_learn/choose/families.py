@@ -183,14 +183,23 @@ Models = dict[tuple[float, int], State]
 """Trained models by λ and number of terms."""
 
 
-def train_family(task: Task, training: TrainingSet, family: Family, n_init: int, thorough: bool = False) -> Models:
+def train_family(
+    task: Task,
+    training: TrainingSet,
+    family: Family,
+    n_init: int,
+    *,
+    thorough: bool = False,
+    every_kind: bool = False,
+) -> Models:
     """A model of every size at every λ of the family.
 
-    One λ starts afresh, the others from its models. ``thorough`` tries starts of every kind, not k-means alone.
+    One λ starts afresh, the others from its models. ``thorough`` is that of `SupportSearch.trace`. ``every_kind`` tries
+    starts of every kind, not k-means alone.
     """
     search = _search(task, training, family)
     counts = task.counts(family, training.problem.code)
-    if thorough:
+    if every_kind:
         assignments = starts.best(
             training.problem,
             search.rows,

@@ -87,8 +87,9 @@ class Sample:
         task, training = self._task, self.training
         least = min(task.min_terms, *(candidate.n_terms for candidate in candidates))
         late = present().stops("the search on all rows")
+        task_of_size = replace(task, min_terms=least)
         models = train_family(
-            replace(task, min_terms=least), training, family, 1 if late else n_init, thorough=not late
+            task_of_size, training, family, 1 if late else n_init, thorough=not late, every_kind=not late
         )
         states = {}
         for candidate in candidates:

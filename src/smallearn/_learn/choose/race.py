@@ -26,7 +26,10 @@ AFTER_LOOK, AFTER_FIRST = 8, 4  # families left after the quick look, and after 
 FIRST_ROWS = 150  # least number of rows that the first folds hold out
 MOST_HELD_OUT = 20_000  # held-out rows that a candidate model is scored on
 FEWEST_FOLDS, MORE_FOLDS = 2, 4  # after which a family that is far behind is dropped
-FEW_ERRORS, TELLING_ROWS = 0.03, 6_400  # with fewer errors than this share, it takes so many rows to tell models apart
+FEW_ERRORS, TELLING_ROWS = (
+    0.01,
+    6_400,
+)  # with a lower error rate only thorough searches on so many rows tell models apart
 OUT, LAG = 2.0, 0.0  # standard errors behind the best family, and behind the best single prototype
 FOLD_STARTS = 3  # starts of the search in each fold
 MORE_STARTS = 6  # prototypes, from which on there are as many starts: with more of them a search gets stuck more easily
@@ -50,14 +53,17 @@ def race(task: Task, families: list[Family], folds: list[Fold], n_jobs: int | No
         done = 0
         if len(left) > AFTER_FIRST and first:
             start.run(left, range(first))
-            left, done = survivors(start.results, left, AFTER_FIRST), first
+            done = first
         heat, most = start, task.limits.folds
-        if most is not None and most < np.sum(folds[0].trains) and start.results.least_error() < FEW_ERRORS:
+        close = start.results.least_error() < FEW_ERRORS  # to perfect
+        if close and most is not None:
             most = max(most, TELLING_ROWS)
-        if most != task.limits.first:  # those left are compared on more rows, from the first fold on
-            heat, done = _Heat(task, folds, most, n_jobs, bar), 0
+        if done and not close:
+            left = survivors(start.results, left, AFTER_FIRST)
+        if close or most != task.limits.first:  # those left are compared anew, from the first fold on
+            heat, done = _Heat(task, folds, most, n_jobs, bar, thorough=close), 0
         while done < len(folds) and not heat.stopped:
-            left = contenders(heat.results, left, done)
+            left = left if close else contenders(heat.results, left, done)
             bar.total = bar.done + len(left) * (len(folds) - done)
             heat.run(left, range(done, done + 1))
             done += 1
@@ -68,10 +74,20 @@ def race(task: Task, families: list[Family], folds: list[Fold], n_jobs: int | No
 
 
 class _Heat:
-    """A part of the race in which every family is trained on about as many rows of a fold, ``most`` (None: all)."""
+    """A part of the race in which every family is trained on about as many rows of a fold, ``most`` (None: all), and
+    as thoroughly."""
 
-    def __init__(self, task: Task, folds: list[Fold], most: int | None, n_jobs: int | None, bar: Bar):
+    def __init__(
+        self,
+        task: Task,
+        folds: list[Fold],
+        most: int | None,
+        n_jobs: int | None,
+        bar: Bar,
+        thorough: bool = False,
+    ):
         self._task, self._folds, self._most, self._n_jobs, self._bar = task, folds, most, n_jobs, bar
+        self._thorough = thorough
         self._kept: dict[int, _Track] = {}
         self.results = self._no_results()
         self.stopped = False  # because time is up
@@ -118,28 +134,30 @@ class _Heat:
             held_out = problem.take(*rows.held_out(MOST_HELD_OUT))
             n_rows = count_rows(problem, held_out)
             train = problem.take(*rows.train(self._most))
-            self._kept = {fold: _Track(replace(task, problem=train, units=NO_UNITS, n_threads=1), held_out, n_rows)}
+            alone = replace(task, problem=train, units=NO_UNITS, n_threads=1)
+            self._kept = {fold: _Track(alone, held_out, n_rows, self._thorough)}
         return self._kept[fold]
 
 
 class _Track:
     """A fold: the rows to train on are those of ``task``; the held-out rows count for ``n_rows``."""
 
-    def __init__(self, task: Task, held_out: Problem, n_rows: float):
-        self._task, self._held_out, self._n_rows = task, held_out, n_rows
+    def __init__(self, task: Task, held_out: Problem, n_rows: float, thorough: bool):
+        self._task, self._held_out, self._n_rows, self._thorough = task, held_out, n_rows, thorough
         self.deadline = task.deadline
         self._training = task.training_set(task.problem)
         self._columns = ColumnCache(task.rows(held_out, None))
 
     def __reduce__(self):  # without what the searches have read
-        return _Track, (self._task, self._held_out, self._n_rows)
+        return _Track, (self._task, self._held_out, self._n_rows, self._thorough)
 
     def score(self, family: Family, look: bool) -> dict[CandidateModel, FoldScore]:
         """Train a family, or take a quick look at it, and score its models on the held-out rows."""
         task, training, held_out = self._task, self._training, self._held_out
-        models = (
-            look_at_family(task, training, family) if look else train_family(task, training, family, _starts(family))
-        )
+        if look:
+            models = look_at_family(task, training, family)
+        else:
+            models = train_family(task, training, family, _starts(family), thorough=self._thorough)
         scores = {}
         for (alpha, n_terms), state in models.items():
             Z = weighted_sums(self._columns, state)
