@@ -40,7 +40,7 @@ LEAST_FALL = 1e-4  # a swap must lower the objective by this share of it
 MOST_REFITS = 20  # rounds of moving rows and refitting
 MANY_PROTOTYPES = 4  # from which on only swaps show what a start is worth
 EASILY_STUCK = 3  # from this number of prototypes on, each is tried from new rows
-MOST_RESEEDED = 48  # terms, up to which that is tried: with more, swaps do as well
+MOST_THOROUGH = 48  # terms, up to which a search may be thorough: with more, swaps do as well
 LEAST_RISE = 1e-3  # in merit, for a prototype that was started again to stay
 WORTH_SWAPS = 0.02  # in merit: a restarted model that is further behind before its swaps is dropped
 
@@ -401,17 +401,17 @@ class SupportSearch:
         """A model of each size up to ``most``.
 
         With one prototype for each class the path goes upward; there is only one start. With more, it goes downward to
-        ``least`` from the best of the models of full size. If the search is ``thorough`` or has many prototypes, terms
-        are swapped from every start, not from the best one alone, and prototypes that are stuck start again.
+        ``least`` from the best of the models of full size. If the search is ``thorough`` or has many prototypes, and few
+        terms, terms are swapped from every start, not from the best one alone, and prototypes that are stuck start again.
         """
         if starts[0].one_per_class:
             path = list(self.upward(self.start(starts[0]), most, 2)) or [self.start(starts[0])]
             return {self.size(state): state for state in path}
-        thorough = thorough or len(starts[0].owner) >= MANY_PROTOTYPES
+        thorough = (thorough or len(starts[0].owner) >= MANY_PROTOTYPES) and most <= MOST_THOROUGH
         grown = [self._grow_and_reassign(self.fixed().start(start), most) for start in starts]
         polished = grown if thorough else [max(grown, key=self.merit)]
         full = max((self._fill_and_swap(state, most) for state in polished), key=self.merit)
-        if thorough and len(full.assignment.owner) >= EASILY_STUCK and most <= MOST_RESEEDED:
+        if thorough and len(full.assignment.owner) >= EASILY_STUCK:
             full = self.reseed(full, most)
         path = [full, *self.downward(full, max(1, least), 1)]
         return {self.size(state): state for state in path}
@@ -423,7 +423,7 @@ class SupportSearch:
             path = list(self.upward(self.start(start), most, 0)) or [self.start(start)]
             return {self.size(state): state for state in path}
         full = self._grow_and_reassign(self.fixed().start(start), most)
-        if len(start.owner) < MANY_PROTOTYPES:
+        if len(start.owner) < MANY_PROTOTYPES or most > MOST_THOROUGH:
             full = self.drop_unused(self.grow_to(full, most))
         else:
             full = self._fill_and_swap(full, most)
