@@ -12,9 +12,10 @@ from joblib import effective_n_jobs
 from sklearn.utils.parallel import Parallel, delayed
 
 from smallearn._learn.choose.families import CandidateModel, Family, Task, look_at_family, train_family
-from smallearn._learn.choose.folds import Fold, counts_rows
+from smallearn._learn.choose.folds import Fold
 from smallearn._learn.choose.results import Results
 from smallearn._learn.choose.scores import FoldScore, score_fold
+from smallearn._learn.data.content import counts_rows
 from smallearn._learn.data.problem import Problem
 from smallearn._learn.solve.support_state import ColumnCache, weighted_sums
 from smallearn._run.progress import Bar
@@ -117,7 +118,9 @@ class _Track:
     def score(self, family: Family, look: bool) -> dict[CandidateModel, FoldScore]:
         """Train a family, or take a quick look at it, and score its models on the held-out rows."""
         task, training, held_out = self._task, self._training, self._held_out
-        models = look_at_family(task, training, family) if look else train_family(task, training, family, _starts(family))
+        models = (
+            look_at_family(task, training, family) if look else train_family(task, training, family, _starts(family))
+        )
         scores = {}
         for (alpha, n_terms), state in models.items():
             Z = weighted_sums(self._columns, state)
@@ -169,7 +172,9 @@ def contenders(results: Results, families: list[Family], n_folds: int) -> list[F
         return families
     best = {family: candidate for family, (_, candidate) in mean.items()}
     leader = max(mean.values(), key=lambda entry: entry[0])[1]
-    single = max((entry for family, entry in mean.items() if family.n_prototypes == 1), key=lambda e: e[0], default=None)
+    single = max(
+        (entry for family, entry in mean.items() if family.n_prototypes == 1), key=lambda e: e[0], default=None
+    )
 
     def may_win(family: Family) -> bool:
         if family not in best:
