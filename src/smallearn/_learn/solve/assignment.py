@@ -55,12 +55,11 @@ def by_kmeans(rows: TrainingRows, counts: dict[int, int], weight: np.ndarray, rn
     # depend on the order of the rows, nor on whether a row occurs twice or has weight 2.
     order = np.argsort(rows.scores(rng.standard_normal((1, rows.n_columns)))[:, 0], kind="stable")
     few = order if len(order) <= MOST_POINTS else _evenly(order, weight, MOST_POINTS)
+    chosen = rows
     if len(few) < len(order):
         few, times = np.unique(few, return_counts=True)
-        points, weight, order = rows.take(few), times.astype(float), np.argsort(np.argsort(order)[few])
-    else:
-        points = rows
-    points = _DensePoints(points) if isinstance(points, DenseRows) else _SparsePoints(points)
+        chosen, weight, order = rows.take(few), times.astype(float), np.argsort(np.argsort(order)[few])
+    points = _DensePoints(chosen) if isinstance(chosen, DenseRows) else _SparsePoints(chosen)
     draws = _Draws(counts=counts, code=points.code, weight=weight, norms=points.norms, order=order)
     best: _Clusters | None = None
     # Each class has a random stream of its own, so that the draws of one do not depend on those of another.
@@ -86,13 +85,18 @@ def _evenly(order: np.ndarray, weight: np.ndarray, count: int) -> np.ndarray:
 
 def best_scoring(Z: np.ndarray, code: np.ndarray, assignment: Assignment) -> Assignment:
     """``own(i) ← argmax_j z_ij`` over the prototypes of the row's class; a row moves only for a better score."""
-    own, owner = assignment.own, assignment.owner
-    scores = np.where(owner[None, :] == code[:, None], Z, -np.inf)
-    members = assignment.members()
-    best = scores[members].argmax(axis=1)
-    moved = own.copy()
-    moved[members] = np.where(scores[members, best] > scores[members, own[members]], best, own[members])
-    return Assignment(own=moved, owner=owner)
+    own = assignment.own.copy()
+    search_kernels.move_rows(Z.T, own, code, assignment.owner)
+    return Assignment(own=own, owner=assignment.owner)
+
+
+def place(rows: TrainingRows, W: np.ndarray, owner: np.ndarray) -> Assignment:
+    """Each row belongs to the prototype of its class that scores it best, or to none if its class has none."""
+    if isinstance(rows, DenseRows):
+        return Assignment(own=rows.place(W, owner), owner=owner)
+    scores = np.where(owner[None, :] == rows.labels.code[:, None], rows.scores(W), -np.inf)
+    own = np.where(np.isin(rows.labels.code, owner), scores.argmax(axis=1), NO_PROTOTYPE)
+    return Assignment(own=own, owner=owner)
 
 
 def drop_empty(assignment: Assignment) -> tuple[Assignment, np.ndarray]:
