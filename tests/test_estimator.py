@@ -311,6 +311,62 @@ def test_the_number_of_threads_does_not_change_the_model(monkeypatch):
     assert models[0] == models[1] == models[2]
 
 
+# --- many rows -------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def many(monkeypatch):
+    """Rows that count as many: a sample of a quarter of them is trained on first."""
+    monkeypatch.setattr("smallearn.estimator.MANY_ROWS", 5000)
+    monkeypatch.setattr("smallearn.estimator.SAMPLE_ROWS", 2000)
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(8000, 10))
+    score = 2.0 * np.maximum(X[:, 0] + X[:, 1] - X[:, 2], X[:, 3] - X[:, 4] + X[:, 5]) - 1.0
+    return X, (rng.random(8000) < 1.0 / (1.0 + np.exp(-score))).astype(int)
+
+
+every_option = pytest.mark.parametrize(
+    "options",
+    [{}, {"literals": "both"}, {"positive_class": "auto"}, {"n_prototypes": 1}, {"local_search": True}],
+    ids=str,
+)
+
+
+@every_option
+def test_a_sample_first_gives_nearly_the_model_of_all_rows_with_its_certificate(many, monkeypatch, options):
+    sampled = SMaLLClassifier(**{"random_state": 0, **options}).fit(*many)
+    monkeypatch.setattr("smallearn.estimator.MANY_ROWS", 10_000)
+    plain = SMaLLClassifier(**{"random_state": 0, **options}).fit(*many)
+    assert sampled.objective_ == pytest.approx(plain.objective_, rel=1e-3)
+    assert sampled.lower_bound_ <= sampled.objective_
+    assert sampled.duality_gap_ <= 1e-4
+
+
+@every_option
+def test_many_rows_in_another_order_or_as_weights_give_the_same_model(many, options):
+    X, y = many
+    rng = np.random.default_rng(1)
+    times = rng.integers(1, 3, len(y))
+    copies = rng.permutation(np.repeat(np.arange(len(y)), times))
+    weighted = SMaLLClassifier(**{"random_state": 0, **options}).fit(X, y, times.astype(float))
+    repeated = SMaLLClassifier(**{"random_state": 0, **options}).fit(X[copies], y[copies])
+    assert weighted.objective_ == pytest.approx(repeated.objective_, rel=1e-8)
+    np.testing.assert_array_equal(weighted.support_, repeated.support_)
+    np.testing.assert_allclose(weighted.decision_function(X), repeated.decision_function(X), rtol=1e-6, atol=1e-6)
+
+
+def test_the_number_of_threads_does_not_change_the_model_of_many_rows(many, monkeypatch):
+    monkeypatch.setattr("smallearn._learn.data.blocks.BLOCK_ENTRIES", 1000)
+    models = [SMaLLClassifier(2, 3, random_state=0, n_jobs=n_jobs).fit(*many).model_ for n_jobs in (None, 2)]
+    assert models[0] == models[1]
+
+
+@pytest.mark.parametrize("options", [{"reassign": False}, {"refit_support": False}], ids=str)
+def test_no_sample_is_drawn_where_rows_may_not_move_or_weights_are_not_refitted(many, monkeypatch, options):
+    monkeypatch.setattr("smallearn._learn.data.content.sample", None)
+    SMaLLClassifier(random_state=0, **options).fit(*many)
+
+
 def test_row_and_feature_order_change_nothing_once_the_assignment_is_given(cancer):
     X, y = cancer
     _, _, own = problems.breast_cancer_groups()

@@ -5,6 +5,7 @@ import warnings
 from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -87,6 +88,12 @@ class SMaLLBase(ClassifierMixin, BaseEstimator):
     lower_bound_ = _OfCertificate()
     optimality_gap_ = _OfCertificate()
     duality_gap_ = _OfCertificate()
+
+    @classmethod
+    @cache
+    def _get_param_names(cls):
+        """As scikit-learn's, but the signature of a class is inspected once, not in every fit."""
+        return super()._get_param_names()
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

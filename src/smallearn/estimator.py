@@ -1,6 +1,7 @@
 """`SMaLLClassifier`: parameters and fit; the mathematics is elsewhere."""
 
 import warnings
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -10,6 +11,7 @@ from sklearn.utils import check_random_state
 from smallearn._base import SMaLLBase, TrainingData, warn_if_cut_short
 from smallearn._learn.assemble import AssembleOptions, assemble
 from smallearn._learn.compiling import notice_of_compiling
+from smallearn._learn.data import content
 from smallearn._learn.data.blocks import TrainingRows
 from smallearn._learn.data.labels import Assignment
 from smallearn._learn.data.problem import Problem
@@ -26,6 +28,8 @@ from smallearn._text import count
 __all__ = ["SMaLLClassifier"]
 
 MOST_ROUNDS = 100  # of reassignment: a safety limit, for each round lowers the objective
+MANY_ROWS = 50_000  # from here on a sample is trained on first …
+SAMPLE_ROWS = 25_000  # … of about this size
 PROOF_TOL = 1e-4  # the relative gap at which a proof is complete, if tol is None
 
 
@@ -318,17 +322,40 @@ class SMaLLClassifier(SMaLLBase):
     def _train(self, problem: Problem, budget: Budget, start: np.ndarray | None) -> descent.Solution:
         """The best solution over all starts and over the classes that may own the prototypes."""
         trained: list[tuple[descent.Solution, TrainingRows, descent.Plan]] = []
+        part = self._sample(problem)
         for owner in check_positive_class(self.positive_class, problem.classes.tolist()):
+            if trained and present().stops("further starts"):
+                break
             rows = problem.rows(owner, self.fit_intercept, count_threads(self.n_jobs))
             plan = self._plan(problem, budget, owner)
-            for assignment in self._first_assignments(problem, rows, owner, start, plan.penalty):
-                if trained and present().stops("further starts"):
-                    break
-                trained.append((descent.train(rows, assignment, plan), rows, plan))
+            if part is None:
+                solution = self._best_descent(problem, rows, owner, start, plan)
+            else:
+                few = problem.take(*part)
+                sample = few.rows(owner, self.fit_intercept, count_threads(self.n_jobs))
+                first = None if start is None else start[part.rows]
+                on_sample = replace(plan, sample_weight=few.sample_weight)
+                found = self._best_descent(few, sample, owner, first, on_sample)
+                solution = descent.resume(rows, sample, found, plan)
+            trained.append((solution, rows, plan))
         solution, rows, plan = min(trained, key=lambda entry: entry[0].value)
         if self.certify:
             solution = descent.prove(rows, solution, plan, PROOF_TOL if self.tol is None else float(self.tol))
         return solution
+
+    def _sample(self, problem: Problem) -> content.Part | None:
+        """The rows to train on first if there are many, unless they may not move or are not refitted."""
+        many = content.row_counts(problem.sample_weight).sum() > MANY_ROWS
+        return content.sample(problem, SAMPLE_ROWS) if many and self.reassign and self.refit_support else None
+
+    def _best_descent(self, problem, rows, owner: int | None, start, plan: descent.Plan) -> descent.Solution:
+        """The best solution over all starts."""
+        trained: list[descent.Solution] = []
+        for assignment in self._first_assignments(problem, rows, owner, start, plan.penalty):
+            if trained and present().stops("further starts"):
+                break
+            trained.append(descent.train(rows, assignment, plan))
+        return min(trained, key=lambda solution: solution.value)
 
     def _plan(self, problem: Problem, budget: Budget, owner: int | None) -> descent.Plan:
         unlimited = isinstance(self.reassign, bool | np.bool_) and self.reassign
@@ -358,7 +385,7 @@ class SMaLLClassifier(SMaLLBase):
                     f"n_prototypes={self.n_prototypes}, but class {problem.classes.tolist()[label]!r} has {members} "
                     f"of the rows; using {count(members, 'prototype')} for it.",
                     UserWarning,
-                    stacklevel=4,
+                    stacklevel=5,
                 )
         if start is not None:
             return [assignments.by_index(start, problem.code, list(counts), int(self.n_prototypes))]

@@ -63,6 +63,59 @@ def find_bins(x, edges, bins):
             bins[begin + i] = below[i] if value[i] == value[i] else n + 1
 
 
+# --- the content of a row ------------------------------------------------------------------------------------------
+
+
+@compiled
+def mix_bits(bits):
+    """The finaliser of SplitMix64: every bit of the input changes every bit of the output."""
+    bits = bits + np.uint64(0x9E3779B97F4A7C15)
+    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return bits ^ (bits >> np.uint64(31))
+
+
+@compiled
+def hash_rows(X, keys, total):
+    """Fill ``total`` with the sum of the hashes of each row's entries that are not 0; ``keys`` tells columns apart."""
+    for i in range(X.shape[0]):
+        hashed = np.uint64(0)
+        for l in range(X.shape[1]):
+            mixed = mix_bits(np.float64(X[i, l]).view(np.uint64) ^ keys[l])
+            hashed += mixed if X[i, l] != 0.0 else np.uint64(0)
+        total[i] = hashed
+
+
+@compiled_in_order
+def column_extents(X, weight, low, high, total):
+    """Lower ``low`` and raise ``high`` to the values of each column, and add ``Σ_i weight_i x_i`` to ``total``."""
+    for i in range(X.shape[0]):
+        for l in range(X.shape[1]):
+            x = np.float64(X[i, l])
+            low[l] = min(low[l], x)
+            high[l] = max(high[l], x)
+            total[l] += weight[i] * x
+
+
+@compiled_in_order
+def column_squares(X, weight, mean, inverse, total):
+    """Add ``Σ_i weight_i ((x_i - mean) inverse)²`` of each column to ``total``."""
+    for i in range(X.shape[0]):
+        for l in range(X.shape[1]):
+            x = (X[i, l] - mean[l]) * inverse[l]
+            total[l] += weight[i] * x * x
+
+
+@compiled_in_order
+def gather_columns(X, mean, inverse, columns, out):
+    """Fill ``out`` with some columns of ``X``, standardised; a column past the last one is the intercept's."""
+    n = X.shape[1]
+    for i in range(X.shape[0]):
+        for a in range(columns.shape[0]):
+            c = columns[a]
+            out[i, a] = (X[i, c] - mean[c]) * inverse[c] if c < n else 1.0
+
+
 # --- the loss of one row -------------------------------------------------------------------------------------------
 
 
@@ -346,6 +399,27 @@ def dense_pass(X, mean, inverse, W, roles, G):
         if G.shape[1] > n:
             G[j, n] += total[j]
     return loss, conjugate
+
+
+@compiled
+def place_pass(X, mean, inverse, W, code, owner, own):
+    """Fill ``own`` with the prototype of its class that scores each row highest, `NO_PROTOTYPE` if there is none.
+
+    ``x`` is as in ``dense_pass``.
+    """
+    m, n = X.shape
+    V = fold_scale(W, inverse)
+    offset = W[:, n].copy() if W.shape[1] > n else np.zeros(W.shape[0])
+    z = np.zeros((V.shape[0], tile_size(n)))
+    for begin in range(0, m, z.shape[1]):
+        score_tile(X, mean, V, begin, z)
+        for r in range(min(z.shape[1], m - begin)):
+            best = NO_PROTOTYPE
+            for j in range(owner.shape[0]):
+                score = z[j, r] + offset[j]
+                if owner[j] == code[begin + r] and (best == NO_PROTOTYPE or score > z[best, r] + offset[best]):
+                    best = j
+            own[begin + r] = best
 
 
 @compiled

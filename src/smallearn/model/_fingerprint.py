@@ -30,7 +30,8 @@ def fingerprint(features: Sequence[Term], n_features: int, X: Any, code: np.ndar
             for term in some:
                 rows[chunk] = _mix(rows[chunk] * _STEP + _bits(columns[term.feature]))
             begin += n_rows
-    return hex_digest(np.sort(rows).astype("<u8").tobytes())
+    rows.sort()
+    return hex_digest(rows.astype("<u8", copy=False).tobytes())
 
 
 def _bits(column: Column) -> np.ndarray:
@@ -48,11 +49,11 @@ def _bits(column: Column) -> np.ndarray:
         pairs = zip(values, missing, strict=True)
         each = (_MISSING if is_absent else known[value] for value, is_absent in pairs)
         bits = np.fromiter(each, dtype=np.uint64, count=len(missing))
-    return np.where(missing, _MISSING, bits)
+    return np.where(missing, _MISSING, bits) if missing.any() else bits
 
 
 def _of_numbers(values: np.ndarray) -> np.ndarray:
-    return (values.astype(np.float64) + 0.0).view(np.uint64)  # -0.0 is 0.0
+    return (values.astype(np.float64, copy=False) + 0.0).view(np.uint64)  # -0.0 is 0.0
 
 
 def _of_one(value: Any) -> np.uint64:
@@ -71,6 +72,7 @@ def _is_float(value: Any) -> bool:
 
 def _mix(bits: np.ndarray) -> np.ndarray:
     """The finishing step of splitmix64: every bit of the result depends on every bit of the input."""
-    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        bits = bits ^ (bits >> np.uint64(shift))
+        bits *= np.uint64(factor)
     return bits ^ (bits >> np.uint64(31))

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from smallearn._learn.data.blocks import MOST_DENSE_COLUMNS, DenseRows, Scaling, SparseRows, in_memory, make_rows
-from smallearn._learn.kernels import PADDING
+from smallearn._learn.kernels import NO_PROTOTYPE, PADDING
 from smallearn._learn.solve.objective import residual
 from tests.helpers import oracle, problems
 
@@ -65,6 +65,16 @@ def test_scores_columns_norms_and_combinations_are_those_of_the_matrix(convert, 
     chosen = np.array([1, 4, 6] if intercept else [1, 4])
     agree(rows.columns(chosen), standard[:, chosen])
     agree(rows.columns(chosen[:0]), standard[:, :0])
+
+
+@with_and_without
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_rows_are_placed_with_the_prototype_of_their_class_that_scores_them_best(intercept, n_classes):
+    rows, standard, roles, rng = example(np.asarray, intercept, n_classes, m=300)
+    W = random_weights(rows, roles, rng)
+    scores = np.where(roles.owner == roles.code[:, None], standard @ W.T, -np.inf)
+    best = np.where(np.isin(roles.code, roles.owner), scores.argmax(axis=1), NO_PROTOTYPE)
+    np.testing.assert_array_equal(rows.place(W, roles.owner), best)
 
 
 @every_kind

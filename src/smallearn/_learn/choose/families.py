@@ -11,10 +11,11 @@ from typing import NamedTuple
 import numpy as np
 
 from smallearn._learn.assemble import AssembleOptions
-from smallearn._learn.choose.folds import NO_UNITS, Units, row_counts
+from smallearn._learn.choose.folds import NO_UNITS, Units
 from smallearn._learn.choose.scores import Scoring
 from smallearn._learn.choose.training_set import TrainingSet
 from smallearn._learn.data.blocks import TrainingRows
+from smallearn._learn.data.content import row_counts
 from smallearn._learn.data.literals import ABOVE, AT_MOST, RAW
 from smallearn._learn.data.problem import Problem
 from smallearn._learn.solve import starts

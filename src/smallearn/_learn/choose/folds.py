@@ -9,25 +9,15 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import sparse
 from sklearn.model_selection import check_cv
 
+from smallearn._learn.data.content import Part, counts_rows, hash_numbers, hash_rows, row_counts, sample_sizes
 from smallearn._learn.data.problem import Problem
 
 MANY_ROWS = 1000  # from here on the folds are not repeated
 MOST_REPEATS = 3
-MOST_UNITS = 10_000_000  # total weight up to which whole weights count rows
 DEFAULT_FOLDS = 5
 GOLDEN = 0.6180339887498949  # multiples of it, modulo 1, are evenly spread
-CHUNK_ROWS = 2048  # that are hashed at a time, so that they stay in the cache
-RARE = 4  # a sample has at least 1/RARE of an equal share of each class
-
-
-class Part(NamedTuple):
-    """Some of the rows, sorted by class, and what their weights are multiplied by."""
-
-    rows: np.ndarray
-    share: np.ndarray
 
 
 class Units(NamedTuple):
@@ -71,9 +61,7 @@ def draw(units: Units, chosen: np.ndarray, most: int | None, turn: float = 0.0) 
     if most is not None and len(chosen) > most:
         code = units.code[chosen]
         sizes = np.bincount(code)
-        n_classes = np.count_nonzero(sizes)
-        least = np.minimum(sizes, most // (RARE * n_classes))
-        count = np.maximum(least, most * sizes // len(chosen))
+        count = sample_sizes(sizes, most)
         begin = np.concatenate([[0], np.cumsum(sizes)])
         by_class = [
             first + np.sort(np.argpartition(_turned(units.place[chosen[first:last]], turn), n - 1)[:n])
@@ -141,21 +129,11 @@ def _user_folds(problem: Problem, cv: Any, kept: np.ndarray, rng: np.random.Rand
     return folds
 
 
-def counts_rows(weight: np.ndarray) -> bool:
-    """Whether the weights count rows: if all are whole numbers, a row of weight 2 stands for two rows."""
-    return bool(np.all(weight == np.floor(weight)) and weight.sum() <= MOST_UNITS)
-
-
-def row_counts(weight: np.ndarray) -> np.ndarray:
-    """How many rows each row stands for: its weight if the weights count rows, else 1."""
-    return weight if counts_rows(weight) else np.ones(len(weight))
-
-
 def canonical_units(problem: Problem) -> Units:
     """The units of weight of all rows, in a canonical order that does not depend on that of the rows."""
-    content = _content(problem)
+    content = hash_rows(problem)
     if not counts_rows(problem.sample_weight):  # equal rows of different weight are different
-        content += _hash(problem.sample_weight, np.array([problem.X.shape[1] + problem.bins.shape[1]]))
+        content += hash_numbers(problem.sample_weight)
     first = np.argsort(content, kind="stable")
     small = problem.code.astype(np.min_scalar_type(len(problem.classes)))  # a stable sort of small integers is quick
     first = first[np.argsort(small[first], kind="stable")]
@@ -172,40 +150,6 @@ def shuffled(units: Units, rng: np.random.RandomState) -> Units:
         place[begin + rng.permutation(size)] = begin + np.arange(size)
         begin += size
     return units._replace(place=place)
-
-
-def _content(problem: Problem) -> np.ndarray:
-    """A hash of each row's values, which depends neither on the row's position nor on how the data are stored.
-
-    It is the sum of a hash of each non-zero entry with its column. Integers that wrap around add up the same in any
-    order.
-    """
-    X = problem.X
-    if sparse.issparse(X):
-        hashed = np.where(X.data != 0.0, _hash(X.data, X.indices), np.uint64(0))
-        reached = np.concatenate([np.zeros(1, dtype=np.uint64), np.cumsum(hashed, dtype=np.uint64)])
-        return reached[X.indptr[1:]] - reached[X.indptr[:-1]]
-    places = np.arange(X.shape[1] + problem.bins.shape[1])
-    total = np.empty(X.shape[0], dtype=np.uint64)
-    for begin in range(0, len(total), CHUNK_ROWS):
-        rows = slice(begin, begin + CHUNK_ROWS)
-        values = np.hstack([X[rows], problem.bins[rows]]).astype(np.float64, copy=False)
-        total[rows] = np.where(values != 0.0, _hash(values, places), np.uint64(0)).sum(axis=1)
-    return total
-
-
-def _hash(value: np.ndarray, column: np.ndarray) -> np.ndarray:
-    return _mix(value.astype(np.float64, copy=False).view(np.uint64) ^ _mix(column.astype(np.uint64)))
-
-
-def _mix(bits: np.ndarray) -> np.ndarray:
-    """The finaliser of SplitMix64: every bit of the input changes every bit of the output."""
-    bits = bits + np.uint64(0x9E3779B97F4A7C15)
-    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
-        bits ^= bits >> np.uint64(shift)
-        bits *= np.uint64(factor)
-    bits ^= bits >> np.uint64(31)
-    return bits
 
 
 def _deal(units: Units, n_folds: int) -> list[Fold]:

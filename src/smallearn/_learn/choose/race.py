@@ -12,9 +12,10 @@ from joblib import effective_n_jobs
 from sklearn.utils.parallel import Parallel, delayed
 
 from smallearn._learn.choose.families import CandidateModel, Family, Task, look_at_family, train_family
-from smallearn._learn.choose.folds import NO_UNITS, Fold, counts_rows
+from smallearn._learn.choose.folds import NO_UNITS, Fold
 from smallearn._learn.choose.results import Results
 from smallearn._learn.choose.scores import FoldScore, score_fold
+from smallearn._learn.data.content import counts_rows
 from smallearn._learn.data.problem import Problem
 from smallearn._learn.solve.support_search import MANY_PROTOTYPES
 from smallearn._learn.solve.support_state import ColumnCache, weighted_sums

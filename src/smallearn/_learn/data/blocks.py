@@ -171,6 +171,12 @@ class DenseRows(RemembersColumns):
             return np.concatenate([np.einsum("il,jl->ij", x, W) for _, x in self._standardised()])
         return np.concatenate([x @ W.T for _, x in self._standardised()])
 
+    def place(self, W: np.ndarray, owner: np.ndarray) -> np.ndarray:
+        """The prototype of its class that scores each row best, without an array of scores."""
+        own = np.empty(len(self._X), dtype=np.int64)
+        kernels.place_pass(self._X, *self._scaling, W, self.labels.code, owner, own)
+        return own
+
     def combine(self, S: np.ndarray) -> np.ndarray:
         total = np.zeros((S.shape[1], self.n_columns))
         for chunk, x in self._standardised():
@@ -194,9 +200,9 @@ class DenseRows(RemembersColumns):
         return in_memory(self.columns(columns), self.labels, self._n_jobs)
 
     def columns(self, columns: np.ndarray) -> np.ndarray:
-        return read_only(
-            _standardised_columns(lambda chosen: self._X[:, chosen], columns, self._X.shape, self._scaling)
-        )
+        B = np.empty((len(self._X), len(columns)))
+        kernels.gather_columns(self._X, *self._scaling, columns, B)
+        return read_only(B)
 
     def read_columns(self, columns: np.ndarray, out: np.ndarray) -> None:
         search_kernels.read_columns(self._X, *self._scaling, *NO_LITERALS[:4], columns, out)
@@ -300,10 +306,14 @@ class SparseRows(RemembersColumns):
         )
 
     def columns(self, columns: np.ndarray) -> np.ndarray:
-        def read(chosen: np.ndarray) -> np.ndarray:
-            return self._X[:, chosen].toarray()
-
-        return read_only(_standardised_columns(read, columns, self._X.shape, self._scaling))
+        chosen = columns[columns < self._X.shape[1]]
+        mean, inverse_scale = self._scaling.take(chosen)
+        B = np.ones((self._X.shape[0], len(columns)))
+        features = B[:, : len(chosen)]
+        features[:] = self._X[:, chosen].toarray()
+        features -= mean
+        features *= inverse_scale
+        return read_only(B)
 
     def read_columns(self, columns: np.ndarray, out: np.ndarray) -> None:
         out[:] = self.columns(columns).T
@@ -387,16 +397,3 @@ def _curvature(X: np.ndarray, scaling: Scaling, theta: np.ndarray, column: np.nd
 def _flat_hessian(total: Curvature) -> Curvature:
     size = total.gradient.size
     return total._replace(hessian=total.hessian.reshape(size, size))
-
-
-def _standardised_columns(
-    read: Callable[[np.ndarray], np.ndarray], columns: np.ndarray, shape: tuple[int, int], scaling: Scaling
-) -> np.ndarray:
-    """Some columns of a matrix of that shape, standardised; a column past the last one is the intercept's."""
-    chosen = columns[columns < shape[1]]
-    B = np.ones((shape[0], len(columns)))
-    features = B[:, : len(chosen)]
-    features[:] = read(chosen)
-    features -= scaling.mean[chosen]
-    features *= scaling.inverse_scale[chosen]
-    return B

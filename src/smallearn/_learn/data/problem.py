@@ -1,13 +1,14 @@
 """Validated training data: encoded classes, weights, candidate terms, and the scaling that standardises the columns."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
-from smallearn._learn.data.blocks import Scaling, TrainingRows, in_memory, make_rows
+from smallearn._learn import kernels
+from smallearn._learn.data.blocks import Scaling, TrainingRows, in_memory, make_rows, read_only
 from smallearn._learn.data.labels import Labels
 from smallearn._learn.data.literal_rows import LiteralRows, literal_moments
 from smallearn._learn.data.literals import EQUALS, Candidates, dense_candidates, only_raw, sparse_candidates
@@ -17,8 +18,17 @@ from smallearn._learn.data_parameters import check_class_weight
 LARGEST, SMALLEST = 1e300, 1e-300
 # Without standardising, squares of the columns enter the curvature.
 LARGEST_RAW = 1e100
+CHUNK_ENTRIES = 1 << 18  # numbers that are added up before their sum is added to the others
 KMEANS_CATEGORIES = 200  # literals of categories, at most, that k-means uses
 EPSILON = float(np.finfo(float).eps)
+
+
+class Extents(NamedTuple):
+    """The least and the greatest value of each column, and its weighted mean."""
+
+    low: np.ndarray
+    high: np.ndarray
+    mean: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -41,17 +51,19 @@ class Problem:
     """Of the candidate terms. Those that do not vary have inverse scale 0 and are never selected."""
     column_scaling: Scaling
     """Of the columns of X. Its mean is that of the data even if nothing is to be standardised."""
+    column_extents: Extents
+    """Of the columns of X, over all rows that the scaling is from."""
     column_feature: np.ndarray
     """The feature in each of the first columns of X. Columns that say which values are above 0 have none."""
     has_gaps: bool
     """Whether a value is missing in any row."""
 
     def extents(self, features: list[int]) -> list[tuple[int, float, float]]:
-        """``(feature, low, high)`` over the rows, for those features that are numeric."""
+        """``(feature, low, high)`` for those features that are numeric."""
         column = {int(feature): a for a, feature in enumerate(self.column_feature)}
+        low, high, _ = self.column_extents
         numeric = [feature for feature in features if feature in column]
-        low, high = _extent(self.X[:, [column[feature] for feature in numeric]]) if numeric else ((), ())
-        return [(feature, float(a), float(b)) for feature, a, b in zip(numeric, low, high, strict=True)]
+        return [(feature, float(low[column[feature]]), float(high[column[feature]])) for feature in numeric]
 
     def take(self, rows: np.ndarray, share: np.ndarray) -> "Problem":
         """The same problem with some of the rows and a share of the weight of each, standardised as before."""
@@ -117,7 +129,8 @@ def build_problem(
     kept = sample_weight > 0.0
     if not kept.all():
         X, y, sample_weight = X[kept], y[kept], sample_weight[kept]
-    classes, code = np.unique(y, return_inverse=True)
+    classes = np.unique(y)
+    code = np.searchsorted(classes, y)  # quicker than the sort behind return_inverse
     if len(classes) < 2:
         label = classes.tolist()[0]
         raise ValueError(f"y has one class, {label!r}, among the rows of positive weight; two classes are needed.")
@@ -131,7 +144,8 @@ def build_problem(
         )
     weight = sample_weight / sample_weight.sum()
     terms = _terms(X, sample_weight, literals, cut_points, categories or {})
-    column_scaling = _scaling(terms, weight, standardize)
+    column_extents = _extents(terms.columns, weight)
+    column_scaling = _scaling(terms, column_extents, weight, standardize)
     return Problem(
         X=terms.columns,
         bins=terms.bins,
@@ -143,8 +157,9 @@ def build_problem(
         loss_weight=loss_weight,
         scaling=_candidate_scaling(terms, column_scaling, weight, standardize),
         column_scaling=column_scaling,
+        column_extents=column_extents,
         column_feature=terms.column_feature,
-        has_gaps=_has_gaps(X),
+        has_gaps=literals != "raw" and _has_gaps(X),
     )
 
 
@@ -245,10 +260,10 @@ def _canonical(X: Any) -> Any:
     return X
 
 
-def _scaling(terms: _Terms, weight: np.ndarray, standardize: bool) -> Scaling:
+def _scaling(terms: _Terms, extents: Extents, weight: np.ndarray, standardize: bool) -> Scaling:
     """Mean and inverse scale (population standard deviation, or 1) of each column, without a copy of the columns."""
     X = terms.columns
-    low, high = _extent(X)
+    low, high, mean = extents
     peak = np.maximum(np.abs(low), np.abs(high))
     limit = LARGEST if standardize else LARGEST_RAW
     if np.any(peak > limit):
@@ -257,47 +272,51 @@ def _scaling(terms: _Terms, weight: np.ndarray, standardize: bool) -> Scaling:
             f"Column {terms.column_feature[column]} has values up to {peak[column]:.3g}, beyond {limit:.0e}"
             + ("; rescale it." if standardize else ", too large to use as it is: rescale it or set standardize=True.")
         )
-    # Moments are taken in units of a power of two near the largest value: exact, and no square can overflow.
-    unit = np.exp2(np.floor(np.log2(np.where(peak > 0.0, peak, 1.0))))
-    mean, deviation = _moments(X, weight, unit)
     if not standardize:
-        return Scaling(mean=mean * unit, inverse_scale=np.ones(X.shape[1]))
+        return Scaling(mean=mean, inverse_scale=np.ones(X.shape[1]))
+    # Squares are taken in units of a power of two near the largest value: exact, and none can overflow.
+    unit = np.exp2(np.floor(np.log2(np.maximum(peak, SMALLEST))))
+    deviation = _deviation(X, weight, mean, unit)
     varies = (low < high) & (deviation > 10.0 * EPSILON) & (deviation * unit > SMALLEST)
     inverse_scale = np.where(varies, 1.0 / np.where(varies, deviation * unit, 1.0), 0.0)
-    return Scaling(mean=mean * unit, inverse_scale=inverse_scale)
+    return Scaling(mean=mean, inverse_scale=inverse_scale)
 
 
-def _extent(X: Any) -> tuple[np.ndarray, np.ndarray]:
-    """The least and the greatest value of each column."""
+def _extents(X: Any, weight: np.ndarray) -> Extents:
+    """Extents and means of the columns, in one pass."""
+    n = X.shape[1]
     if sparse.issparse(X):
         low, high = (bound(axis=0).toarray().astype(float).ravel() for bound in (X.min, X.max))
-        return low, high
-    return X.min(axis=0).astype(float), X.max(axis=0).astype(float)
-
-
-def _moments(X: Any, weight: np.ndarray, unit: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Weighted mean and standard deviation of the columns of ``X / unit``, in two passes."""
-    m, n = X.shape
-    if sparse.issparse(X):
-        scaled = X.data / unit[X.indices]
         entry_weight = np.repeat(weight, np.diff(X.indptr))
-        mean = np.bincount(X.indices, weights=entry_weight * scaled, minlength=n)
+        return Extents(low=low, high=high, mean=np.bincount(X.indices, weights=entry_weight * X.data, minlength=n))
+    low, high = np.full(n, np.inf), np.full(n, -np.inf)
+    mean = np.zeros(n)
+    for rows, share in _chunks(X, weight):
+        total = np.zeros(n)
+        kernels.column_extents(rows, share, low, high, total)
+        mean += total
+    return Extents(low=low, high=high, mean=mean)
+
+
+def _deviation(X: Any, weight: np.ndarray, mean: np.ndarray, unit: np.ndarray) -> np.ndarray:
+    """The weighted standard deviation of each column, in its unit."""
+    n = X.shape[1]
+    if sparse.issparse(X):
+        entry_weight = np.repeat(weight, np.diff(X.indptr))
         stored = np.bincount(X.indices, weights=entry_weight, minlength=n)
-        centred = scaled - mean[X.indices]
+        centred = (X.data - mean[X.indices]) / unit[X.indices]
         square = np.bincount(X.indices, weights=entry_weight * centred * centred, minlength=n)
-        return mean, np.sqrt(square + np.maximum(1.0 - stored, 0.0) * mean * mean)
-    step = min(m, max(64, (1 << 18) // max(1, n)))
-    chunks = [slice(begin, min(m, begin + step)) for begin in range(0, m, step)]
-    space = np.empty((step, n))
+        return np.sqrt(square + np.maximum(1.0 - stored, 0.0) * (mean / unit) ** 2)
+    square = np.zeros(n)
+    for rows, share in _chunks(X, weight):
+        total = np.zeros(n)
+        kernels.column_squares(rows, share, mean, 1.0 / unit, total)
+        square += total
+    return np.sqrt(square)
 
-    def in_units(chunk: slice) -> np.ndarray:  # valid until the next call
-        return np.divide(X[chunk], unit, out=space[: chunk.stop - chunk.start])
 
-    def squares(chunk: slice) -> np.ndarray:
-        centred = in_units(chunk)
-        centred -= mean
-        return np.square(centred, out=centred)
-
-    mean = sum(np.einsum("i,il->l", weight[chunk], in_units(chunk)) for chunk in chunks)
-    square = sum(np.einsum("i,il->l", weight[chunk], squares(chunk)) for chunk in chunks)
-    return mean, np.sqrt(square)
+def _chunks(X: np.ndarray, weight: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """The rows with their weights, some at a time: sums of sums keep more digits than one long sum."""
+    step = max(64, CHUNK_ENTRIES // max(1, X.shape[1]))
+    for begin in range(0, len(X), step):
+        yield read_only(X[begin : begin + step]), weight[begin : begin + step]

@@ -102,13 +102,18 @@ def _nearest(affinity: np.ndarray, code: np.ndarray, owner: np.ndarray) -> np.nd
 
 def best_scoring(Z: np.ndarray, code: np.ndarray, assignment: Assignment) -> Assignment:
     """``own(i) ← argmax_j z_ij`` over the prototypes of the row's class; a row moves only for a better score."""
-    own, owner = assignment.own, assignment.owner
-    scores = np.where(owner[None, :] == code[:, None], Z, -np.inf)
-    members = assignment.members()
-    best = scores[members].argmax(axis=1)
-    moved = own.copy()
-    moved[members] = np.where(scores[members, best] > scores[members, own[members]], best, own[members])
-    return Assignment(own=moved, owner=owner)
+    own = assignment.own.copy()
+    search_kernels.move_rows(Z.T, own, code, assignment.owner)
+    return Assignment(own=own, owner=assignment.owner)
+
+
+def place(rows: TrainingRows, W: np.ndarray, owner: np.ndarray) -> Assignment:
+    """Each row belongs to the prototype of its class that scores it best, or to none if its class has none."""
+    if isinstance(rows, DenseRows):
+        return Assignment(own=rows.place(W, owner), owner=owner)
+    scores = np.where(owner[None, :] == rows.labels.code[:, None], rows.scores(W), -np.inf)
+    own = np.where(np.isin(rows.labels.code, owner), scores.argmax(axis=1), NO_PROTOTYPE)
+    return Assignment(own=own, owner=owner)
 
 
 def drop_empty(assignment: Assignment) -> tuple[Assignment, np.ndarray]:

@@ -1,19 +1,26 @@
 """From an assignment to a model: relax, round, refit, then move rows between prototypes while the objective falls."""
 
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
 from smallearn._learn.data.blocks import TrainingRows
 from smallearn._learn.data.labels import Assignment
+from smallearn._learn.data.tilted import TiltedRows
 from smallearn._learn.solve import assignment as assignments
 from smallearn._learn.solve import rounding
 from smallearn._learn.solve.certify import Incumbent, certify
 from smallearn._learn.solve.objective import Objective, Penalty, Relaxed, Solver
+from smallearn._learn.solve.solvers import accelerated
 from smallearn._learn.solve.support_search import LEAST_FALL, SupportSearch
 from smallearn._learn.solve.support_state import ColumnCache, State, fit
 from smallearn._run.deadline import present
 from smallearn._run.progress import Status
+
+SETTLED = 1e-3  # many rows have settled after a relative fall of the objective by less: the next is far smaller
+TILTED_TOL = 1e-6  # relative gap to which the relaxation of a tilted sample is solved …
+MAX_TILTED = 1000  # … in at most so many iterations
 
 
 @dataclass(frozen=True)
@@ -67,6 +74,27 @@ def train(rows: TrainingRows, assignment: Assignment, plan: Plan) -> Solution:
     if plan.rounds:
         current = _reseed(rows, current, assignment.owner[~kept], plan)
     _report(plan, "start", current)
+    return _polish(rows, _descend(rows, current, plan), plan)
+
+
+def resume(rows: TrainingRows, sample: TrainingRows, found: Solution, plan: Plan) -> Solution:
+    """Go on from a model of a ``sample`` on all ``rows``: settle it there, relax, round, refit, and repeat while the
+    objective falls with another support."""
+    current = _relax_settled(rows, sample, found, plan)
+    _report(plan, "all rows", current)
+    known = found.support
+    while not np.array_equal(current.support, known) and not present().stops("the reassignment of rows"):
+        known = current.support
+        following = _relax_settled(rows, sample, current, plan)
+        _report(plan, "other terms", following)
+        if not following.value < current.value:
+            break
+        current = following
+    return _polish(rows, current, plan)
+
+
+def _descend(rows: TrainingRows, current: Solution, plan: Plan) -> Solution:
+    """Move rows and relax again while the objective falls."""
     left, steady = plan.rounds, False
     while left > 0 and not current.assignment.one_per_class and not present().stops("the reassignment of rows"):
         # Once a new relaxation gives the same support, rows move on it until none does before the next relaxation.
@@ -81,6 +109,11 @@ def train(rows: TrainingRows, assignment: Assignment, plan: Plan) -> Solution:
             current = following
         if not falls:
             break
+    return current
+
+
+def _polish(rows: TrainingRows, current: Solution, plan: Plan) -> Solution:
+    """Swap terms, if the plan says so."""
     if not plan.local_search or present().stops("the swaps of terms"):
         return current
     return _swap(rows, current, plan)
@@ -143,38 +176,56 @@ def _swap(rows: TrainingRows, current: Solution, plan: Plan) -> Solution:
     return replace(better, n_iter=current.n_iter + better.n_iter) if better.value < current.value else current
 
 
-def _solve(rows: TrainingRows, assignment: Assignment, plan: Plan, start: np.ndarray | None) -> Solution:
-    """Relax, round and refit at a fixed assignment."""
+def _solve(
+    rows: TrainingRows,
+    assignment: Assignment,
+    plan: Plan,
+    start: np.ndarray | None,
+    near: np.ndarray | None = None,
+    precision: float = rounding.PRECISE,
+) -> Solution:
+    """Relax from ``start``, round and refit at a fixed assignment; from ``near`` if it has the rounded support."""
     objective = Objective(rows=rows, assignment=assignment, penalty=plan.penalty)
     relaxed = plan.solver(objective, start)
     support = rounding.round_support(objective, relaxed)
     if plan.refit:
-        W, value = rounding.refit(objective, support, relaxed.W)
+        if near is None or not np.array_equal(near != 0.0, support):
+            near = relaxed.W
+        W, value = rounding.refit(objective, support, near, precision)
     else:
         W, value = rounding.from_dual(objective, relaxed, support)
     return Solution(W=W, support=support, value=value, assignment=assignment, relaxed=relaxed, n_iter=relaxed.n_iter)
 
 
 def _reassign(rows: TrainingRows, current: Solution, plan: Plan, rounds: int) -> tuple[Solution, int]:
-    """Move rows to better prototypes, then relax and round there. Also returns the number of rounds used.
+    """Move rows to better prototypes, then relax and round there. Also returns the number of rounds used."""
+    moved, W, used = _reassign_on_support(rows, current, plan, rounds)
+    return (_relax_again(rows, current, moved, W, plan), used) if used else (current, 0)
+
+
+def _relax_again(
+    rows: TrainingRows,
+    current: Solution,
+    moved: Assignment,
+    W: np.ndarray,
+    plan: Plan,
+    precision: float = rounding.PRECISE,
+) -> Solution:
+    """Relax and round where the rows have moved to; ``W`` has the weights there on the present support.
 
     With W fixed a move never raises the objective, but rounding again can. So the better of the old support and the new
     is kept; the bound is that of the new assignment either way.
     """
-    moved, W, used = _reassign_on_support(rows, current, plan, rounds)
-    if used == 0:
-        return current, 0
     filled, kept = assignments.drop_empty(moved)
-    fresh = _solve(rows, filled, plan, start=current.relaxed.W[kept])
+    support, W = current.support[kept], W[kept]
+    fresh = _solve(rows, filled, plan, start=current.relaxed.W[kept], near=W, precision=precision)
     following = replace(fresh, n_iter=current.n_iter + fresh.n_iter)
-    support = current.support[kept]
     if not (plan.refit and np.array_equal(support, fresh.support)):  # else the weights are the same
-        W, value = _weigh(Objective(rows=rows, assignment=filled, penalty=plan.penalty), support, W[kept], plan)
+        objective = Objective(rows=rows, assignment=filled, penalty=plan.penalty)
+        W, value = _weigh(objective, support, W, plan, precision)
         if value < fresh.value:
             following = replace(following, W=W, support=support, value=value)
-    if not kept.all():
-        following = _reseed(rows, following, moved.owner[~kept], plan)
-    return following, used
+    return following if kept.all() else _reseed(rows, following, moved.owner[~kept], plan)
 
 
 def _reassign_on_support(
@@ -205,6 +256,65 @@ def _reassign_on_support(
     W = np.zeros(W.shape)
     W[:, columns] = weights
     return assignment, W, used
+
+
+def _relax_settled(rows: TrainingRows, sample: TrainingRows, found: Solution, plan: Plan) -> Solution:
+    """Settle a model on all rows, then relax and round there; from the relaxed optimum of the tilted sample."""
+    settled = _settle(rows, sample, found, plan)
+    few = _join(sample, settled.W, found, plan).assignment
+    V = found.relaxed.W
+    tilt = _gradient(rows, V, settled.assignment) - _gradient(sample, V, few)
+    tilted = Objective(rows=TiltedRows(sample, tilt), assignment=few, penalty=plan.penalty)
+    start = accelerated.solve(tilted, V, TILTED_TOL, MAX_TILTED).W
+    near = replace(found, relaxed=replace(found.relaxed, W=start))
+    return _relax_again(rows, near, settled.assignment, settled.W, plan, rounding.CLOSE)
+
+
+class _Joined(NamedTuple):
+    """Rows with the prototypes that score them best under ``W``: the objective, and the gradient of the loss on the
+    support."""
+
+    W: np.ndarray
+    assignment: Assignment
+    value: float
+    gradient: np.ndarray
+
+
+def _settle(rows: TrainingRows, sample: TrainingRows, found: Solution, plan: Plan) -> _Joined:
+    """All rows join the prototypes of ``found``, and its weights are refitted to them, in turn.
+
+    Each step is computed on the tilted sample, where rows move and weights are refitted until no row moves.
+    """
+    at = _join(rows, found.W, found, plan)
+    for _ in range(plan.rounds):
+        few = _join(sample, at.W, found, plan)
+        tilted = TiltedRows(sample, at.gradient - few.gradient)
+        objective = Objective(rows=tilted, assignment=few.assignment, penalty=plan.penalty)
+        W, value = _weigh(objective, found.support, at.W, plan, rounding.ROUGH)
+        current = replace(found, W=W, value=value, assignment=few.assignment)
+        _, W, _ = _reassign_on_support(tilted, current, plan, plan.rounds)
+        following = _join(rows, W, found, plan)
+        fall = at.value - following.value
+        if fall > 0.0:
+            at = following
+        if fall <= SETTLED * at.value or present().stops("the reassignment of rows"):
+            break
+    return at
+
+
+def _join(rows: TrainingRows, W: np.ndarray, found: Solution, plan: Plan) -> _Joined:
+    columns = np.flatnonzero(found.support.any(axis=0))
+    small, weights = rows.narrow(columns), np.ascontiguousarray(W[:, columns])
+    assignment = assignments.place(small, weights, found.assignment.owner)
+    loss, _, G = small.sums(weights, rows.labels.roles(assignment))
+    gradient = np.zeros(W.shape)
+    gradient[:, columns] = G
+    value = loss + 0.5 * plan.penalty.alpha * float(np.sum(W * W))
+    return _Joined(W=W, assignment=assignment, value=value, gradient=gradient)
+
+
+def _gradient(rows: TrainingRows, W: np.ndarray, assignment: Assignment) -> np.ndarray:
+    return rows.sums(W, rows.labels.roles(assignment)).gradient
 
 
 def _weigh(

@@ -14,6 +14,7 @@ MAX_NEWTON = 100
 # Newton's method ends with the step whose decrement is below this share of the objective. By quadratic convergence that
 # is the minimum to nearly machine precision …
 PRECISE = 1e-14
+CLOSE = 1e-6  # … or to six digits of the weights and twelve of the objective, where a pass takes long …
 ROUGH = 1e-5  # … or close enough to move rows by, before the next refit
 
 
@@ -51,7 +52,7 @@ def refit(
 ) -> tuple[np.ndarray, float]:
     """Minimise ``loss + λ/2 ‖W‖²`` over the weights on the support, with the required signs.
 
-    Returns W and the minimum. ``precision`` is `PRECISE` or `ROUGH`.
+    Returns W and the minimum. ``precision`` is `PRECISE`, `CLOSE` or `ROUGH`.
     """
     columns = np.flatnonzero(support.any(axis=0))
     small = objective if len(columns) == objective.rows.n_columns else objective.restrict(columns)

@@ -401,8 +401,8 @@ class SupportSearch:
         """A model of each size up to ``most``.
 
         With one prototype for each class the path goes upward; there is only one start. With more, it goes downward to
-        ``least`` from the best of the models of full size. If the search is ``thorough`` or has many prototypes, and few
-        terms, terms are swapped from every start, not from the best one alone, and prototypes that are stuck start again.
+        ``least`` from the best of the models of full size. If the search is ``thorough`` or has many prototypes, not
+        many terms, terms are swapped from every start, not the best alone, and prototypes that are stuck start again.
         """
         if starts[0].one_per_class:
             path = list(self.upward(self.start(starts[0]), most, 2)) or [self.start(starts[0])]
