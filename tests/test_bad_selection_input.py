@@ -78,6 +78,13 @@ SELECTION = [
     ({"refit": None}, "refit=None is not True or False"),
     ({"one_standard_error": 1}, "one_standard_error=1"),
     ({"scoring": "beauty"}, "'beauty'"),
+    ({"sample_rows": 0}, "sample_rows=0 is not a positive integer or 'auto'; None means all rows"),
+    ({"sample_rows": -5}, "sample_rows=-5"),
+    ({"sample_rows": 100.5}, r"sample_rows=100\.5"),
+    ({"sample_rows": np.nan}, "sample_rows=nan"),
+    ({"sample_rows": True}, "sample_rows=True"),
+    ({"sample_rows": "all"}, "sample_rows='all' is not a positive integer or 'auto'"),
+    ({"sample_rows": [100]}, r"sample_rows=\[100\]"),
     ({"scoring": 3}, "scoring"),
 ]
 

@@ -7,18 +7,23 @@ import sys
 import numpy as np
 import pytest
 
-from smallearn import SMaLLClassifierCV, selection
-from smallearn._learn.choose import final, race
+from smallearn import SMaLLClassifierCV
+from smallearn._learn.choose import race
+from smallearn._learn.choose.families import RowLimits
 from smallearn._learn.solve import assignment
+
+
+def train_on(monkeypatch, **limits):
+    """Let every selection train on so many rows."""
+    monkeypatch.setattr(RowLimits, "automatic", lambda *_: RowLimits(**limits))
 
 
 @pytest.fixture(params=["all rows", "samples"])
 def sampling(request, monkeypatch):
     """The tests run on all rows, and with limits so low that every step works on a sample."""
     if request.param == "samples":
-        monkeypatch.setattr(selection, "SAMPLE_ROWS", 110)
+        train_on(monkeypatch, first=80, folds=110, search=150)
         monkeypatch.setattr(race, "MOST_HELD_OUT", 40)
-        monkeypatch.setattr(final, "MOST_SEARCHED", 150)
         monkeypatch.setattr(assignment, "MOST_POINTS", 60)
 
 
@@ -64,9 +69,10 @@ def test_the_model_is_the_same_bit_for_bit_for_any_number_of_processes(n_classes
 
 HASHED = """
 from tests.test_invariances import fit, table
-from smallearn import selection
-from smallearn._learn.choose import final, race
-selection.SAMPLE_ROWS, race.MOST_HELD_OUT, final.MOST_SEARCHED = 110, 40, 150
+from smallearn._learn.choose import race
+from smallearn._learn.choose.families import RowLimits
+RowLimits.automatic = lambda *_: RowLimits(first=80, folds=110, search=150)
+race.MOST_HELD_OUT = 40
 print(fit(*table()).model_.to_json())
 """
 
@@ -112,8 +118,7 @@ def test_whole_weights_are_repeated_rows(kind, parameters):
 @pytest.mark.parametrize("seed", range(3))
 def test_few_heavy_rows_are_many_rows(seed, searched, monkeypatch):
     """A sample may have each of the rows, but not all of their weight."""
-    monkeypatch.setattr(selection, "SAMPLE_ROWS", searched)
-    monkeypatch.setattr(final, "MOST_SEARCHED", searched)
+    train_on(monkeypatch, first=searched, folds=searched, search=searched)
     X, y = table(m=40, seed=seed)
     copies = np.random.default_rng(1).permutation(np.repeat(np.arange(40), 40))
     check_same(fit(X, y, np.full(40, 40.0)), fit(X[copies], y[copies]), X)

@@ -116,6 +116,43 @@ def test_when_time_is_up_a_selection_still_has_a_model_and_names_the_certificate
     assert hasattr(clf, "lower_bound_")
 
 
+@pytest.mark.parametrize("n_jobs", [None, 2])
+@pytest.mark.parametrize("budget", [{}, {"budget": "prototype"}, {"feature_costs": [3, 1, 1, 1, 1, 1], "max_cost": 2}])
+def test_with_hardly_any_time_a_selection_gives_a_model_within_its_budget_and_warns(cancer, budget, n_jobs):
+    clf = SMaLLClassifierCV(4, cut_points=3, time_limit=1e-9, n_jobs=n_jobs, random_state=0, **budget)
+    with pytest.warns(
+        ConvergenceWarning, match=r"Time was up after 1e-09 seconds\. Cut short: .*the comparison of models"
+    ):
+        clf.fit(*cancer)
+    terms = clf.model_.terms
+    assert 1 <= len(terms) <= 4
+    if "max_cost" in budget:
+        assert sum({term.feature: budget["feature_costs"][term.feature] for term in terms}.values()) <= 2
+    assert clf.score(*cancer) > 0.8
+    assert np.isfinite(clf.best_score_)
+
+
+def n_folds_of(clf):
+    return len([name for name in clf.cv_results_ if name.startswith("split")])
+
+
+def test_a_limit_that_cuts_the_comparison_short_leaves_scores_of_fewer_folds(monkeypatch, cancer):
+    clf = small_selection().set_params(cv=4)
+    assert fit_within(monkeypatch, 10**9, clf, *cancer) == []
+    assert n_folds_of(clf) == len(clf.model_.selection.scores) == 4
+    whole = dict(clf.cv_results_)
+    assert "the comparison of models" in fit_within(monkeypatch, 0, clf, *cancer)
+    assert n_folds_of(clf) == len(clf.model_.selection.scores) == 1
+    counts = []
+    for seconds in range(0, 150, 3):
+        fit_within(monkeypatch, seconds, clf, *cancer)
+        counts.append(n_folds_of(clf))
+    assert counts == sorted(counts)
+    assert {1, 2, 3, 4} <= set(counts)
+    for fold in range(4):  # with time for all folds, all is as without a limit
+        np.testing.assert_array_equal(clf.cv_results_[f"split{fold}_test_score"], whole[f"split{fold}_test_score"])
+
+
 def test_a_certificate_that_nobody_asked_for_is_not_cut_short(monkeypatch, cancer):
     assert "the certificate" not in fit_within(monkeypatch, 0, small_selection().set_params(certificate=False), *cancer)
 
@@ -144,18 +181,24 @@ def test_a_limit_is_a_number_of_seconds(cancer, limit):
 # --- interrupted -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("make", [lambda: SMaLLClassifier(2, 2, random_state=0), small_selection])
+@pytest.mark.parametrize(
+    ("make", "solver"),
+    [
+        (lambda: SMaLLClassifier(2, 2, random_state=0), "smallearn._learn.solve.rounding.refit"),
+        (small_selection, "smallearn._learn.search_kernels.fit_entries"),
+    ],
+)
 @pytest.mark.parametrize("fitted", [False, True])
-def test_an_interrupted_fit_leaves_the_estimator_as_it_was(monkeypatch, cancer, make, fitted):
+def test_an_interrupted_fit_leaves_the_estimator_as_it_was(monkeypatch, cancer, make, solver, fitted):
     (X, y), clf = cancer, make()
     if fitted:
         clf.fit(X, y)
     before = dict(vars(clf))
 
-    def interrupt(*_):
+    def interrupt(*_, **__):
         raise KeyboardInterrupt
 
-    for function in ("smallearn._learn.solve.rounding.refit", "smallearn._base.remember_rows"):
+    for function in (solver, "smallearn._learn.assemble._weights", "smallearn._base.remember_rows"):
         with monkeypatch.context() as patched:
             patched.setattr(function, interrupt)
             with pytest.raises(KeyboardInterrupt):

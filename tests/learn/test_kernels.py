@@ -1,5 +1,7 @@
 """The kernels' own exp and log, and the loss of a tile of rows, against exact and slow versions."""
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -26,6 +28,29 @@ def test_exp_and_log_at_the_ends():
     assert kernels.log_of(np.inf) == np.inf
     assert np.isnan(kernels.exp_of(np.nan))
     assert np.isnan(kernels.log_of(np.nan))
+
+
+def relative_error(kernel, exact, x):
+    expected = np.array([exact(value) for value in x])
+    return np.max(np.abs([kernel(value) for value in x] - expected) / np.abs(expected))
+
+
+def test_exp_is_that_of_the_math_library_where_the_power_of_two_changes_and_half_way():
+    halves = np.arange(-2040, 2016) * (math.log(2.0) / 2.0)
+    x = np.concatenate([np.nextafter(halves, side) for side in (-np.inf, 0.0, np.inf)] + [[1e-310, -1e-9]])
+    assert relative_error(kernels.exp_of, math.exp, x[np.abs(x) <= 700.0]) < 1e-14
+
+
+def test_log_is_that_of_the_math_library_below_1_too_and_where_the_power_of_two_changes():
+    """A sum of exponentials is below 1 where all scores are."""
+    rng = np.random.default_rng(0)
+    powers = np.exp2(np.arange(-1022, 1023, dtype=float))
+    x = np.concatenate(
+        [np.exp(rng.uniform(-708.0, 709.0, 2000)), 1.0 + 1e-6 * rng.normal(size=200), 1.0 + 1e-14 * np.arange(1, 99)]
+        + [scale * powers for scale in (1.0, 1.5, math.sqrt(2.0), np.nextafter(math.sqrt(2.0), 2.0))]
+        + [np.nextafter(1.0, [0.0, 2.0]), [np.finfo(float).tiny, np.finfo(float).max]]
+    )
+    assert relative_error(kernels.log_of, math.log, x[x != 1.0]) < 1e-14
 
 
 @pytest.mark.parametrize("has_zero", [True, False])

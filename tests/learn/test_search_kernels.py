@@ -1,7 +1,5 @@
 """The compiled loops of the search, each against a plain transcription."""
 
-import math
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -15,63 +13,8 @@ from smallearn._learn.search_kernels import BLOCK, STEEP
 from smallearn._learn.solve.support_state import begin_of
 from tests.helpers import oracle, problems
 
-TIGHT = 1e-14
 CLASSES = {"two classes": 2, "three classes": 3}
 by_classes = pytest.mark.parametrize("n_classes", CLASSES.values(), ids=CLASSES)
-
-
-# --- exponentials and logarithms -------------------------------------------------------------------------------------
-
-
-def applied(kernel, values):
-    x = np.array(values, dtype=float)
-    kernel(x, len(x))
-    return x
-
-
-def relative_error(found, expected):
-    return np.max(np.abs(found - expected) / np.abs(expected))
-
-
-def test_exponentials_are_those_of_the_math_library_over_the_whole_range():
-    rng = np.random.default_rng(0)
-    halves = np.arange(-2040, 2041) * (math.log(2.0) / 2.0)  # where the power of two changes, and half-way
-    x = np.concatenate(
-        [np.linspace(-708.0, 708.0, 20_001), rng.normal(size=2000), 1e-9 * rng.normal(size=200), [0.0, -0.0, 1e-310]]
-        + [np.nextafter(halves, side) for side in (-np.inf, 0.0, np.inf)]
-    )
-    x = x[np.abs(x) <= 708.0]
-    assert relative_error(applied(search_kernels.exp_all, x), np.array([math.exp(v) for v in x])) < TIGHT
-    assert applied(search_kernels.exp_all, [0.0, -0.0]).tolist() == [1.0, 1.0]
-
-
-def test_beyond_708_exponentials_stay_as_they_are_there():
-    least, most = math.exp(-708.0), math.exp(708.0)
-    found = applied(search_kernels.exp_all, [-708.5, -1e300, -np.inf, 708.5, 1e300, np.inf])
-    np.testing.assert_allclose(found, [least, least, least, most, most, most], rtol=TIGHT)
-    assert np.finfo(float).tiny <= least
-
-
-def test_logarithms_are_those_of_the_math_library_over_the_whole_range():
-    rng = np.random.default_rng(0)
-    powers = np.exp2(np.arange(-1022, 1024, dtype=float))
-    x = np.concatenate(
-        [np.exp(rng.uniform(-708.0, 709.0, 20_000)), 1.0 + 1e-6 * rng.normal(size=2000), 1.0 + 1e-14 * np.arange(1, 99)]
-        + [scale * powers[:-1] for scale in (1.0, 1.5, math.sqrt(2.0), np.nextafter(math.sqrt(2.0), 2.0))]
-        + [np.nextafter(1.0, [0.0, 2.0]), [np.finfo(float).tiny, np.finfo(float).max]]
-    )
-    x = x[x != 1.0]
-    assert relative_error(applied(search_kernels.log_all, x), np.array([math.log(v) for v in x])) < TIGHT
-    assert applied(search_kernels.log_all, [1.0]).tolist() == [0.0]
-
-
-@pytest.mark.parametrize("kernel", [search_kernels.exp_all, search_kernels.log_all])
-def test_only_the_first_numbers_are_replaced(kernel):
-    for n in (0, 1, 3, 7):
-        x = np.full(9, 2.0)
-        kernel(x, n)
-        assert np.all(x[:n] != 2.0)
-        assert np.all(x[n:] == 2.0)
 
 
 # --- one pass over the rows ------------------------------------------------------------------------------------------
@@ -238,6 +181,27 @@ def test_steps_that_are_far_too_long_are_given_up_for_the_hessian():
     example = Example(0, 90, 6)
     least = refit(example)[0]
     assert refit(example, inverse=1e6 * np.eye(len(example.theta)))[0] == pytest.approx(least, rel=1e-9)
+
+
+@pytest.mark.parametrize("known", [False, True], ids=["with the Hessian", "with a known inverse Hessian"])
+@pytest.mark.parametrize("broken", ["a cell", "the weights"])
+def test_a_refit_ends_where_its_value_is_not_a_number(broken, known):
+    example = Example(0, 120, 4, n_classes=3)
+    theta = example.theta.copy()
+    if broken == "a cell":
+        example.K[example.column[0], 5] = np.nan
+    else:
+        theta[0] = np.nan
+    value, *_ = refit(example, rounds=3, inverse=np.eye(len(theta)) if known else None, theta=theta)
+    assert np.isnan(value)
+
+
+@pytest.mark.parametrize("rounds", [0, 3])
+def test_a_refit_with_an_inverse_hessian_that_is_not_a_number_ends_at_a_value_that_is_one(rounds):
+    example = Example(0, 120, 4, n_classes=3)
+    value, theta, *_ = refit(example, rounds=rounds, inverse=np.full((len(example.theta),) * 2, np.nan))
+    assert np.isfinite(value)
+    assert np.all(np.isfinite(theta))
 
 
 @pytest.mark.parametrize("seed", range(4))

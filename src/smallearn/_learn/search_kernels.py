@@ -248,7 +248,8 @@ def fit_entries(K, at, begin, theta, roles, alpha, tol, max_iter, rounds, invers
         new_value = entries_pass(K, at, begin, trial, roles, 0, K.shape[1], Z, g, H[: 0 if known else size])
         for e in range(size):
             new_value += 0.5 * alpha * trial[e] * trial[e]
-        if not new_value <= value - 0.1 * length * decrement and length > 0.0:
+        # The value at the present weights is taken as it is, even if it is NaN: then the search ends below.
+        if value < np.inf and length > 0.0 and not new_value <= value - 0.1 * length * decrement:
             length *= 0.5
             if known and length < 0.2:  # begin again at the best weights, with the Hessian
                 known = False

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from smallearn import cli, load_model
+from smallearn import SMaLLClassifierCV, cli, load_model
 from tests.helpers.commands import quick_fit
 from tests.helpers.tools import need
 
@@ -134,6 +134,33 @@ def test_fit_says_if_it_computed_no_certificate(simple, capsys):
     assert json.loads(capsys.readouterr().out)["lower_bound"] is None
     assert quick_fit(simple, "--certificate", "yes", "--json")[0] == 0
     assert json.loads(capsys.readouterr().out)["lower_bound"] > 0.0
+
+
+@pytest.mark.parametrize(("given", "taken"), [("all", None), ("auto", "auto"), ("120", 120)])
+def test_sample_rows_are_passed_on(simple, given, taken, monkeypatch):
+    seen = []
+    monkeypatch.setattr(SMaLLClassifierCV, "fit", spy(SMaLLClassifierCV.fit, seen))
+    assert quick_fit(simple, "--sample-rows", given)[0] == 0
+    assert quick_fit(simple)[0] == 0
+    assert seen == [taken, "auto"]
+
+
+def spy(fit, seen):
+    """A fit that notes ``sample_rows``."""
+
+    def noted(self, *arguments, **options):
+        seen.append(self.sample_rows)
+        return fit(self, *arguments, **options)
+
+    return noted
+
+
+@pytest.mark.parametrize("given", ["0", "-3", "1.5", "some", "", "2000000"])
+def test_sample_rows_that_are_no_number_of_rows_are_refused(simple, given, capsys):
+    with pytest.raises(SystemExit) as refused:
+        quick_fit(simple, f"--sample-rows={given}")
+    assert refused.value.code == 2
+    assert f"--sample-rows: {given!r} is not" in capsys.readouterr().err
 
 
 def test_fit_notes_what_a_time_limit_cut_short(simple, capsys):

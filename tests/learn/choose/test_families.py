@@ -5,7 +5,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smallearn._learn.choose.families import NEIGHBOURS, ROWS_EACH, Family, Task, list_families, train_family
+from smallearn._learn.choose.families import (
+    FEW_ROWS,
+    NEIGHBOURS,
+    ROWS_EACH,
+    ROWS_PER_CLASS,
+    ROWS_PER_TERM,
+    SEARCHED_ROWS,
+    Family,
+    RowLimits,
+    Task,
+    list_families,
+    train_family,
+)
 from smallearn._learn.data.problem import build_problem
 from smallearn._learn.solve.budgets import Budget
 
@@ -102,3 +114,39 @@ def test_a_class_gets_no_more_prototypes_than_it_has_rows():
     code = np.array([0, 0, 0, 1])
     assert task.counts(Family("raw", 3, 1, (0.1,)), code) == {1: 1}
     assert task.counts(Family("raw", 3, 0, (0.1,)), code) == {0: 3}
+
+
+# --- how many rows are trained on ------------------------------------------------------------------------------------
+
+
+def test_few_rows_are_all_trained_on():
+    limits = RowLimits.automatic(FEW_ROWS, n_classes=2, max_terms=8)
+    assert limits == RowLimits(first=FEW_ROWS, folds=FEW_ROWS, search=SEARCHED_ROWS)
+
+
+def test_many_rows_give_larger_samples_and_most_of_all_to_the_families_left_and_no_more_from_some_number_on():
+    assert RowLimits.automatic(64_000, 2, 8) == RowLimits(first=2_000, folds=4_000, search=SEARCHED_ROWS)
+    assert RowLimits.automatic(160_000, 2, 8) == RowLimits(first=5_000, folds=10_000, search=10_000)
+    most = RowLimits(first=4 * FEW_ROWS, folds=8 * FEW_ROWS, search=8 * FEW_ROWS)
+    assert RowLimits.automatic(10**6, 2, 8) == RowLimits.automatic(10**9, 2, 8) == most
+
+
+@pytest.mark.parametrize(
+    ("n_classes", "max_terms", "least"),
+    [(100, 8, 100 * ROWS_PER_CLASS), (2, 500, 500 * ROWS_PER_TERM), (100, 1000, 1000 * ROWS_PER_TERM)],
+    ids=["many classes", "many terms", "both"],
+)
+def test_many_classes_and_many_terms_take_more_rows(n_classes, max_terms, least):
+    assert RowLimits.automatic(1000, n_classes, max_terms) == RowLimits(least, least, max(least, SEARCHED_ROWS))
+
+
+@given(st.integers(1, 10**9), st.integers(2, 1000), st.integers(1, 10_000))
+def test_later_steps_of_a_selection_never_have_fewer_rows_and_more_data_never_give_fewer(n_rows, n_classes, max_terms):
+    limits = RowLimits.automatic(n_rows, n_classes, max_terms)
+    assert FEW_ROWS <= limits.first <= limits.folds <= limits.search
+    for more in (
+        (2 * n_rows, n_classes, max_terms),
+        (n_rows, n_classes + 1, max_terms),
+        (n_rows, n_classes, max_terms + 1),
+    ):
+        assert all(a <= b for a, b in zip(limits, RowLimits.automatic(*more), strict=True))

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from smallearn._learn.choose.families import CandidateModel, Family
 from smallearn._learn.choose.results import Results, best
-from smallearn._learn.choose.scores import FoldScore, RowScores
+from smallearn._learn.choose.scores import FoldScore, RowScores, score_fold
+from smallearn._learn.data.problem import build_problem
 
 
 def candidate_of(n_terms, n_prototypes=1, alpha=0.01):
@@ -32,6 +33,65 @@ def results_of(correct, bonus=0.05, n_prototypes=1):
             candidate = candidate_of(n_terms, n_prototypes)
             results.enter(fold, {candidate: score_of(folds[fold], bonus * n_terms)})
     return results
+
+
+# --- the folds that were run -----------------------------------------------------------------------------------------
+
+
+def entered(n_folds, by_fold):
+    """Results with the scores of each fold: 0.5 + 0.1 × fold for each of its candidate models."""
+    results = Results(n_folds, 10.0)
+    for fold, candidates in by_fold.items():
+        score = FoldScore(reported=0.5 + 0.1 * fold, deciding=0.5)
+        results.enter(fold, dict.fromkeys(candidates, score))
+    return results
+
+
+def test_results_on_all_folds_stay_as_they_are_and_dropped_candidates_have_gaps():
+    one, two = candidate_of(1), candidate_of(2)
+    results = entered(2, {0: [one, two], 1: [one]})
+    assert results.on_folds_run() is results
+
+
+def test_folds_that_no_candidate_was_run_on_are_left_out():
+    one, two = candidate_of(1), candidate_of(2)
+    run = entered(5, {0: [one, two], 2: [one]}).on_folds_run()
+    assert run.n_folds == 2
+    assert run.n_rows == 10.0
+    assert run.complete() == [one]
+    np.testing.assert_allclose(run.reported(one), [0.5, 0.7])
+    np.testing.assert_allclose(run.reported(two), [0.5, np.nan])
+
+
+def test_folds_that_leave_no_candidate_with_all_scores_are_left_out_and_candidates_without_a_score_too():
+    one, two = candidate_of(1), candidate_of(1, n_prototypes=2)
+    run = entered(3, {0: [one], 1: [two]}).on_folds_run()
+    assert run.n_folds == 1
+    assert list(run.scores) == run.complete() == [one]
+
+
+# --- error rates -----------------------------------------------------------------------------------------------------
+
+
+def test_the_least_error_is_that_of_the_best_candidate_on_the_folds_that_it_was_run_on():
+    results = results_of({1: [[1, 1, 1, 0], [1, 1, 0, 0]], 2: [[1, 1, 0, 0], [1, 1, 1, 0]]})
+    assert results.least_error() == pytest.approx(3 / 8)
+    results.enter(1, {candidate_of(3): score_of([1, 1, 1, 1, 0])})
+    assert results.least_error() == pytest.approx(1 / 5)
+
+
+def test_the_least_error_is_1_where_it_is_not_known():
+    assert Results(2, 10.0).least_error() == 1.0
+    assert entered(2, {0: [candidate_of(1)], 1: [candidate_of(1)]}).least_error() == 1.0
+
+
+@pytest.mark.xfail(strict=True, reason="Rows are counted, not their weights.")
+def test_the_least_error_counts_a_row_of_weight_2_as_two_rows():
+    problem = build_problem(np.arange(3.0)[:, None], np.array([0, 0, 1]), np.array([2.0, 1.0, 1.0]))
+    decision = np.array([[0.0, 1.0], [1.0, 0.0], [0.0, 1.0]])  # the first row is misclassified
+    results = Results(1, 4.0)
+    results.enter(0, {candidate_of(1): score_fold(None, decision, problem, 4.0)})
+    assert results.least_error() == pytest.approx(2 / 4)
 
 
 # --- choosing --------------------------------------------------------------------------------------------------------
