@@ -75,7 +75,6 @@ def test_of_a_long_list_the_best_go_on_and_their_scores_are_those_of_a_race_of_t
         np.testing.assert_array_equal(results.reported(candidate), alone.reported(candidate))
 
 
-@pytest.mark.xfail(strict=True, reason="Folds without a size in common are taken for folds that were not run.")
 def test_folds_without_a_size_in_common_are_still_compared(monkeypatch):
     task = task_of()
     family = Family(literals="raw", n_prototypes=1, owner=1, alphas=(0.01,))
@@ -235,7 +234,6 @@ def test_when_time_is_up_the_scores_are_of_fewer_folds(n_parts, n_folds):
         np.testing.assert_array_equal(results.reported(candidate), whole.reported(candidate)[:n_folds])
 
 
-@pytest.mark.xfail(strict=True, reason="A fold is kept if any candidate model was run on it and on all before it.")
 @pytest.mark.parametrize("n_parts", [4, 5])
 def test_a_fold_that_was_not_finished_does_not_decide_for_the_families_that_were_run_on_it(n_parts):
     results, _ = race_for(n_parts)

@@ -85,7 +85,6 @@ def test_the_least_error_is_1_where_it_is_not_known():
     assert entered(2, {0: [candidate_of(1)], 1: [candidate_of(1)]}).least_error() == 1.0
 
 
-@pytest.mark.xfail(strict=True, reason="Rows are counted, not their weights.")
 def test_the_least_error_counts_a_row_of_weight_2_as_two_rows():
     problem = build_problem(np.arange(3.0)[:, None], np.array([0, 0, 1]), np.array([2.0, 1.0, 1.0]))
     decision = np.array([[0.0, 1.0], [1.0, 0.0], [0.0, 1.0]])  # the first row is misclassified

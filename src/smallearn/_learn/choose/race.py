@@ -96,9 +96,14 @@ class _Heat:
     def run(self, families: list[Family], numbers: range, look: bool = False) -> Results:
         """Score the families on some folds, or take a quick look at them. A look has results of its own."""
         results = self._no_results() if look else self.results
+        entries = []
         for fold, scores, count in self._scores(families, numbers, look):
-            results.enter(fold, scores)
+            entries.append((fold, scores))
             self._bar.step(count)
+        if self.stopped and results.scores and {c.family for _, scores in entries for c in scores} < set(families):
+            return results  # time was up before all families were run on this fold; there are others
+        for fold, scores in entries:
+            results.enter(fold, scores)
         return results
 
     def _no_results(self) -> Results:

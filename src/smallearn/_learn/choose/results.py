@@ -38,16 +38,15 @@ class Results:
         return [candidate for candidate, scores in self.scores.items() if all(score is not None for score in scores)]
 
     def on_folds_run(self) -> "Results":
-        """The results on the folds that any candidate model was run on, with at least one that was run on all of these.
+        """The results on the folds that any candidate model was run on; folds are missing only if time was up.
 
-        Folds are left out only when time was up. Then those that only some families were run on are left out too, if
-        there are others.
+        Then those that no candidate model was run on together with all before are left out too.
         """
         run = [fold for fold in range(self.n_folds) if any(scores[fold] is not None for scores in self.scores.values())]
-        while len(run) > 1 and not any(all(scores[f] is not None for f in run) for scores in self.scores.values()):
-            run.pop()
         results = self
         if len(run) < self.n_folds:
+            while len(run) > 1 and not any(all(scores[f] is not None for f in run) for scores in self.scores.values()):
+                run.pop()
             results = Results(len(run), self.n_rows)
             kept = {candidate: [scores[fold] for fold in run] for candidate, scores in self.scores.items()}
             results.scores = {c: scores for c, scores in kept.items() if any(score is not None for score in scores)}
@@ -81,9 +80,10 @@ class Results:
 
     def least_error(self) -> float:
         """The least mean error rate of any candidate model on the folds that it was run on; 1 if that is not known."""
-        by_candidate = ([s.correct for s in scores if s is not None] for scores in self.scores.values())
-        known = ([c for c in correct if c is not None] for correct in by_candidate)
-        return min((float(np.mean([1.0 - np.mean(c) for c in correct])) for correct in known if correct), default=1.0)
+        known = (
+            [s.reported for s in scores if s is not None and s.correct is not None] for scores in self.scores.values()
+        )
+        return 1.0 - max((float(np.mean(accuracy)) for accuracy in known if accuracy), default=0.0)
 
     def smoothed(self, candidates: Iterable[CandidateModel]) -> dict[CandidateModel, float]:
         """The mean deciding score of each, averaged with its neighbours: one term more or less, and the next λ.

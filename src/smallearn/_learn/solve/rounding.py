@@ -11,6 +11,7 @@ from smallearn._learn.solve.objective import Objective, Relaxed
 
 MOST_UNKNOWNS = 256  # with more, a Hessian costs too much and L-BFGS is used
 MAX_NEWTON = 100
+DIGITS = 9  # to which entries are compared when a mask is rounded
 # Newton's method ends with the step whose decrement is below this share of the objective. By quadratic convergence that
 # is the minimum to nearly machine precision …
 PRECISE = 1e-14
@@ -31,7 +32,11 @@ def round_support(objective: Objective, relaxed: Relaxed) -> np.ndarray:
     support = pools.base > 0.0
     flat = support.reshape(-1)
     for pool, (first, last) in enumerate(pairwise(pools.start)):
-        order = first + np.lexsort((-per_cost[first:last], -share[first:last]))
+        gain, most = per_cost[first:last], per_cost[first:last].max(initial=0.0)
+        ties = (
+            np.round(gain / most, DIGITS) if most > 0.0 else gain
+        )  # literals that agree on all rows, but for rounding
+        order = first + np.lexsort((-ties, -np.round(share[first:last], DIGITS)))
         fits = (
             slice(pools.choice) if pools.choice != NO_CHOICE else geometry.fill(pools.cost[order], pools.budget[pool])
         )
