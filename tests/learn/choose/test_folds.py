@@ -7,15 +7,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.model_selection import KFold, PredefinedSplit, ShuffleSplit, StratifiedKFold
 
-from smallearn._learn.choose.folds import (
-    MANY_ROWS,
-    MOST_REPEATS,
-    RARE,
-    canonical_units,
-    draw,
-    make_folds,
-    shuffled,
-)
+from smallearn._learn.choose.folds import MANY_ROWS, MOST_REPEATS, canonical_units, draw, make_folds, shuffled
+from smallearn._learn.data.content import RARE
 from smallearn._learn.data.problem import build_problem
 
 NAN = np.nan
