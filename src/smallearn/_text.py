@@ -59,7 +59,8 @@ def signed(value: float, *, whole: bool = False, digits: int | None = 4) -> str:
 
 def percent_up(share: float) -> str:
     """A share in percent with one digit, rounded up: an upper bound may not be rounded down."""
-    return f"{math.ceil(round(1000.0 * share, 6)) / 10.0:.1f}%"
+    tenths = float(f"{1000.0 * share:.12g}")  # without the last digits: 0.1 is not a little more than 10.0%
+    return f"{math.ceil(tenths) / 10.0:.1f}%"
 
 
 def percent(probability: float) -> str:

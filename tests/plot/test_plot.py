@@ -117,6 +117,7 @@ def test_a_model_without_terms_is_drawn():
 @given(models(weights=small))
 @settings(max_examples=10)
 def test_any_model_has_a_card_and_its_ends(model):
+    plt.close("all")
     drawn(plot.score_card(model))
     drawn(plot.violins(model))
     plt.close("all")
