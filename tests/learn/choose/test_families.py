@@ -133,7 +133,7 @@ def test_many_rows_give_larger_samples_and_most_of_all_to_the_families_left_and_
 
 @pytest.mark.parametrize(
     ("n_classes", "max_terms", "least"),
-    [(100, 8, 100 * ROWS_PER_CLASS), (2, 500, 500 * ROWS_PER_TERM), (100, 1000, 1000 * ROWS_PER_TERM)],
+    [(100, 8, 100 * ROWS_PER_CLASS), (2, 500, 500 * ROWS_PER_TERM), (100, 2000, 2000 * ROWS_PER_TERM)],
     ids=["many classes", "many terms", "both"],
 )
 def test_many_classes_and_many_terms_take_more_rows(n_classes, max_terms, least):

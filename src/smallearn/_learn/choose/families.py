@@ -25,7 +25,7 @@ from smallearn._learn.solve.support_state import ColumnCache, State
 from smallearn._run.deadline import NEVER, Deadline
 
 ROWS_EACH = 10  # rows of a class for each of its prototypes, unless the user says how many prototypes to try
-FEW_ROWS, ROWS_PER_TERM, ROWS_PER_CLASS = 1600, 40, 200  # at least so many are trained on in a fold, if there are more
+FEW_ROWS, ROWS_PER_TERM, ROWS_PER_CLASS = 1600, 16, 200  # at least so many are trained on in a fold, if there are more
 SEARCHED_ROWS = 8000  # … and when the chosen model is searched for
 NEIGHBOURS = 2  # values of λ that share a search
 
