@@ -45,7 +45,7 @@ def main() -> None:
     print(f"  import numpy {1e3 * numpy:.0f} ms, import smallearn {1e3 * smallearn:.1f} ms: {smallearn / numpy:.2f}×")
     verdict(f"first fit with the cache in under 1 s without imports ({warm:.2f} s)", warm < 1.0)
     verdict(
-        f"first fit without it in under 8 s, with a notice of one line ({cold:.1f} s)",
-        cold < 8.0 and notice.count("\n") == 0,
+        f"first fit without it in under 10 s, with a notice of one line ({cold:.1f} s)",
+        cold < 10.0 and notice.count("\n") == 0,
     )
     verdict(f"import in under twice the time of numpy ({smallearn / numpy:.2f}×)", smallearn < 2.0 * numpy)

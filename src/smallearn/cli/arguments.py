@@ -204,7 +204,12 @@ def add_path(parser: argparse.ArgumentParser, *names: str, folder: bool = False,
 
 def sample_rows(text: str) -> int | str | None:
     """``auto``, ``all`` (None) or a number of rows."""
-    return None if text == "all" else text if text == "auto" else positive_integer(text)
+    if text in ("all", "auto"):
+        return None if text == "all" else text
+    try:
+        return positive_integer(text)
+    except argparse.ArgumentTypeError as error:
+        raise argparse.ArgumentTypeError(f"{error}, auto or all") from None
 
 
 def whole_number(text: str, low: int, high: int) -> int:

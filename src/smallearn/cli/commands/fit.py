@@ -112,8 +112,10 @@ def _selector(arguments: argparse.Namespace, rows: Any, console: Console) -> Any
 def _summary(arguments: argparse.Namespace, rows: Any, model: Any) -> list[str]:
     """Lines about the model, printed after it."""
     label, share = rows.majority
+    folds = model.selection.scores
+    error = f" ± {model.selection.spread:.1%}" if len(folds) > 1 else " on a single fold"
     lines = [
-        f"Accuracy by cross-validation: {model.selection.score:.1%} ± {model.selection.spread:.1%}. Always guessing "
+        f"Accuracy by cross-validation: {model.selection.score:.1%}{error}. Always guessing "
         f"{show(label)}, the most common class: {share:.1%}."
     ]
     unused = budget_sentence(model)
