@@ -1,7 +1,8 @@
 """The race: cross-validation that drops families that fall behind.
 
-All families get a quick look on the first folds. Those left are trained thoroughly on the first folds, and the best few
-of them on all others.
+All families get a quick look on the first folds. Those left are trained on the first folds, and the best few of them on
+the others, until they cannot win any more; on large data these begin again, on more rows of each fold. Where hardly a row
+is misclassified, all that are left after the look are trained thoroughly on every fold.
 """
 
 from collections.abc import Iterator
@@ -27,10 +28,8 @@ AFTER_LOOK, AFTER_FIRST = 8, 4  # families left after the quick look, and after 
 FIRST_ROWS = 150  # least number of rows that the first folds hold out
 MOST_HELD_OUT = 20_000  # held-out rows that a candidate model is scored on
 FEWEST_FOLDS, MORE_FOLDS = 2, 4  # after which a family that is far behind is dropped
-FEW_ERRORS, TELLING_ROWS = (
-    0.01,
-    6_400,
-)  # with a lower error rate only thorough searches on so many rows tell models apart
+FEW_ERRORS = 0.01  # at a lower error rate only thorough searches tell models apart …
+TELLING_ROWS = 6_400  # … on at least so many rows
 OUT, LAG = 2.0, 0.0  # standard errors behind the best family, and behind the best single prototype
 FOLD_STARTS = 3  # starts of the search in each fold
 MORE_STARTS = 6  # prototypes, from which on there are as many starts: with more of them a search gets stuck more easily
@@ -61,7 +60,7 @@ def race(task: Task, families: list[Family], folds: list[Fold], n_jobs: int | No
             most = max(most, TELLING_ROWS)
         if done and not close:
             left = survivors(start.results, left, AFTER_FIRST)
-        if close or most != task.limits.first:  # those left are compared anew, from the first fold on
+        if (close or most != task.limits.first) and not start.stopped:  # those left begin anew, from the first fold on
             heat, done = _Heat(task, folds, most, n_jobs, bar, thorough=close), 0
         while done < len(folds) and not heat.stopped:
             left = left if close else contenders(heat.results, left, done)
