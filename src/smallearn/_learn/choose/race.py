@@ -1,8 +1,8 @@
 """The race: cross-validation that drops families that fall behind.
 
 All families get a quick look on the first folds. Those left are trained on the first folds, and the best few of them on
-the others, until they cannot win any more; on large data these begin again, on more rows of each fold. Where hardly a row
-is misclassified, all that are left after the look are trained thoroughly on every fold.
+the others, until they cannot win any more; on large data these begin again, on more rows of each fold. Where hardly a
+row is misclassified, all that are left after the look are trained thoroughly on every fold.
 """
 
 from collections.abc import Iterator
