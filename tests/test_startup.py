@@ -75,7 +75,7 @@ except AttributeError as problem:
 def test_compiling_is_announced_once_and_a_filled_cache_is_silent(tmp_path, code):
     out, notice = run(code, NUMBA_CACHE_DIR=str(tmp_path))
     assert out == "1.0"
-    assert notice == "smallearn: One-time setup, about 15 s."
+    assert notice == "smallearn: One-time setup, about 10 s."
     assert run(code, NUMBA_CACHE_DIR=str(tmp_path)) == ("1.0", "")
 
 
@@ -102,5 +102,5 @@ def test_fitting_works_where_no_cache_can_be_written(tmp_path, code):
     out, notice = run(code, **environment)
     assert out == "1.0"
     assert notice == (
-        "smallearn: Setup, about 15 s in each process. To do it only once, set NUMBA_CACHE_DIR to a writable folder."
+        "smallearn: Setup, about 10 s in each process. To do it only once, set NUMBA_CACHE_DIR to a writable folder."
     )

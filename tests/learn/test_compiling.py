@@ -15,7 +15,7 @@ def compile_event(function, cache_path):
 
 @pytest.mark.parametrize(
     ("cache_path", "words"),
-    [("/somewhere", "One-time setup, about 15 s."), (None, "set NUMBA_CACHE_DIR to a writable folder.")],
+    [("/somewhere", "One-time setup, about 10 s."), (None, "set NUMBA_CACHE_DIR to a writable folder.")],
 )
 def test_the_first_kernel_is_announced_and_no_other(cache_path, words, capsys):
     notice = _Notice()

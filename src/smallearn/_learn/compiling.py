@@ -48,9 +48,9 @@ class _Notice(event.Listener):
             return
         self.printed = True
         if dispatcher.stats.cache_path is None:
-            line = "Setup, about 15 s in each process. To do it only once, set NUMBA_CACHE_DIR to a writable folder."
+            line = "Setup, about 10 s in each process. To do it only once, set NUMBA_CACHE_DIR to a writable folder."
         else:
-            line = "One-time setup, about 15 s."
+            line = "One-time setup, about 10 s."
         print(f"smallearn: {line}", file=sys.stderr)
 
     def on_end(self, event: Any) -> None:
