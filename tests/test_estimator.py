@@ -363,8 +363,12 @@ def test_the_number_of_threads_does_not_change_the_model_of_many_rows(many, monk
 
 @pytest.mark.parametrize("options", [{"reassign": False}, {"refit_support": False}], ids=str)
 def test_no_sample_is_drawn_where_rows_may_not_move_or_weights_are_not_refitted(many, monkeypatch, options):
-    monkeypatch.setattr("smallearn._learn.data.content.sample", None)
+    drawn = []
+    monkeypatch.setattr("smallearn._learn.data.content.sample", lambda *arguments: drawn.append(arguments))
     SMaLLClassifier(random_state=0, **options).fit(*many)
+    assert not drawn
+    SMaLLClassifier(random_state=0).fit(*many)
+    assert drawn
 
 
 def test_row_and_feature_order_change_nothing_once_the_assignment_is_given(cancer):
