@@ -30,7 +30,7 @@ MOST_HELD_OUT = 20_000  # held-out rows that a candidate model is scored on
 FEWEST_FOLDS, MORE_FOLDS = 2, 4  # after which a family that is far behind is dropped
 FEW_ERRORS = 0.01  # at a lower error rate only thorough searches tell models apart …
 TELLING_ROWS = 6_400  # … on at least so many rows
-OUT, LAG = 2.0, 0.0  # standard errors behind the best family, and behind the best single prototype
+OUT = 2.0  # standard errors behind the best family
 FOLD_STARTS = 3  # starts of the search in each fold
 MORE_STARTS = 6  # prototypes, from which on there are as many starts: with more of them a search gets stuck more easily
 
@@ -233,8 +233,8 @@ def contenders(results: Results, families: list[Family], n_folds: int) -> list[F
             return False
         if single is None or family.n_prototypes == 1:
             return True
-        ahead, error = results.advantage(best[family], single[1])
-        return ahead > -LAG * error
+        ahead, _ = results.advantage(best[family], single[1])
+        return ahead > 0.0
 
     return [family for family in families if may_win(family)]
 

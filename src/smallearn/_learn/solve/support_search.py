@@ -408,9 +408,11 @@ class SupportSearch:
             path = list(self.upward(self.start(starts[0]), most, 2)) or [self.start(starts[0])]
             return {self.size(state): state for state in path}
         thorough = (thorough or len(starts[0].owner) >= MANY_PROTOTYPES) and most <= MOST_THOROUGH
-        grown = [self._grow_and_reassign(self.fixed().start(start), most) for start in starts]
-        polished = grown if thorough else [max(grown, key=self.merit)]
-        full = max((self._fill_and_swap(state, most) for state in polished), key=self.merit)
+        if thorough:
+            full = max((self.descend(start, most) for start in starts), key=self.merit)
+        else:
+            grown = (self._grow_and_reassign(self.fixed().start(start), most) for start in starts)
+            full = self._fill_and_swap(max(grown, key=self.merit), most)
         if thorough and len(full.assignment.owner) >= EASILY_STUCK:
             full = self.reseed(full, most)
         path = [full, *self.downward(full, max(1, least), 1)]
@@ -422,11 +424,11 @@ class SupportSearch:
         if start.one_per_class:
             path = list(self.upward(self.start(start), most, 0)) or [self.start(start)]
             return {self.size(state): state for state in path}
-        full = self._grow_and_reassign(self.fixed().start(start), most)
-        if len(start.owner) < MANY_PROTOTYPES or most > MOST_THOROUGH:
-            full = self.drop_unused(self.grow_to(full, most))
+        if len(start.owner) >= MANY_PROTOTYPES and most <= MOST_THOROUGH:
+            full = self.descend(start, most)
         else:
-            full = self._fill_and_swap(full, most)
+            grown = self._grow_and_reassign(self.fixed().start(start), most)
+            full = self.drop_unused(self.grow_to(grown, most))
         return {self.size(full): full}
 
 
