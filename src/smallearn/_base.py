@@ -171,7 +171,7 @@ class SMaLLBase(ClassifierMixin, BaseEstimator):
         features = data.features
         return Budget(
             limit=limit,
-            pooling=self.budget,
+            pooling="total" if self.budget == "auto" else self.budget,
             costs=check_costs(features, self.feature_costs),
             always_in=tuple(features.positions("always_in", self.always_in)),
             signs=check_monotonic(features, self.monotonic_cst, len(data.problem.classes)),

@@ -21,6 +21,7 @@ from smallearn._learn.choose.scores import Scorer, Scoring
 from smallearn._learn.compiling import notice_of_compiling
 from smallearn._learn.data_parameters import check_positive_class, count_threads
 from smallearn._learn.parameters import check_selection
+from smallearn._learn.solve.objective import Pooling
 from smallearn._run.deadline import Deadline, enforce, present
 from smallearn.model import SMaLLModel
 
@@ -43,7 +44,7 @@ class SMaLLClassifierCV(SMaLLBase):
         makes ``model_.selection.frontier`` the whole frontier.
     n_prototypes : int, list of int or None, default=None
         The numbers of prototypes to try, for the class that owns them (for each class if there are more than two).
-        None: 1, 2, 3, 4 and a third of `max_terms`, as long as each prototype has two terms and ten rows.
+        None: 1, 2, 3, 4 and a third of `max_terms`, up to 8, as long as each prototype has two terms and ten rows.
     alphas : list of float, default=(0.1, 0.01, 0.001, 0.0001)
         Weights of the ridge penalty to try, λ in the paper.
     literals : str or list of str, default=("raw", "both")
@@ -55,9 +56,11 @@ class SMaLLClassifierCV(SMaLLBase):
         As in `SMaLLClassifier`.
     positive_class : label, None or "auto", default="auto"
         With two classes, the one that owns the prototypes. "auto": both are tried. None: the greater label.
-    budget : {"total", "prototype", "shared"}, default="total"
-        How `max_terms` is spent: split freely between the prototypes; in equal shares; or on distinct terms, where a
-        term that several prototypes use counts once.
+    budget : {"auto", "total", "prototype", "shared"}, default="auto"
+        What `max_terms` counts. "total": every weight, split freely between the prototypes. "prototype": every weight,
+        in equal shares. "shared": different terms, so that a term that several classes or prototypes weigh counts once;
+        it is one row of the printed model, with a weight for each of them. "auto": "total" with two classes, "shared"
+        with more.
     feature_costs : array-like or dict from feature to cost, default=None
         As in `SMaLLClassifier`.
     max_cost : float or None, default=None
@@ -167,7 +170,7 @@ class SMaLLClassifierCV(SMaLLBase):
         cut_points=20,
         categorical_features=None,
         positive_class="auto",
-        budget="total",
+        budget="auto",
         feature_costs=None,
         max_cost=None,
         always_in=None,
@@ -290,6 +293,7 @@ class SMaLLClassifierCV(SMaLLBase):
             alphas=self.alphas,
             literals=self._kinds(),
             owners=self._owners(problem.classes.tolist()),
+            poolings=self._poolings(len(problem.classes)),
         )
         task = Task(
             problem=problem,
@@ -328,6 +332,13 @@ class SMaLLClassifierCV(SMaLLBase):
         """The classes to try as owners of the prototypes."""
         auto = isinstance(self.positive_class, str) and self.positive_class == "auto"
         return check_positive_class(None if auto and len(classes) > 2 else self.positive_class, classes)
+
+    def _poolings(self, n_classes: int) -> list[Pooling]:
+        """How families count terms. Where a shared term counts once, families that count every weight keep the budget
+        as well."""
+        if self.budget in ("auto", "shared") and n_classes > 2:
+            return ["shared", "total"]
+        return ["total" if self.budget == "auto" else self.budget]
 
     def _scoring(self) -> Scoring:
         if self.scoring is None or self.scoring in ("accuracy", "neg_log_loss"):

@@ -63,7 +63,7 @@ class Example:
         last = len(self.X) if last is None else last
         Z = np.full((len(self.roles.owner), len(self.X)), np.nan)
         g, H = np.zeros(size), np.zeros((size if bent else 0, size))
-        loss = search_kernels.entries_pass(self.K, self.column, self.begin, self.theta, self.flat, first, last, Z, g, H)
+        loss = search_kernels.entries_pass(self.K, self.column, self.begin, self.theta, self.flat, first, last, Z, g, H, True)
         return loss, Z, g, np.tril(H) + np.tril(H, -1).T if bent else H
 
     def expected(self):

@@ -48,6 +48,7 @@ class SolverRules(Protocol):
 def check_parameters(parameters: dict[str, Any], solvers: Mapping[str, SolverRules]) -> None:
     """The parameters of `SMaLLClassifier`, which may name one of the ``solvers``."""
     check_terms(parameters)
+    check_choice("budget", parameters["budget"], BUDGETS)
     check_choice("literals", parameters["literals"], LITERALS)
     check_positive_integer("n_prototypes", parameters["n_prototypes"])
     if parameters["n_nonzero"] is not None:
@@ -78,7 +79,6 @@ def check_parameters(parameters: dict[str, Any], solvers: Mapping[str, SolverRul
 
 def check_terms(parameters: dict[str, Any]) -> None:
     """The parameters that both estimators have: on terms, budgets and time."""
-    check_choice("budget", parameters["budget"], BUDGETS)
     cuts = parameters["cut_points"]
     if not isinstance(cuts, Mapping) and (not is_integer(cuts) or not 1 <= cuts <= MOST_CUTS):
         raise ParameterError(
@@ -107,6 +107,7 @@ def check_terms(parameters: dict[str, Any]) -> None:
 
 def check_selection(parameters: dict[str, Any]) -> None:
     """The parameters of `SMaLLClassifierCV`."""
+    check_choice("budget", parameters["budget"], ("auto", *BUDGETS))
     check_positive_integer("max_terms", parameters["max_terms"])
     if parameters["min_terms"] is not None:
         check_positive_integer("min_terms", parameters["min_terms"], "; None means half of max_terms")

@@ -21,6 +21,11 @@ from smallearn._learn.kernels import NO_PROTOTYPE, exp_of, log_of
 BLOCK = 256  # rows
 ROUNDING = 1e-9  # values that differ relatively by less are equal: the first counts, in any order of the rows
 LEAST_STEP = 2.0**-14  # of Newton's step, when it is halved
+WITHIN = 64  # entries, from which on the whole Hessian is the last resort
+FARTHEST = 3.0  # change of a weight, up to which the Hessian tells what a shared term gains
+LEAST_PIVOT = 1e-14  # of a Cholesky factor, relative to the diagonal …
+LEAST_COMPLEMENT = 1e-4  # … and of a Schur complement of approximate Hessians
+LEAST_CURVATURE = 1e-8  # along a step: with less, the change of the gradient is rounding
 STEEP = 500.0  # a score beyond this could overflow exp: such blocks are summed relative to the largest score
 
 
@@ -103,9 +108,10 @@ def dot(x, y, n):
 
 
 @compiled
-def entries_pass(K, at, begin, theta, roles, first, last, Z, g, H):
+def entries_pass(K, at, begin, theta, roles, first, last, Z, g, H, across):
     """One pass over the rows ``first … last - 1``: fills their scores ``Z`` (p × m), adds the gradient of the loss to
-    ``g`` and the Hessian to the lower triangle of ``H`` (unless it has no rows), and returns the loss."""
+    ``g`` and the Hessian to the lower triangle of ``H`` (unless it has no rows), and returns the loss. Unless
+    ``across``, the Hessian is that within each prototype alone."""
     p = begin.shape[0] - 1
     bent = H.shape[0] > 0
     x = np.empty((at.shape[0], BLOCK))
@@ -143,7 +149,7 @@ def entries_pass(K, at, begin, theta, roles, first, last, Z, g, H):
                         y[i] = h[i] * x[e, i]
                     for f in range(begin[j], e + 1):
                         H[e, f] += dot(y, x[f], n)
-            for k in range(j if bent else 0):
+            for k in range(j if bent and across else 0):
                 if owner[j] == label and owner[k] == label:
                     continue  # no row has both in its loss
                 for i in range(n):
@@ -157,8 +163,9 @@ def entries_pass(K, at, begin, theta, roles, first, last, Z, g, H):
 
 
 @compiled
-def cholesky(A):
-    """Replace the lower triangle of ``A`` by its Cholesky factor. A pivot that rounding made too small is raised."""
+def cholesky(A, least):
+    """Replace the lower triangle of ``A`` by its Cholesky factor. A pivot below ``least`` times the diagonal, which
+    rounding made too small, is raised to that."""
     n = A.shape[0]
     for e in range(n):
         for f in range(e + 1):
@@ -166,7 +173,7 @@ def cholesky(A):
             for a in range(f):
                 dot -= A[e, a] * A[f, a]
             if e == f:
-                A[e, e] = max(dot, 1e-14 * max(A[e, e], 1e-300)) ** 0.5
+                A[e, e] = max(dot, least * max(A[e, e], 1e-300)) ** 0.5
             else:
                 A[e, f] = dot / A[f, f]
 
@@ -185,6 +192,15 @@ def cholesky_solve(L, v):
         for a in range(e + 1, n):
             dot -= L[a, e] * v[a]
         v[e] = dot / L[e, e]
+
+
+@compiled
+def invert(L, inverse):
+    """Fill ``inverse`` with ``(L Lᵀ)⁻¹``."""
+    inverse[:] = 0.0
+    for e in range(L.shape[0]):
+        inverse[e, e] = 1.0
+        cholesky_solve(L, inverse[e])
 
 
 @compiled
@@ -208,7 +224,7 @@ def bfgs_update(inverse, s, y):
     """Update an approximate inverse Hessian (BFGS), where a step ``s`` changed the gradient by ``y``."""
     size = s.shape[0]
     along = dot(s, y, size)
-    if not along > 0.0:
+    if not along > LEAST_CURVATURE * (dot(s, s, size) * dot(y, y, size)) ** 0.5:
         return
     bent = np.empty(size)
     for e in range(size):
@@ -226,7 +242,8 @@ def fit_entries(K, at, begin, theta, roles, alpha, tol, max_iter, rounds, invers
 
     If ``inverse`` is about the inverse Hessian (``known``), steps are taken with it, and passes are spared the Hessian:
     each step corrects ``inverse`` instead (BFGS). Otherwise, or if steps have to be shortened much, the Hessian is
-    computed, and ``inverse`` filled.
+    computed, and ``inverse`` filled; with many entries first from the Hessian within each prototype, which is corrected
+    in turn.
 
     Changes ``theta`` and ``own`` in place; returns the value and the scores (p × m).
     """
@@ -242,10 +259,11 @@ def fit_entries(K, at, begin, theta, roles, alpha, tol, max_iter, rounds, invers
     decrement = 0.0
     length = 1.0
     steps = 0
+    across = not (known and size >= WITHIN)
     while True:  # one place that calls the pass: each is long when it is inlined
         g[:] = 0.0
         H[:] = 0.0
-        new_value = entries_pass(K, at, begin, trial, roles, 0, K.shape[1], Z, g, H[: 0 if known else size])
+        new_value = entries_pass(K, at, begin, trial, roles, 0, K.shape[1], Z, g, H[: 0 if known else size], across)
         for e in range(size):
             new_value += 0.5 * alpha * trial[e] * trial[e]
         # The value at the present weights is taken as it is, even if it is NaN: then the search ends below.
@@ -279,10 +297,15 @@ def fit_entries(K, at, begin, theta, roles, alpha, tol, max_iter, rounds, invers
         else:
             for e in range(size):
                 theta[e] = trial[e]
+                last_g[e] = g[e]
                 step[e] = g[e]
                 H[e, e] += alpha
-            cholesky(H)
+            cholesky(H, LEAST_PIVOT)
             cholesky_solve(H, step)
+            if not across:
+                invert(H, inverse)
+                known = True
+                across = True  # the next time
         for e in range(size):
             decrement += g[e] * step[e]
         if steps > max_iter or length == 0.0 or not decrement > tol * value:
@@ -296,11 +319,67 @@ def fit_entries(K, at, begin, theta, roles, alpha, tol, max_iter, rounds, invers
         for e in range(size):
             trial[e] = theta[e] - step[e]
     if not known:
-        inverse[:] = 0.0
-        for e in range(size):
-            inverse[e, e] = 1.0
-            cholesky_solve(H, inverse[e])
+        invert(H, inverse)
     return value, Z
+
+
+@compiled
+def at_other_alpha(inverse, rise):
+    """The inverse Hessian ``H⁻¹`` when λ rises by ``rise``: ``(1 + rise H⁻¹)⁻¹ H⁻¹``."""
+    size = inverse.shape[0]
+    L = rise * inverse
+    for e in range(size):
+        L[e, e] += 1.0
+    cholesky(L, LEAST_PIVOT)
+    tilted = inverse.copy()
+    for e in range(size):
+        cholesky_solve(L, tilted[e])
+    return tilted
+
+
+@compiled
+def border(inverse, complement, follow):
+    """The inverse Hessian on the entries of a support and some new ones, which come last. ``complement`` is that on the
+    new ones when the others adapt, ``follow`` (new × old) by how much these do."""
+    p, size = follow.shape
+    full = np.zeros((size + p, size + p))
+    for e in range(size):
+        for f in range(size):
+            full[e, f] = inverse[e, f]
+    for j in range(p):
+        row = full[size + j]
+        for k in range(p):
+            row[size + k] = complement[j, k]
+            for e in range(size):
+                row[e] += complement[j, k] * follow[k, e]
+        for e in range(size):
+            full[e, size + j] = row[e]
+    for j in range(p):
+        for e in range(size):
+            for f in range(size):
+                full[e, f] += follow[j, e] * full[size + j, f]
+    return full
+
+
+@compiled
+def losses_without(theta, inverse, column, columns):
+    """By how much the objective is expected to rise without each of some columns, in all prototypes, when the other
+    weights adapt: ``θᵀ [H⁻¹]⁻¹ θ / 2`` over its entries."""
+    losses = np.zeros(columns.shape[0])
+    for a in range(columns.shape[0]):
+        entries = np.flatnonzero(column == columns[a])
+        size = entries.shape[0]
+        L = np.empty((size, size))
+        v = np.empty(size)
+        for e in range(size):
+            v[e] = theta[entries[e]]
+            for f in range(size):
+                L[e, f] = inverse[entries[e], entries[f]]
+        cholesky(L, LEAST_PIVOT)
+        cholesky_solve(L, v)
+        for e in range(size):
+            losses[a] += 0.5 * v[e] * theta[entries[e]]
+    return losses
 
 
 @compiled
@@ -547,6 +626,76 @@ def joint_gains(K, at, begin, PI, roles, inverse, G, H, alpha, best, slot):
             step[a, e] *= -step[a, size]
     order = np.empty(n_best, dtype=np.int64)
     return gain, step, order[: rank(gain, n_best, order)]
+
+
+@compiled
+def shared_gains(K, at, begin, PI, roles, inverse, G, alpha, best, slot):
+    """As `joint_gains` for columns ``best`` that all prototypes get at once: ``gᵀ S⁻¹ g / 2``, where ``S`` (p × p) is
+    the Schur complement of the present entries in the Hessian.
+
+    Returns the gains, the Newton step for each (in the entries of the support, then in the new ones), ``S⁻¹``, by how
+    much the weights of the support follow those of the new entries, and the order from the largest gain.
+    """
+    p, m = PI.shape
+    size = at.shape[0]
+    n_best = best.shape[0]
+    x = np.empty((size, BLOCK))
+    trial = np.empty((n_best, BLOCK))
+    h = np.empty(BLOCK)
+    y = np.empty(BLOCK)
+    cross = np.zeros((n_best, p, size))
+    S = np.zeros((n_best, p, p))
+    for b in range(0, m, BLOCK):
+        n = min(BLOCK, m - b)
+        weight = roles[2][b : b + n]
+        copy_block(K, at, b, n, x)
+        copy_block(K, slot, b, n, trial)
+        for j in range(p):
+            mine = PI[j, b : b + n]
+            for k in range(j + 1):
+                other = PI[k, b : b + n]
+                for i in range(n):
+                    h[i] = weight[i] * mine[i] * (1.0 - mine[i] if k == j else -other[i])
+                for a in range(n_best):
+                    for i in range(n):
+                        y[i] = h[i] * trial[a, i]
+                    S[a, j, k] += dot(y, trial[a], n)
+                    for e in range(begin[k], begin[k + 1]):
+                        cross[a, j, e] += dot(y, x[e], n)
+                    for e in range(begin[j], begin[j + 1] if k < j else begin[j]):
+                        cross[a, k, e] += dot(y, x[e], n)
+    gain = np.zeros(n_best)
+    step = np.zeros((n_best, size + p))
+    follow = np.zeros((n_best, p, size))
+    for a in range(n_best):
+        for j in range(p):
+            for e in range(size):
+                follow[a, j, e] = -dot(inverse[e], cross[a, j], size)
+            S[a, j, j] += alpha
+            for k in range(j + 1):
+                S[a, j, k] += dot(follow[a, k], cross[a, j], size)
+        cholesky(S[a], LEAST_COMPLEMENT)
+        new = step[a, size:]
+        for j in range(p):
+            new[j] = -G[j, best[a]]
+        cholesky_solve(S[a], new)
+        longest = 0.0
+        for j in range(p):
+            longest = max(longest, abs(new[j]))
+            gain[a] -= 0.5 * new[j] * G[j, best[a]]
+        length = min(1.0, FARTHEST / longest) if longest > 0.0 else 1.0
+        gain[a] *= length * (2.0 - length)
+        for j in range(p):
+            new[j] *= length
+            for e in range(size):
+                step[a, e] += new[j] * follow[a, j, e]
+        complement = np.zeros((p, p))
+        for j in range(p):
+            complement[j, j] = 1.0
+            cholesky_solve(S[a], complement[j])
+        S[a] = complement
+    order = np.empty(n_best, dtype=np.int64)
+    return gain, step, S, follow, order[: rank(gain, n_best, order)]
 
 
 # --- k-means ---------------------------------------------------------------------------------------------------------

@@ -20,6 +20,7 @@ from smallearn._learn.data.literals import ABOVE, AT_MOST, RAW
 from smallearn._learn.data.problem import Problem
 from smallearn._learn.solve import starts
 from smallearn._learn.solve.budgets import Budget
+from smallearn._learn.solve.objective import Pooling
 from smallearn._learn.solve.support_search import SupportSearch
 from smallearn._learn.solve.support_state import ColumnCache, State
 from smallearn._run.deadline import NEVER, Deadline
@@ -27,18 +28,21 @@ from smallearn._run.deadline import NEVER, Deadline
 ROWS_EACH = 10  # rows of a class for each of its prototypes, unless the user says how many prototypes to try
 FEW_ROWS, ROWS_PER_TERM, ROWS_PER_CLASS = 1600, 16, 200  # at least so many are trained on in a fold, if there are more
 SEARCHED_ROWS = 8000  # … and when the chosen model is searched for
+MOST_PROTOTYPES = 8  # to try, unless the user says how many
+MOST_SHARING = 24  # … for all classes, if they share their terms
 NEIGHBOURS = 2  # values of λ that share a search
 
 
 @dataclass(frozen=True)
 class Family:
     """``owner`` is the code of the class that owns the prototypes; None: every class does. ``alphas`` are neighbouring
-    values of λ: the search is run at one of them."""
+    values of λ: the search is run at one of them. ``pooling`` is how terms are counted."""
 
     literals: str
     n_prototypes: int
     owner: int | None
     alphas: tuple[float, ...]
+    pooling: Pooling = "total"
 
 
 class CandidateModel(NamedTuple):
@@ -127,11 +131,12 @@ class Task:
         return SupportSearch(rows, penalty, _allowed(terms.kind, family.literals, rows.n_columns), columns=columns)
 
     def family_budget(self, family: Family) -> Budget:
-        """The budget; if it counts by prototype, each prototype gets an equal share of the terms."""
-        if self.budget.costs is not None or self.budget.pooling != "prototype":
-            return self.budget
+        """The budget, counted as the family does; if by prototype, each gets an equal share of the terms."""
+        budget = replace(self.budget, pooling=family.pooling)
+        if budget.costs is not None or budget.pooling != "prototype":
+            return budget
         owners = len(self.problem.classes) if family.owner is None else 1
-        return replace(self.budget, limit=max(1, self.max_terms // (family.n_prototypes * owners)))
+        return replace(budget, limit=max(1, self.max_terms // (family.n_prototypes * owners)))
 
     def counts(self, family: Family, code: np.ndarray) -> dict[int, int]:
         """The number of prototypes of each class that owns any: no more than the class has rows."""
@@ -147,30 +152,42 @@ def list_families(
     alphas: Sequence[float],
     literals: Sequence[str],
     owners: Sequence[int] | Sequence[None],
+    poolings: Sequence[Pooling] = ("total",),
 ) -> list[Family]:
     """Every combination to compare. ``n_prototypes=None`` tries the numbers of `_default_prototypes`, which leave each
     prototype two terms and ten rows."""
-    tried = _default_prototypes(problem, max_terms) if n_prototypes is None else sorted({int(p) for p in n_prototypes})
+    tried = {
+        pooling: _default_prototypes(problem, max_terms, pooling)
+        if n_prototypes is None
+        else sorted({int(p) for p in n_prototypes})
+        for pooling in poolings
+    }
     kinds = list(dict.fromkeys(literals))
     if not problem.candidates.cuts_more_than_once():  # a literal is then as good as the feature
         kinds = kinds[:1]
     ordered = sorted({float(alpha) for alpha in alphas}, reverse=True)
     neighbours = [tuple(ordered[at : at + NEIGHBOURS]) for at in range(0, len(ordered), NEIGHBOURS)]
     return [
-        Family(literals=kind, n_prototypes=p, owner=owner, alphas=near)
-        for p in tried
+        Family(literals=kind, n_prototypes=p, owner=owner, alphas=near, pooling=pooling)
+        for pooling in poolings
+        for p in tried[pooling]
         for near in neighbours
         for kind in kinds
         for owner in (owners[:1] if p == 1 else owners)  # with one prototype, either owner gives the same model
     ]
 
 
-def _default_prototypes(problem: Problem, max_terms: int) -> list[int]:
-    """1, and of 2, 3, 4 and ``max_terms // 3`` every number that leaves each prototype two terms and ten rows."""
+def _default_prototypes(problem: Problem, max_terms: int, pooling: Pooling) -> list[int]:
+    """1, and of 2, 3, 4 and ``max_terms // 3``, up to 8, every number that leaves each prototype two terms and ten
+    rows. Where all classes share their terms, 2 and 3, as long as there are not too many prototypes in all."""
     n_classes = len(problem.classes)
-    share = max_terms // n_classes if n_classes > 2 else max_terms
     rows = int(np.bincount(problem.code, weights=row_counts(problem.sample_weight)).min()) // ROWS_EACH
-    return sorted({1, *(p for p in (2, 3, 4, max_terms // 3) if 1 < p <= min((share + 1) // 2, rows))})
+    numbers, most = (2, 3, 4, min(MOST_PROTOTYPES, max_terms // 3)), (max_terms + 1) // 2
+    if n_classes > 2 and pooling == "shared":
+        numbers, most = (2, 3), min(most, MOST_SHARING // n_classes)
+    elif n_classes > 2:
+        most = (max_terms // n_classes + 1) // 2
+    return sorted({1, *(p for p in numbers if p <= min(most, rows))})
 
 
 def _allowed(kind: Sequence[str], literals: str, n_columns: int) -> np.ndarray:
@@ -236,5 +253,5 @@ def _at_each_alpha(search: SupportSearch, family: Family, path: dict[int, State]
     for alpha in family.alphas:
         if alpha != first:
             neighbour = search.with_penalty(replace(search.penalty, alpha=alpha))
-            models.update({(alpha, size): neighbour.refit(state) for size, state in path.items()})
+            models.update({(alpha, size): neighbour.refit(state, first) for size, state in path.items()})
     return models

@@ -18,7 +18,7 @@ from smallearn._learn.choose.results import Results
 from smallearn._learn.choose.scores import FoldScore, score_fold
 from smallearn._learn.data.content import counts_rows
 from smallearn._learn.data.problem import Problem
-from smallearn._learn.solve.support_search import MANY_PROTOTYPES
+from smallearn._learn.solve.support_search import MANY_PROTOTYPES, MOST_THOROUGH
 from smallearn._learn.solve.support_state import ColumnCache, weighted_sums
 from smallearn._run.deadline import enforce, present
 from smallearn._run.progress import Bar
@@ -162,7 +162,7 @@ class _Track:
         if look:
             models = look_at_family(task, training, family)
         else:
-            models = train_family(task, training, family, _starts(family), thorough=self._thorough)
+            models = train_family(task, training, family, _starts(family, task.max_terms), thorough=self._thorough)
         scores = {}
         for (alpha, n_terms), state in models.items():
             Z = weighted_sums(self._columns, state)
@@ -246,5 +246,6 @@ def _planned(n_families: int, first: int, n_folds: int) -> int:
     return n_families * first + min(n_families, AFTER_FIRST + AFTER_FIRST // 2) * n_folds
 
 
-def _starts(family: Family) -> int:
-    return family.n_prototypes if family.n_prototypes >= MORE_STARTS else FOLD_STARTS
+def _starts(family: Family, max_terms: int) -> int:
+    many = family.n_prototypes >= MORE_STARTS and max_terms <= MOST_THOROUGH
+    return family.n_prototypes if many else FOLD_STARTS

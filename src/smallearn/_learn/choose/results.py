@@ -231,5 +231,6 @@ def parameters_of(task: Task, candidate: CandidateModel) -> dict[str, Any]:
         "n_prototypes": candidate.family.n_prototypes,
         "alpha": candidate.alpha,
         "literals": candidate.family.literals,
+        "budget": candidate.family.pooling,
         "positive_class": None if owner is None else task.problem.classes.tolist()[owner],
     }

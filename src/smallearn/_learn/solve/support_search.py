@@ -20,6 +20,7 @@ from smallearn._learn.solve import geometry
 from smallearn._learn.solve.objective import Penalty
 from smallearn._learn.solve.scoring import blend
 from smallearn._learn.solve.support_state import (
+    MANY_ENTRIES,
     PRECISE,
     REASSIGNMENTS,
     ROUGH,
@@ -33,6 +34,8 @@ from smallearn._run.deadline import present
 from smallearn.model._decision import class_scores
 
 SHORTLIST = 12  # candidate terms whose gain is computed with the present weights free to change
+FEWEST_JOINT = 3  # the same, of terms that all prototypes share, where there are many prototypes …
+MOST_JOINT_WORK = 4_000_000  # … and about this many multiplications
 SWAPS = "the swaps of terms"  # what is cut short when time is up
 SMALL = 24  # terms, up to which models of every size are found
 REMOVALS = 4  # the least useful terms, which are tried for a swap
@@ -40,7 +43,7 @@ LEAST_FALL = 1e-4  # a swap must lower the objective by this share of it
 MOST_REFITS = 20  # rounds of moving rows and refitting
 MANY_PROTOTYPES = 4  # from which on only swaps show what a start is worth
 EASILY_STUCK = 3  # from this number of prototypes on, each is tried from new rows
-MOST_THOROUGH = 48  # terms, up to which a search may be thorough: with more, swaps do as well
+MOST_THOROUGH = SMALL  # terms, up to which a search may be thorough: with more, swaps do as well
 LEAST_RISE = 1e-3  # in merit, for a prototype that was started again to stay
 WORTH_SWAPS = 0.02  # in merit: a restarted model that is further behind before its swaps is dropped
 
@@ -52,12 +55,14 @@ class Addition(NamedTuple):
     """A term that may be added: its expected gain, the prototype (None: all of them, which share it) and the column.
 
     ``step`` is by how much the weights are expected to change: those of the support, then that of the new term.
+    ``curvature`` is what `State.with_shared` needs to know, if the term is shared.
     """
 
     gain: float
     prototype: int | None
     column: int
     step: np.ndarray = NO_STEP
+    curvature: tuple[np.ndarray, ...] = ()
 
 
 class SupportSearch:
@@ -107,9 +112,12 @@ class SupportSearch:
         prototype, column = np.nonzero(support)
         return self._fit(assignment, Entries(prototype=prototype, column=column, theta=W[prototype, column]))
 
-    def refit(self, state: State) -> State:
-        """The same support under this search's penalty; rows may move."""
-        return self._fit(state.assignment, state.entries, state.inverse_hessian)
+    def refit(self, state: State, alpha: float | None = None) -> State:
+        """The same support under this search's penalty; rows may move. ``alpha`` is the λ of the state, if another."""
+        inverse = state.inverse_hessian
+        if alpha is not None and len(inverse) >= MANY_ENTRIES:
+            inverse = search_kernels.at_other_alpha(inverse, self.penalty.alpha - alpha)
+        return self._fit(state.assignment, state.entries, inverse)
 
     def refit_at(self, assignment: Assignment, entries: Entries) -> State:
         """The best weights of a support, at an assignment; rows may move."""
@@ -171,8 +179,7 @@ class SupportSearch:
             max(SHORTLIST, 2 * count) if count > 1 else SHORTLIST,
         )
         if self._shared:
-            pairs = zip(gain.tolist(), best.tolist(), strict=True)
-            return [Addition(gain=value, prototype=None, column=l) for value, l in pairs][:count]
+            return self._shared_additions(state, PI, G, best, gain)[:count]
         size = len(state.theta)
         slots = self.columns.slots(np.concatenate([state.column, best % d]))
         gain, step, order = search_kernels.joint_gains(
@@ -193,6 +200,41 @@ class SupportSearch:
             for a in order[:count].tolist()
         ]
 
+    def _shared_additions(
+        self, state: State, PI: np.ndarray, G: np.ndarray, best: np.ndarray, gain: np.ndarray
+    ) -> list[Addition]:
+        """The additions of columns ``best``, by the gain when the present weights change with them, best first."""
+        p, size = len(PI), len(state.theta)
+        used = np.isin(best, state.column)  # by some of the prototypes
+        work = p * p * (size // p + 1) * PI.shape[1]
+        new = best[~used][: max(FEWEST_JOINT, MOST_JOINT_WORK // work)]
+        slots = self.columns.slots(np.concatenate([state.column, new]))
+        gains, step, complement, follow, order = search_kernels.shared_gains(
+            self.columns.K,
+            slots[:size],
+            state.begin(),
+            PI,
+            self.labels.flat(*state.assignment),
+            state.inverse_hessian,
+            G,
+            self.penalty.alpha,
+            new,
+            slots[size:],
+        )
+        joint = [
+            Addition(
+                gain=float(gains[a]),
+                prototype=None,
+                column=int(new[a]),
+                step=step[a],
+                curvature=(complement[a], follow[a]),
+            )
+            for a in order.tolist()
+        ]
+        pairs = zip(gain[used].tolist(), best[used].tolist(), strict=True)
+        partly = [Addition(gain=value, prototype=None, column=l) for value, l in pairs]
+        return sorted(joint + partly, key=lambda addition: -addition.gain)
+
     def single_gains(self, state: State) -> np.ndarray:
         """The expected gain of each entry alone, ``g²/2(h + λ)``, p × d."""
         _, G, H = self._slopes(state)
@@ -200,13 +242,13 @@ class SupportSearch:
 
     def cheapest(self, state: State) -> list[np.ndarray]:
         """The terms that may be dropped, each as a list of entries, by the expected loss ``w²/2[H⁻¹]``, least first."""
-        cost = 0.5 * state.theta**2 / np.diagonal(state.inverse_hessian)
         free = np.flatnonzero(self._free[state.column])
         if not self._shared:
+            cost = 0.5 * state.theta**2 / np.diagonal(state.inverse_hessian)
             return [free[[e]] for e in np.argsort(cost[free], kind="stable")]
         columns = np.unique(state.column[free])
-        total = [cost[state.column == l].sum() for l in columns]
-        return [np.flatnonzero(state.column == columns[a]) for a in np.argsort(total, kind="stable")]
+        losses = search_kernels.losses_without(state.theta, state.inverse_hessian, state.column, columns)
+        return [np.flatnonzero(state.column == columns[a]) for a in np.argsort(losses, kind="stable")]
 
     def _slopes(self, state: State) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The probability of each prototype in the loss of each row (p × m), and gradient and curvature of the loss in
@@ -232,7 +274,9 @@ class SupportSearch:
 
     def add(self, state: State, addition: Addition) -> State:
         """One more entry, or one for each prototype that does not have the column."""
-        entries, (_, prototype, column, step) = state.entries, addition
+        entries, (_, prototype, column, step, curvature) = state.entries, addition
+        if curvature:
+            return self._fit(state.assignment, *state.with_shared(column, step, *curvature))
         if prototype is None:
             having = state.prototype[state.column == column]
             missing = np.setdiff1d(np.arange(len(state.assignment.owner)), having)
@@ -243,15 +287,20 @@ class SupportSearch:
         """Without some entries; the others start from the minimum of the quadratic model."""
         return self._fit(state.assignment, *state.without(entries), precision)
 
-    def grow(self, state: State, count: int = 1) -> State | None:
-        """With the ``count`` most promising additions, as far as the budget allows; None if there is none."""
+    def grow(self, state: State, count: int = 1, apart: bool = False) -> State | None:
+        """With the ``count`` most promising additions, as far as the budget allows; None if there is none.
+
+        If they are to be ``apart``, each prototype gets one at most.
+        """
         best = self.shortlist(state, count)
         if not best:
             return None
+        if apart:
+            best = list({addition.prototype: addition for addition in reversed(best)}.values())[::-1]
         if len(best) == 1 or self._shared:
             return self.add(state, best[0])
         entries, (price, left) = state.entries, self._room(state)
-        for _, j, l, _ in best:
+        for _, j, l, *_ in best:
             if price[l] <= left[j]:
                 entries = entries.with_column(np.array([j]), l)
                 left[j if self._by_prototype else slice(None)] -= price[l]
@@ -268,7 +317,7 @@ class SupportSearch:
             need = without.value - state.value
             dropped = {(int(state.prototype[e]), int(state.column[e])) for e in entries}
             for addition in self.shortlist(without, tries):
-                gain, j, l, _ = addition
+                gain, j, l, *_ = addition
                 same = l == state.column[entries[0]] if j is None else (j, l) in dropped
                 if same or gain < 0.5 * need:
                     continue
@@ -362,9 +411,12 @@ class SupportSearch:
 
     def upward(self, state: State, size: int, removals: int) -> Iterator[State]:
         """Term by term up to ``size`` or what the budget pays for, polished at each step. Above `SMALL` terms in larger
-        steps (see `step_at`)."""
-        while self.size(state) < size:
-            grown = self.grow(state, min(size, next_above(self.size(state))) - self.size(state))
+        steps (see `step_at`); while rows stay where they are, half of the prototypes then grow at once."""
+        by_one = self.moving or self._shared or size <= SMALL
+        while (present := self.size(state)) < size:
+            together = 1 if by_one else len(state.assignment.owner) // 2
+            step = next_above(present) - present
+            grown = self.grow(state, min(size - present, max(step, together)), apart=step < together)
             if grown is None or self.size(grown) <= self.size(state):
                 return
             state = self.polish(grown, removals) if removals else grown

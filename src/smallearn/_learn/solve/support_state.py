@@ -88,6 +88,23 @@ class State:
         inverse[:size, :size] += self.inverse_hessian
         return entries, inverse[np.ix_(order, order)]
 
+    def with_shared(
+        self, column: int, step: np.ndarray, complement: np.ndarray, follow: np.ndarray
+    ) -> tuple[Entries, np.ndarray]:
+        """As `with_entry`, with one more entry for each prototype: ``complement`` is the inverse of the Schur complement
+        (p × p), ``follow`` by how much the present weights follow those of the new entries (p × entries)."""
+        p, size = len(complement), len(self.theta)
+        prototype = np.concatenate([self.prototype, np.arange(p)])
+        order = prototype.argsort(kind="stable")
+        entries = Entries(
+            prototype=prototype[order],
+            column=np.concatenate([self.column, np.full(p, column)])[order],
+            theta=(np.concatenate([self.theta, np.zeros(p)]) + step)[order],
+        )
+        if size + p < MANY_ENTRIES:
+            return entries, self.inverse_hessian
+        return entries, search_kernels.border(self.inverse_hessian, complement, follow)[np.ix_(order, order)]
+
     def without(self, dropped: np.ndarray) -> tuple[Entries, np.ndarray]:
         """Without some entries, at the minimum of the quadratic model; also returns the inverse Hessian of that."""
         inverse, theta = self.inverse_hessian, self.theta
