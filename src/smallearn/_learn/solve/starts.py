@@ -16,6 +16,7 @@ from smallearn._learn.solve import assignment as assignments
 from smallearn._learn.solve.objective import Penalty
 from smallearn._learn.solve.support_search import SupportSearch
 from smallearn._learn.solve.support_state import ColumnCache
+from smallearn._run.deadline import present
 
 POOL = 4  # starts proposed for each one that is kept
 TRIAL_TERMS = 2  # terms for each prototype when starts are compared
@@ -91,17 +92,22 @@ def screen(
     n_init: int,
     columns: ColumnCache | None = None,
 ) -> list[Assignment]:
-    """The ``n_init`` starts with the lowest objective after a few terms are added and a few rows moved."""
+    """The ``n_init`` starts with the lowest objective after a few terms are added and a few rows moved.
+
+    When time is up, the best of those compared so far; if there are none, the first.
+    """
     if len(proposed) <= n_init:
         return proposed
     search = SupportSearch(rows, penalty, columns=columns)
     fixed = search.fixed()
     reached = []
     for start in proposed:
+        if present().stops("the comparison of starts"):
+            break
         empty = fixed.start(assignments.drop_empty(start)[0])
         reached.append(search.reassign(fixed.grow_to(empty, TRIAL_TERMS * len(start.owner))).value)
     order = np.argsort(np.round(reached, 9), kind="stable")  # so that ties are ties
-    return [proposed[a] for a in order[:n_init]]
+    return [proposed[a] for a in order[:n_init]] or proposed[:1]
 
 
 def _informative_columns(

@@ -262,8 +262,11 @@ class SupportSearch:
         return self.drop(state, np.concatenate(self.cheapest(state)[:count]))
 
     def swap(self, state: State, removals: int, tries: int = 1) -> State | None:
-        """The first exchange of one of the ``removals`` cheapest terms for another that lowers the objective."""
+        """The first exchange of one of the ``removals`` cheapest terms for another that lowers the objective; None if
+        there is none, or if time is up before one is found."""
         for entries in self.cheapest(state)[:removals]:
+            if present().stops(SWAPS):
+                break
             without = self.drop(state, entries, ROUGH)
             need = without.value - state.value
             dropped = {(int(state.prototype[e]), int(state.column[e])) for e in entries}
@@ -280,8 +283,6 @@ class SupportSearch:
     def polish(self, state: State, removals: int, tries: int = 1, most: int = 50) -> State:
         """Swap until no swap among the ``removals`` cheapest terms helps, or time is up."""
         for _ in range(most):
-            if present().stops(SWAPS):
-                break
             better = self.swap(state, removals, tries)
             if better is None:
                 break
