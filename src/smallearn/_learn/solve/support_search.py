@@ -7,6 +7,7 @@ every support.
 
 from collections import deque
 from collections.abc import Iterator
+from copy import copy
 from typing import NamedTuple
 
 import numpy as np
@@ -86,7 +87,9 @@ class SupportSearch:
 
     def fixed(self) -> "SupportSearch":
         """The same search with every row kept where it is."""
-        return SupportSearch(self.rows, self.penalty, self.allowed, moving=False, columns=self.columns)
+        search = copy(self)
+        search.moving = False
+        return search
 
     def with_penalty(self, penalty: Penalty) -> "SupportSearch":
         """The same search under another penalty."""
@@ -127,8 +130,8 @@ class SupportSearch:
 
     def size(self, state: State) -> int:
         """The number of terms, without those always in; shared terms count once."""
-        column = state.column[self._free[state.column]]
-        return len(np.unique(column)) if self._shared else len(column)
+        free = self._free[state.column]
+        return len(np.unique(state.column[free])) if self._shared else int(np.count_nonzero(free))
 
     def _fit(
         self,
@@ -178,7 +181,7 @@ class SupportSearch:
         gain, step, order = search_kernels.joint_gains(
             self.columns.K,
             slots[:size],
-            state.begin(),
+            state.begin,
             PI,
             self.labels.flat(*state.assignment),
             state.inverse_hessian,
@@ -203,7 +206,7 @@ class SupportSearch:
         cost = 0.5 * state.theta**2 / np.diagonal(state.inverse_hessian)
         free = np.flatnonzero(self._free[state.column])
         if not self._shared:
-            return [free[[e]] for e in np.argsort(cost[free], kind="stable")]
+            return list(free[cost[free].argsort(kind="stable")][:, None])
         columns = np.unique(state.column[free])
         total = [cost[state.column == l].sum() for l in columns]
         return [np.flatnonzero(state.column == columns[a]) for a in np.argsort(total, kind="stable")]
@@ -305,6 +308,8 @@ class SupportSearch:
         rows = state.assignment.sizes()
         terms = np.bincount(state.prototype[self._free[state.column]], minlength=len(owner))
         useful = (rows > 0) & (terms > 0)
+        if useful.all():
+            return state
         for label in np.unique(owner):  # each class keeps at least one: the one with most rows
             mine = np.flatnonzero(owner == label)
             if not useful[mine].any():
