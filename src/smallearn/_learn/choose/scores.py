@@ -66,7 +66,7 @@ def score_fold(scoring: Scoring, decision: np.ndarray, held_out: Problem, n_rows
     weight, class_weight = held_out.sample_weight / held_out.sample_weight.sum(), by_class / by_class.sum()
     correct = right(decision, held_out.code)
     if scoring is None:  # the deciding score follows class_weight, as training does
-        each = blend(decision, held_out.code)
+        each = blend(correct, decision, held_out.code)
         return FoldScore(
             reported=_mean(weight, correct),
             deciding=_mean(class_weight, each),

@@ -4,7 +4,8 @@ k-means sees neither the labels nor which features matter. Cutting the owning cl
 matters gives better starts where a single feature separates the groups. Random starts add what neither finds.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from itertools import islice
 
 import numpy as np
 
@@ -69,16 +70,23 @@ def propose(
         proposed += [_split(rows, problem, counts, column) for column in columns]
     if "random" in kinds or not proposed:
         proposed += [_random(rows, counts, rng) for _ in range(each)]
-    return _different(proposed)
+    return different(proposed)
 
 
 def by_kmeans(problem: Problem, counts: dict[int, int], count: int, rng: np.random.RandomState) -> list[Assignment]:
     """The different results of ``count`` runs of k-means."""
+    return different(list(islice(kmeans_runs(problem, counts, rng), count)))
+
+
+def kmeans_runs(problem: Problem, counts: dict[int, int], rng: np.random.RandomState) -> Iterator[Assignment]:
+    """The results of one run of k-means after the other, without end."""
     centred = problem.centred_rows()
-    return _different([assignments.by_kmeans(centred, counts, problem.sample_weight, rng) for _ in range(count)])
+    while True:
+        yield assignments.by_kmeans(centred, counts, problem.sample_weight, rng)
 
 
-def _different(proposed: list[Assignment]) -> list[Assignment]:
+def different(proposed: list[Assignment]) -> list[Assignment]:
+    """Without those that occurred before."""
     unique: dict[bytes, Assignment] = {}
     for start in proposed:
         unique.setdefault(start.own.tobytes(), start)

@@ -19,7 +19,7 @@ from smallearn._learn.kernels import NO_PROTOTYPE
 from smallearn._learn.solve import assignment as assignments
 from smallearn._learn.solve import geometry
 from smallearn._learn.solve.objective import Penalty
-from smallearn._learn.solve.scoring import blend
+from smallearn._learn.solve.scoring import blend, right
 from smallearn._learn.solve.support_state import (
     PRECISE,
     REASSIGNMENTS,
@@ -84,6 +84,7 @@ class SupportSearch:
         self._kinds = rows.kinds(self._usable)
         self._shared = penalty.pooling == "shared"
         self._by_prototype = penalty.pooling == "prototype"
+        self._last: tuple[Assignment, int, State] | None = None
 
     def fixed(self) -> "SupportSearch":
         """The same search with every row kept where it is."""
@@ -328,7 +329,8 @@ class SupportSearch:
         """How well the model classifies the rows by the greatest score, which is how it is used: the objective, which
         sums over prototypes, favours few of them on noisy labels. Rounded, so that ties are ties."""
         decision = class_scores(state.Z.T, state.assignment.owner, self.labels.roles(state.assignment).n_classes)
-        return round(float(np.sum(self.labels.weight * blend(decision, self.labels.code))), 9)
+        each = blend(right(decision, self.labels.code), decision, self.labels.code)
+        return round(float(np.sum(self.labels.weight * each)), 9)
 
     def reseed(self, state: State, size: int) -> State:
         """Start each prototype again from other rows, one after the other, where that makes a better model."""
@@ -395,7 +397,16 @@ class SupportSearch:
 
     def descend(self, assignment: Assignment, size: int) -> State:
         """From an assignment: grow while rows stay where they are, then let them move, and swap."""
-        return self._fill_and_swap(self._grow_and_reassign(self.fixed().start(assignment), size), size)
+        return self._fill_and_swap(self._from_start(assignment, size), size)
+
+    def _from_start(self, assignment: Assignment, size: int) -> State:
+        """From an assignment: grow while rows stay where they are, then let them move.
+
+        The last result is kept: a search begins with the start that the quick look before it was at.
+        """
+        if self._last is None or self._last[0] is not assignment or self._last[1] != size:
+            self._last = assignment, size, self._grow_and_reassign(self.fixed().start(assignment), size)
+        return self._last[2]
 
     def _grow_and_reassign(self, state: State, size: int) -> State:
         return self.drop_unused(self.reassign(self.fixed().grow_to(state, size)))
@@ -417,7 +428,7 @@ class SupportSearch:
         if thorough:
             full = max((self.descend(start, most) for start in starts), key=self.merit)
         else:
-            grown = (self._grow_and_reassign(self.fixed().start(start), most) for start in starts)
+            grown = (self._from_start(start, most) for start in starts)
             full = self._fill_and_swap(max(grown, key=self.merit), most)
         if thorough and len(full.assignment.owner) >= EASILY_STUCK:
             full = self.reseed(full, most)
@@ -433,8 +444,7 @@ class SupportSearch:
         if len(start.owner) >= MANY_PROTOTYPES and most <= MOST_THOROUGH:
             full = self.descend(start, most)
         else:
-            grown = self._grow_and_reassign(self.fixed().start(start), most)
-            full = self.drop_unused(self.grow_to(grown, most))
+            full = self.drop_unused(self.grow_to(self._from_start(start, most), most))
         return {self.size(full): full}
 
 
