@@ -183,7 +183,7 @@ def fit(
             inverse,
             known,
         )
-        entries = entries._replace(theta=theta)
+        entries = Entries(prototype=entries.prototype, column=entries.column, theta=theta)
         if not penalty.signed:
             break
         signed = penalty.sign[entries.column] * theta
