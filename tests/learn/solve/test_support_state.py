@@ -26,7 +26,9 @@ def random_state(seed, size, p=3):
     B = rng.normal(size=(size + 1, size + 4))
     A = B @ B.T + np.eye(size + 1)
     assignment = Assignment(own=np.zeros(1, dtype=np.int64), owner=np.zeros(p, dtype=np.int64))
-    state = State(assignment, entries, begin_of(entries.prototype, p), 1.0, np.zeros((p, 1)), np.linalg.inv(A[:-1, :-1]))
+    state = State(
+        assignment, entries, begin_of(entries.prototype, p), 1.0, np.zeros((p, 1)), np.linalg.inv(A[:-1, :-1])
+    )
     return state, A, rng
 
 

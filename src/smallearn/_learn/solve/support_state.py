@@ -164,7 +164,8 @@ def fit(
     ``inverse_hessian`` saves most of the work.
     """
     while True:
-        own, theta, at = assignment.own.copy(), entries.theta.copy(), columns.slots(entries.column)
+        own = assignment.own.copy() if rounds else assignment.own  # rows move in place
+        theta, at = entries.theta.copy(), columns.slots(entries.column)
         size, begin = len(theta), begin_of(entries.prototype, len(assignment.owner))
         known = False
         inverse = np.empty((size, size))
@@ -194,7 +195,7 @@ def fit(
         else:
             assignment, rounds = Assignment(own=own, owner=assignment.owner), rounds - 1
     return State(
-        assignment=Assignment(own=own, owner=assignment.owner),
+        assignment=Assignment(own=own, owner=assignment.owner) if rounds else assignment,
         entries=entries,
         begin=begin,
         value=value,
