@@ -61,13 +61,17 @@ def test_with_more_time_the_model_and_its_bound_are_never_worse(monkeypatch, can
 @pytest.mark.parametrize(
     ("parameters", "cut"),
     [
-        ({"n_prototypes": 1}, []),
-        ({"n_prototypes": 1, "certify": True}, ["the proof"]),
-        ({"n_prototypes": 1, "local_search": True}, ["the swaps of terms"]),
-        ({"n_prototypes": 2}, ["the reassignment of rows"]),
-        ({"n_prototypes": 2, "reassign": False}, []),
-        ({"n_prototypes": 2, "reassign": False, "n_init": 2}, ["further starts"]),
-        ({"n_prototypes": 2, "reassign": False, "positive_class": "auto"}, ["further starts"]),
+        ({"n_prototypes": 1}, ["the relaxation"]),
+        ({"n_prototypes": 1, "solver": "mirror-prox"}, ["the relaxation"]),
+        ({"n_prototypes": 1, "certify": True}, ["the relaxation", "the proof"]),
+        ({"n_prototypes": 1, "local_search": True}, ["the relaxation", "the swaps of terms"]),
+        ({"n_prototypes": 2}, ["the relaxation", "the reassignment of rows"]),
+        ({"n_prototypes": 2, "reassign": False}, ["the relaxation"]),
+        (
+            {"n_prototypes": 2, "reassign": False, "n_init": 2, "assignment": "random"},
+            ["the comparison of starts", "the relaxation"],
+        ),
+        ({"n_prototypes": 2, "reassign": False, "positive_class": "auto"}, ["the relaxation", "further starts"]),
     ],
 )
 def test_a_warning_names_what_was_cut_short_and_nothing_else(monkeypatch, cancer, parameters, cut):
@@ -75,6 +79,29 @@ def test_a_warning_names_what_was_cut_short_and_nothing_else(monkeypatch, cancer
     assert fit_within(monkeypatch, 0, clf, *cancer) == cut
     assert not clf.model_.training.certified
     assert fit_within(monkeypatch, 10**9, clf, *cancer) == []
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"literals": "both", "alpha": 1e-4, "tol": 1e-8},
+        {"solver": "mirror-prox", "tol": 1e-8},
+        {"literals": "both", "assignment": "auto", "n_init": 4},
+    ],
+)
+def test_a_fit_ends_within_the_limit_though_one_relaxation_takes_longer(parameters):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(20_000, 30))
+    y = X[:, 0] + X[:, 1] * X[:, 2] + rng.normal(size=20_000) > 0.0
+    clf = SMaLLClassifier(2, 5, random_state=0, **parameters).fit(X[:200], y[:200])  # compiles
+    clf.set_params(time_limit=0.4)
+    begin = time.process_time()  # not the wall clock, which goes on while other processes run
+    with pytest.warns(ConvergenceWarning, match=r"Time was up .* Cut short: .*the relaxation") as caught:
+        clf.fit(X, y)
+    assert time.process_time() - begin < 0.8
+    assert len(caught) == 1
+    assert 0.0 <= clf.lower_bound_ <= clf.objective_
+    assert clf.score(X, y) > 0.6
 
 
 def test_a_limit_that_is_not_reached_changes_nothing(cancer):

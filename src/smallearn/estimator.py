@@ -20,7 +20,7 @@ from smallearn._learn.parameters import check_parameters
 from smallearn._learn.solve import assignment as assignments
 from smallearn._learn.solve import descent, starts
 from smallearn._learn.solve.budgets import Budget
-from smallearn._learn.solve.objective import Penalty, Solver
+from smallearn._learn.solve.objective import RELAXATION, Penalty, Solver
 from smallearn._learn.solve.solvers import SOLVERS
 from smallearn._run.deadline import Deadline, enforce, present
 from smallearn._text import count
@@ -85,8 +85,7 @@ class SMaLLClassifier(SMaLLBase):
         one. With `max_points`, this is about the weights before they become points.
     time_limit : float or None, default=None
         Seconds that `fit` may take, the proof of `certify` included. When they are up, a warning says what was cut
-        short, and the best model so far is kept with its certificate. A search for starts or a
-        relaxation that has begun is finished first.
+        short, and the best model so far is kept with its certificate.
     max_points : int or None, default=None
         Make a score card: weights that are whole numbers from -max_points to max_points ("points"), for raw features
         per 10, 100, … of their unit, with a whole constant. Found by search from the refitted weights.
@@ -290,8 +289,9 @@ class SMaLLClassifier(SMaLLBase):
             solution = self._train(data.problem, budget, start)
             fitted = assemble(data.problem, solution, budget, self._options(data))
         self._set_fitted(data, fitted, n_relaxations_=solution.n_relaxations)
-        self._warn_if_unfinished(solution)
         warn_if_cut_short(deadline)
+        if RELAXATION not in deadline.cut_short:
+            self._warn_if_unfinished(solution)
         return self
 
     def _start(self, data: TrainingData) -> np.ndarray | None:

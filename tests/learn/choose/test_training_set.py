@@ -4,7 +4,7 @@ import numpy as np
 
 from smallearn._learn.choose.training_set import TrainingSet
 from smallearn._learn.data.problem import build_problem
-from smallearn._learn.solve import starts
+from smallearn._learn.solve import assignment
 
 
 def training_set():
@@ -28,18 +28,18 @@ def test_rows_are_made_once_for_each_owner_and_columns_once_for_all():
     assert made == [1, 0, None]
 
 
-def test_k_means_is_run_once_for_each_question_and_does_not_depend_on_earlier_ones(monkeypatch):
+def test_no_run_of_k_means_is_repeated_and_none_depends_on_earlier_questions(monkeypatch):
     asked = []
-    real = starts.by_kmeans
-    monkeypatch.setattr(starts, "by_kmeans", lambda *given: (asked.append(given[1:3]), real(*given))[1])
+    real = assignment.by_kmeans
+    monkeypatch.setattr(assignment, "by_kmeans", lambda *given: (asked.append(given[1]), real(*given))[1])
     training, _ = training_set()
-    first = training.by_kmeans({1: 3}, 2)
-    assert training.by_kmeans({1: 3}, 2) is first
+    first = training.by_kmeans({1: 3}, 1)
+    more = training.by_kmeans({1: 3}, 3)
+    assert more[0] is first[0]
     training.by_kmeans({1: 2}, 2)
-    training.by_kmeans({1: 3}, 1)
-    training.by_kmeans({0: 3}, 2)
-    assert asked == [({1: 3}, 2), ({1: 2}, 2), ({1: 3}, 1), ({0: 3}, 2)]
+    training.by_kmeans({1: 3}, 2)
+    assert asked == [{1: 3}] * 3 + [{1: 2}] * 2
     fresh, _ = training_set()
     fresh.by_kmeans({0: 2}, 3)
-    for one, other in zip(first, fresh.by_kmeans({1: 3}, 2), strict=True):
+    for one, other in zip(more, fresh.by_kmeans({1: 3}, 3), strict=True):
         np.testing.assert_array_equal(one.own, other.own)

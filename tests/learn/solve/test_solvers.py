@@ -1,6 +1,7 @@
 """Every solver reaches the reference table, agrees with the others, and says honestly how far it got."""
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import pytest
@@ -10,6 +11,8 @@ from hypothesis import strategies as st
 from smallearn import SMaLLClassifier
 from smallearn._learn.solve.objective import Relaxation
 from smallearn._learn.solve.solvers import SOLVERS, SolverEntry, accelerated, mirror_prox
+from smallearn._run import deadline as deadlines
+from smallearn._run.deadline import Deadline, enforce
 from tests.helpers import problems
 from tests.helpers.problems import REFERENCE
 
@@ -131,6 +134,55 @@ def test_the_gap_reached_is_reported_when_iterations_run_out(entry):
     assert not relaxed.converged
     assert relaxed.n_iter <= 3
     assert relaxed.dual < REFERENCE[3, 0.01] < relaxed.primal
+
+
+class Clock:
+    """A clock that goes on by a second whenever it is read."""
+
+    def __init__(self):
+        self.now = 0.0
+
+    def monotonic(self):
+        self.now += 1.0
+        return self.now
+
+
+@pytest.mark.parametrize(
+    "solve",
+    [
+        *(entry.bind(1e-6, 2_000, None) for entry in SOLVERS.values()),
+        *(partial(mirror_prox.solve, tol=1e-6, max_iter=2_000, options=options) for options in MIRROR_PROX.values()),
+        partial(mirror_prox.solve, tol=0.0, max_iter=2_000, options=MIRROR_PROX["fixed steps in one kernel"]),
+    ],
+    ids=[*SOLVERS, *MIRROR_PROX, "without tol"],
+)
+def test_at_the_deadline_a_solver_stops_with_the_best_point_so_far_and_a_bound_that_holds(monkeypatch, solve):
+    objective = problems.breast_cancer(3, 0.01)
+    whole = solve(objective, None)
+    monkeypatch.setattr(deadlines, "time", Clock())
+    iterations = []
+    for seconds in (0, 1, 3, 6):
+        with enforce(Deadline(seconds)) as deadline:
+            relaxed = solve(objective, None)
+        assert deadline.cut_short == ["the relaxation"]
+        assert not relaxed.converged
+        assert relaxed.primal == pytest.approx(objective.primal(relaxed.W))
+        assert relaxed.dual <= REFERENCE[3, 0.01] + 1e-7 <= relaxed.primal + 2e-7
+        iterations.append(relaxed.n_iter)
+    assert iterations == sorted(iterations)
+    assert iterations[0] < iterations[-1] < whole.n_iter
+
+
+@every_solver
+def test_a_deadline_that_is_not_reached_changes_nothing(entry):
+    objective = problems.breast_cancer(3, 0.01)
+    solve = entry.bind(1e-4, 10_000, None)
+    with enforce(Deadline(1e6)) as deadline:
+        limited = solve(objective, None)
+    whole = solve(objective, None)
+    assert deadline.cut_short == []
+    assert (limited.primal, limited.dual, limited.n_iter) == (whole.primal, whole.dual, whole.n_iter)
+    np.testing.assert_array_equal(limited.W, whole.W)
 
 
 def test_the_mask_spends_the_budget_and_fits_the_weights():

@@ -12,6 +12,7 @@ from smallearn._learn.kernels import NO_PROTOTYPE
 from smallearn._learn.solve import starts
 from smallearn._learn.solve.objective import Penalty
 from smallearn._learn.solve.support_search import SupportSearch
+from smallearn._run.deadline import Deadline, enforce
 
 KINDS = ("kmeans", "splits", "random", "auto")
 
@@ -138,6 +139,15 @@ def test_the_starts_that_are_kept_are_those_that_get_furthest():
     ranked = sorted(reach.values())
     assert [reach[start.own.tobytes()] for start in kept] == ranked[:2]
     assert starts.screen(rows, penalty, proposed, 99) is proposed
+
+
+def test_when_time_is_up_starts_are_no_longer_compared():
+    problem, rows, penalty = setting(*data(0), {0: 2})
+    proposed = starts.propose(problem, rows, penalty, {0: 2}, kind="auto", count=6, rng=np.random.RandomState(0))
+    with enforce(Deadline(0.0)) as deadline:
+        kept = starts.screen(rows, penalty, proposed, 2)
+    assert deadline.cut_short == ["the comparison of starts"]
+    assert kept == proposed[:1]
 
 
 def test_rows_that_are_all_alike_get_one_prototype():

@@ -26,7 +26,9 @@ def random_state(seed, size, p=3):
     B = rng.normal(size=(size + 1, size + 4))
     A = B @ B.T + np.eye(size + 1)
     assignment = Assignment(own=np.zeros(1, dtype=np.int64), owner=np.zeros(p, dtype=np.int64))
-    state = State(assignment, entries, 1.0, np.zeros((p, 1)), np.linalg.inv(A[:-1, :-1]))
+    state = State(
+        assignment, entries, begin_of(entries.prototype, p), 1.0, np.zeros((p, 1)), np.linalg.inv(A[:-1, :-1])
+    )
     return state, A, rng
 
 
@@ -147,5 +149,5 @@ def test_weighted_sums_are_the_scores_of_a_state_on_other_rows():
     prototype, column = np.nonzero(np.abs(W) > 0.4)
     entries = Entries(prototype=prototype, column=column, theta=W[prototype, column])
     assignment = Assignment(own=np.full(9, NO_PROTOTYPE), owner=objective.assignment.owner)
-    state = State(assignment, entries, 0.0, np.zeros((p, 9)), np.eye(len(column)))
+    state = State(assignment, entries, begin_of(entries.prototype, p), 0.0, np.zeros((p, 9)), np.eye(len(column)))
     np.testing.assert_allclose(weighted_sums(ColumnCache(objective.rows), state), state.weights(d) @ Z.T, atol=1e-12)

@@ -21,6 +21,7 @@ from smallearn._run.deadline import present
 TOL, MOST_ITER = 1e-3, 200  # how far the relaxation is solved
 SHARE = 0.1  # of the search's work that certificates may add, if they are computed where they are cheap
 EACH, EACH_MOVING = 500, 2000
+CERTIFICATE = "the certificate"  # what is cut short when time is up
 
 
 def add_certificate(
@@ -32,9 +33,10 @@ def add_certificate(
     affordable = task.certificate_share * work_of_search(results, in_fold, len(task.problem.classes))
     if work_of_certificate(n_rows, *found.W.shape) > affordable:
         return found
-    if present().stops("the certificate"):
+    if present().stops(CERTIFICATE):
         return found
-    return descent.bounded(rows, found, penalty, partial(accelerated.solve, tol=TOL, max_iter=MOST_ITER))
+    solver = partial(accelerated.solve, tol=TOL, max_iter=MOST_ITER, work=CERTIFICATE)
+    return descent.bounded(rows, found, penalty, solver)
 
 
 def work_of_certificate(n_rows: int, n_prototypes: int, n_columns: int) -> int:

@@ -242,8 +242,10 @@ def look_at_family(task: Task, training: TrainingSet, family: Family) -> Models:
 
 def _search(task: Task, training: TrainingSet, family: Family) -> SupportSearch:
     """The search at the λ that starts afresh."""
-    first = family.alphas[len(family.alphas) // 2]
-    return task.search(training.rows(family.owner), family, first, training.columns)
+    if family not in training.searches:
+        first = family.alphas[len(family.alphas) // 2]
+        training.searches[family] = task.search(training.rows(family.owner), family, first, training.columns)
+    return training.searches[family]
 
 
 def _at_each_alpha(search: SupportSearch, family: Family, path: dict[int, State]) -> Models:

@@ -42,7 +42,7 @@ def race(task: Task, families: list[Family], folds: list[Fold], n_jobs: int | No
     """
     first = min(-(-FIRST_ROWS // max(1, int(np.sum(folds[0].validates)))), len(folds) // 2)
     with Bar(0, "fits", verbose >= 0) as bar:
-        start = _Heat(task, folds, task.limits.first, n_jobs, bar)
+        start = _Heat(task, folds, task.limits.first, n_jobs, bar, n_kept=max(1, first))
         left = families
         looked: Results | None = None
         if len(families) > AFTER_LOOK and first > 0:
@@ -75,7 +75,7 @@ def race(task: Task, families: list[Family], folds: list[Fold], n_jobs: int | No
 
 class _Heat:
     """A part of the race in which every family is trained on about as many rows of a fold, ``most`` (None: all), and
-    as thoroughly."""
+    as thoroughly. ``n_kept`` folds stay ready to train on: a quick look and what follows share what they read."""
 
     def __init__(
         self,
@@ -85,9 +85,10 @@ class _Heat:
         n_jobs: int | None,
         bar: Bar,
         thorough: bool = False,
+        n_kept: int = 1,
     ):
         self._task, self._folds, self._most, self._n_jobs, self._bar = task, folds, most, n_jobs, bar
-        self._thorough = thorough
+        self._thorough, self._n_kept = thorough, n_kept
         self._kept: dict[int, _Track] = {}
         self.results = self._no_results()
         self.stopped = False  # because time is up
@@ -133,14 +134,16 @@ class _Heat:
                 return
 
     def _track(self, fold: int) -> "_Track":
-        """A fold, ready to train on. That of the last one is kept."""
+        """A fold, ready to train on."""
         if fold not in self._kept:
             task, problem, rows = self._task, self._task.problem, self._folds[fold]
             held_out = problem.take(*rows.held_out(MOST_HELD_OUT))
             n_rows = count_rows(problem, held_out)
             train = problem.take(*rows.train(self._most))
             alone = replace(task, problem=train, units=NO_UNITS, n_threads=1)
-            self._kept = {fold: _Track(alone, held_out, n_rows, self._thorough)}
+            if len(self._kept) == self._n_kept:
+                self._kept.clear()
+            self._kept[fold] = _Track(alone, held_out, n_rows, self._thorough)
         return self._kept[fold]
 
 

@@ -61,12 +61,10 @@ def score_fold(scoring: Scoring, decision: np.ndarray, held_out: Problem, n_rows
         labels = held_out.classes[held_out.code]
         value = scoring(_Scored(decision, held_out.classes), held_out.X, labels, held_out.sample_weight)
         return FoldScore(reported=value, deciding=value)
-    # All held-out rows may belong to a class of weight 0.
-    by_class = held_out.loss_weight if held_out.loss_weight.any() else held_out.sample_weight
-    weight, class_weight = held_out.sample_weight / held_out.sample_weight.sum(), by_class / by_class.sum()
+    weight, class_weight = held_out.shares
     correct = right(decision, held_out.code)
     if scoring is None:  # the deciding score follows class_weight, as training does
-        each = blend(decision, held_out.code)
+        each = blend(correct, decision, held_out.code)
         return FoldScore(
             reported=_mean(weight, correct),
             deciding=_mean(class_weight, each),

@@ -1,7 +1,8 @@
 """The rows that families of models are trained on, with what their searches share."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Iterator
 from functools import cached_property
+from itertools import islice
 
 import numpy as np
 
@@ -9,11 +10,12 @@ from smallearn._learn.data.blocks import TrainingRows
 from smallearn._learn.data.labels import Assignment
 from smallearn._learn.data.problem import Problem
 from smallearn._learn.solve import starts
+from smallearn._learn.solve.support_search import SupportSearch
 from smallearn._learn.solve.support_state import ColumnCache
 
 
 class TrainingSet:
-    """Some training rows. Searches of all families share the columns that they read and the groups of k-means.
+    """Some training rows. Searches of all families share the columns that they read and the runs of k-means.
 
     Parameters
     ----------
@@ -29,7 +31,9 @@ class TrainingSet:
         self.problem, self.seed = problem, seed
         self._make_rows = make_rows
         self._rows: dict[int | None, TrainingRows] = {}
-        self._groups: dict[tuple, list[Assignment]] = {}
+        self._runs: dict[tuple, tuple[Iterator[Assignment], list[Assignment]]] = {}
+        self.searches: dict[Hashable, SupportSearch] = {}
+        """By family, for its next search."""
 
     def rows(self, owner: int | None) -> TrainingRows:
         """The rows as a search sees them, where class ``owner`` has the prototypes."""
@@ -44,7 +48,9 @@ class TrainingSet:
 
     def by_kmeans(self, counts: dict[int, int], count: int) -> list[Assignment]:
         """The different results of ``count`` runs of k-means; ``counts`` has the number of prototypes by class."""
-        key = (*counts.items(), count)
-        if key not in self._groups:
-            self._groups[key] = starts.by_kmeans(self.problem, counts, count, np.random.RandomState(self.seed))
-        return self._groups[key]
+        key = tuple(counts.items())
+        if key not in self._runs:
+            self._runs[key] = starts.kmeans_runs(self.problem, counts, np.random.RandomState(self.seed)), []
+        following, done = self._runs[key]
+        done.extend(islice(following, max(0, count - len(done))))
+        return starts.different(done[:count])

@@ -50,7 +50,6 @@ class LiteralRows(RemembersColumns):
         self.labels = labels
         self.n_columns = len(candidates) + intercept
         self._blocks = cut_blocks(X.shape[0], X.shape[1] + bins.shape[1])
-        self._slot = np.searchsorted(candidates.first, candidates.low, side="right") - 1  # the feature of each literal
 
     def sums(self, W: np.ndarray, roles: Roles, *, gradient: bool = True) -> Sums:
         candidates = self._candidates
@@ -158,21 +157,9 @@ class LiteralRows(RemembersColumns):
         return in_memory(self.columns(columns), self.labels, self._n_jobs)
 
     def columns(self, columns: np.ndarray) -> np.ndarray:
-        candidates = self._candidates
-        B = np.ones((len(self._X), len(columns)))
-        for a, l in enumerate(columns):
-            if l < candidates.n_raw:
-                B[:, a] = (self._X[:, l] - self._raw.mean[l]) * self._raw.inverse_scale[l]
-            elif l < len(candidates):
-                i = l - candidates.n_raw
-                f = self._slot[i]
-                bins = self._bins[:, f]
-                true = (bins >= candidates.low[i] - candidates.first[f]) & (
-                    bins < candidates.high[i] - candidates.first[f]
-                )
-                mean, inverse_scale = self._literal.mean[i], self._literal.inverse_scale[i]
-                B[:, a] = np.where(true, (1.0 - mean) * inverse_scale, -mean * inverse_scale)
-        return B
+        out = np.empty((len(columns), len(self._X)))
+        self.read_columns(columns, out)
+        return np.ascontiguousarray(out.T)
 
     def _table(self, W: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """What the literals add to each prototype's score, by bin (p × bins), and the constants of the scores."""

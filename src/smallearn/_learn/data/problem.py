@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -75,6 +76,13 @@ class Problem:
             sample_weight=self.sample_weight[rows] * share,
             loss_weight=self.loss_weight[rows] * share,
         )
+
+    @cached_property
+    def shares(self) -> tuple[np.ndarray, np.ndarray]:
+        """The share of each row in the total of `sample_weight`, and in that of `loss_weight`."""
+        # All rows may belong to a class of weight 0.
+        by_class = self.loss_weight if self.loss_weight.any() else self.sample_weight
+        return self.sample_weight / self.sample_weight.sum(), by_class / by_class.sum()
 
     def rows(self, owner: int | None, intercept: bool, n_jobs: int) -> TrainingRows:
         """The rows for training. Class ``owner`` of two owns the prototypes, or every class does (None)."""

@@ -65,8 +65,9 @@ def by_kmeans(rows: TrainingRows, counts: dict[int, int], weight: np.ndarray, rn
     draws = _Draws(counts=counts, code=points.code, weight=weight, norms=points.norms, order=order)
     best: _Clusters | None = None
     # Each class has a random stream of its own, so that the draws of one do not depend on those of another.
+    stream = np.random.RandomState(0)  # seeded anew for each: to make one takes far longer
     for seeds in rng.randint(2**31, size=(N_INIT, len(counts))):
-        clusters = points.lloyd(*_seed(points, draws, [np.random.RandomState(seed) for seed in seeds]), weight)
+        clusters = points.lloyd(*_seed(points, draws, stream, seeds), weight)
         if best is None or clusters.between > best.between * (1.0 + 1e-9):
             best = clusters
     assert best is not None
@@ -206,16 +207,17 @@ class _SparsePoints:
 
 
 def _seed(
-    points: _DensePoints | _SparsePoints, draws: _Draws, streams: list[np.random.RandomState]
+    points: _DensePoints | _SparsePoints, draws: _Draws, stream: np.random.RandomState, seeds: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """k-means++ within each class: each next centre is a row drawn with probability weight × squared distance.
 
-    Returns the centres and the class of each.
+    ``seeds`` has one of the stream for each class. Returns the centres and the class of each.
     """
     counts, code, weight, norms, order = draws
     centres: list[np.ndarray] = []
     owner: list[int] = []
-    for (label, count), stream in zip(counts.items(), streams, strict=True):
+    for (label, count), seed in zip(counts.items(), seeds, strict=True):
+        stream.seed(seed)
         mine = code == label
         nearest = np.where(mine, 1.0, 0.0)
         for _ in range(count):

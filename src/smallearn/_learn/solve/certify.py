@@ -30,6 +30,7 @@ from smallearn._run.deadline import present
 LEAST_TOL = 1e-9  # below this, rounding errors decide
 CLOSE = 0.25  # a node is relaxed to this share of the tolerance
 MAX_ITER = 500
+PROOF = "the proof"  # what is cut short when time is up
 
 FREE, IN, OUT = 0, 1, 2
 
@@ -80,7 +81,7 @@ def certify(
     """
     tree = _Tree(objective, incumbent, max(tol, LEAST_TOL))
     tree.visit(np.full(len(tree.items), FREE, dtype=np.int8), incumbent.W)
-    while tree.unfinished and not present().stops("the proof"):
+    while tree.unfinished and not present().stops(PROOF):
         node = tree.next()
         if progress is not None:
             progress(tree.proof(node.bound))
@@ -137,12 +138,12 @@ class _Tree:
         penalty = self.penalty(state)
         objective = replace(self.objective, penalty=penalty)
         self.nodes += 1
-        relaxed = accelerated.solve(objective, start, CLOSE * self.tol, MAX_ITER, self.enough)
+        relaxed = accelerated.solve(objective, start, CLOSE * self.tol, MAX_ITER, self.enough, PROOF)
         bound = max(relaxed.dual, inherited)
         if bound < self.enough:
             self.improve(objective, relaxed)
         if bound < self.enough and _is_support(relaxed.mask) and not relaxed.converged:
-            relaxed = accelerated.solve(objective, relaxed.W, CLOSE * self.tol, MAX_ITER)
+            relaxed = accelerated.solve(objective, relaxed.W, CLOSE * self.tol, MAX_ITER, work=PROOF)
             bound = max(bound, relaxed.dual)
         if bound >= self.enough or _is_support(relaxed.mask):
             self.closed = min(self.closed, bound)

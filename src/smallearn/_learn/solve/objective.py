@@ -31,6 +31,7 @@ from smallearn._learn.data.labels import Assignment, Roles
 from smallearn._learn.solve import geometry
 
 DUAL_FLOOR = 1e-12  # below which the logarithms of dual variables are clipped
+RELAXATION = "the relaxation"  # what is cut short when time is up
 
 Pooling = Literal["prototype", "total", "shared"]
 

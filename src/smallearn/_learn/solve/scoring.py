@@ -24,6 +24,6 @@ def log_loss(decision: np.ndarray, code: np.ndarray) -> np.ndarray:
     return special.logsumexp(decision, axis=1) - decision[np.arange(len(decision)), code]
 
 
-def blend(decision: np.ndarray, code: np.ndarray) -> np.ndarray:
+def blend(correct: np.ndarray, decision: np.ndarray, code: np.ndarray) -> np.ndarray:
     """For each row: 1 if it is classified correctly, minus a share of its log loss."""
-    return right(decision, code) - LOSS_SHARE * np.minimum(log_loss(decision, code), MOST_LOSS)
+    return correct - LOSS_SHARE * np.minimum(log_loss(decision, code), MOST_LOSS)

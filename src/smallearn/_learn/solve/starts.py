@@ -4,7 +4,8 @@ k-means sees neither the labels nor which features matter. Cutting the owning cl
 matters gives better starts where a single feature separates the groups. Random starts add what neither finds.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from itertools import islice
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from smallearn._learn.solve import assignment as assignments
 from smallearn._learn.solve.objective import Penalty
 from smallearn._learn.solve.support_search import SupportSearch
 from smallearn._learn.solve.support_state import ColumnCache
+from smallearn._run.deadline import present
 
 POOL = 4  # starts proposed for each one that is kept
 TRIAL_TERMS = 2  # terms for each prototype when starts are compared
@@ -68,16 +70,23 @@ def propose(
         proposed += [_split(rows, problem, counts, column) for column in columns]
     if "random" in kinds or not proposed:
         proposed += [_random(rows, counts, rng) for _ in range(each)]
-    return _different(proposed)
+    return different(proposed)
 
 
 def by_kmeans(problem: Problem, counts: dict[int, int], count: int, rng: np.random.RandomState) -> list[Assignment]:
     """The different results of ``count`` runs of k-means."""
+    return different(list(islice(kmeans_runs(problem, counts, rng), count)))
+
+
+def kmeans_runs(problem: Problem, counts: dict[int, int], rng: np.random.RandomState) -> Iterator[Assignment]:
+    """The results of one run of k-means after the other, without end."""
     centred = problem.centred_rows()
-    return _different([assignments.by_kmeans(centred, counts, problem.sample_weight, rng) for _ in range(count)])
+    while True:
+        yield assignments.by_kmeans(centred, counts, problem.sample_weight, rng)
 
 
-def _different(proposed: list[Assignment]) -> list[Assignment]:
+def different(proposed: list[Assignment]) -> list[Assignment]:
+    """Without those that occurred before."""
     unique: dict[bytes, Assignment] = {}
     for start in proposed:
         unique.setdefault(start.own.tobytes(), start)
@@ -91,17 +100,22 @@ def screen(
     n_init: int,
     columns: ColumnCache | None = None,
 ) -> list[Assignment]:
-    """The ``n_init`` starts with the lowest objective after a few terms are added and a few rows moved."""
+    """The ``n_init`` starts with the lowest objective after a few terms are added and a few rows moved.
+
+    When time is up, the best of those compared so far; if there are none, the first.
+    """
     if len(proposed) <= n_init:
         return proposed
     search = SupportSearch(rows, penalty, columns=columns)
     fixed = search.fixed()
     reached = []
     for start in proposed:
+        if present().stops("the comparison of starts"):
+            break
         empty = fixed.start(assignments.drop_empty(start)[0])
         reached.append(search.reassign(fixed.grow_to(empty, TRIAL_TERMS * len(start.owner))).value)
     order = np.argsort(np.round(reached, 9), kind="stable")  # so that ties are ties
-    return [proposed[a] for a in order[:n_init]]
+    return [proposed[a] for a in order[:n_init]] or proposed[:1]
 
 
 def _informative_columns(

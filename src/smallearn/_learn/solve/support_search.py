@@ -7,6 +7,7 @@ every support.
 
 from collections import deque
 from collections.abc import Iterator
+from copy import copy
 from typing import NamedTuple
 
 import numpy as np
@@ -18,7 +19,7 @@ from smallearn._learn.kernels import NO_PROTOTYPE
 from smallearn._learn.solve import assignment as assignments
 from smallearn._learn.solve import geometry
 from smallearn._learn.solve.objective import Penalty
-from smallearn._learn.solve.scoring import blend
+from smallearn._learn.solve.scoring import blend, right
 from smallearn._learn.solve.support_state import (
     MANY_ENTRIES,
     PRECISE,
@@ -88,10 +89,13 @@ class SupportSearch:
         self._kinds = rows.kinds(self._usable)
         self._shared = penalty.pooling == "shared"
         self._by_prototype = penalty.pooling == "prototype"
+        self._last: tuple[Assignment, int, State] | None = None
 
     def fixed(self) -> "SupportSearch":
         """The same search with every row kept where it is."""
-        return SupportSearch(self.rows, self.penalty, self.allowed, moving=False, columns=self.columns)
+        search = copy(self)
+        search.moving = False
+        return search
 
     def with_penalty(self, penalty: Penalty) -> "SupportSearch":
         """The same search under another penalty."""
@@ -135,8 +139,8 @@ class SupportSearch:
 
     def size(self, state: State) -> int:
         """The number of terms, without those always in; shared terms count once."""
-        column = state.column[self._free[state.column]]
-        return len(np.unique(column)) if self._shared else len(column)
+        free = self._free[state.column]
+        return len(np.unique(state.column[free])) if self._shared else int(np.count_nonzero(free))
 
     def _fit(
         self,
@@ -185,7 +189,7 @@ class SupportSearch:
         gain, step, order = search_kernels.joint_gains(
             self.columns.K,
             slots[:size],
-            state.begin(),
+            state.begin,
             PI,
             self.labels.flat(*state.assignment),
             state.inverse_hessian,
@@ -212,7 +216,7 @@ class SupportSearch:
         gains, step, complement, follow, order = search_kernels.shared_gains(
             self.columns.K,
             slots[:size],
-            state.begin(),
+            state.begin,
             PI,
             self.labels.flat(*state.assignment),
             state.inverse_hessian,
@@ -245,7 +249,7 @@ class SupportSearch:
         free = np.flatnonzero(self._free[state.column])
         if not self._shared:
             cost = 0.5 * state.theta**2 / np.diagonal(state.inverse_hessian)
-            return [free[[e]] for e in np.argsort(cost[free], kind="stable")]
+            return list(free[cost[free].argsort(kind="stable")][:, None])
         columns = np.unique(state.column[free])
         losses = search_kernels.losses_without(state.theta, state.inverse_hessian, state.column, columns)
         return [np.flatnonzero(state.column == columns[a]) for a in np.argsort(losses, kind="stable")]
@@ -311,8 +315,11 @@ class SupportSearch:
         return self.drop(state, np.concatenate(self.cheapest(state)[:count]))
 
     def swap(self, state: State, removals: int, tries: int = 1) -> State | None:
-        """The first exchange of one of the ``removals`` cheapest terms for another that lowers the objective."""
+        """The first exchange of one of the ``removals`` cheapest terms for another that lowers the objective; None if
+        there is none, or if time is up before one is found."""
         for entries in self.cheapest(state)[:removals]:
+            if present().stops(SWAPS):
+                break
             without = self.drop(state, entries, ROUGH)
             need = without.value - state.value
             dropped = {(int(state.prototype[e]), int(state.column[e])) for e in entries}
@@ -329,8 +336,6 @@ class SupportSearch:
     def polish(self, state: State, removals: int, tries: int = 1, most: int = 50) -> State:
         """Swap until no swap among the ``removals`` cheapest terms helps, or time is up."""
         for _ in range(most):
-            if present().stops(SWAPS):
-                break
             better = self.swap(state, removals, tries)
             if better is None:
                 break
@@ -353,6 +358,8 @@ class SupportSearch:
         rows = state.assignment.sizes()
         terms = np.bincount(state.prototype[self._free[state.column]], minlength=len(owner))
         useful = (rows > 0) & (terms > 0)
+        if useful.all():
+            return state
         for label in np.unique(owner):  # each class keeps at least one: the one with most rows
             mine = np.flatnonzero(owner == label)
             if not useful[mine].any():
@@ -371,7 +378,8 @@ class SupportSearch:
         """How well the model classifies the rows by the greatest score, which is how it is used: the objective, which
         sums over prototypes, favours few of them on noisy labels. Rounded, so that ties are ties."""
         decision = class_scores(state.Z.T, state.assignment.owner, self.labels.roles(state.assignment).n_classes)
-        return round(float(np.sum(self.labels.weight * blend(decision, self.labels.code))), 9)
+        each = blend(right(decision, self.labels.code), decision, self.labels.code)
+        return round(float(np.sum(self.labels.weight * each)), 9)
 
     def reseed(self, state: State, size: int) -> State:
         """Start each prototype again from other rows, one after the other, where that makes a better model."""
@@ -441,7 +449,16 @@ class SupportSearch:
 
     def descend(self, assignment: Assignment, size: int) -> State:
         """From an assignment: grow while rows stay where they are, then let them move, and swap."""
-        return self._fill_and_swap(self._grow_and_reassign(self.fixed().start(assignment), size), size)
+        return self._fill_and_swap(self._from_start(assignment, size), size)
+
+    def _from_start(self, assignment: Assignment, size: int) -> State:
+        """From an assignment: grow while rows stay where they are, then let them move.
+
+        The last result is kept: a search begins with the start that the quick look before it was at.
+        """
+        if self._last is None or self._last[0] is not assignment or self._last[1] != size:
+            self._last = assignment, size, self._grow_and_reassign(self.fixed().start(assignment), size)
+        return self._last[2]
 
     def _grow_and_reassign(self, state: State, size: int) -> State:
         return self.drop_unused(self.reassign(self.fixed().grow_to(state, size)))
@@ -463,7 +480,7 @@ class SupportSearch:
         if thorough:
             full = max((self.descend(start, most) for start in starts), key=self.merit)
         else:
-            grown = (self._grow_and_reassign(self.fixed().start(start), most) for start in starts)
+            grown = (self._from_start(start, most) for start in starts)
             full = self._fill_and_swap(max(grown, key=self.merit), most)
         if thorough and len(full.assignment.owner) >= EASILY_STUCK:
             full = self.reseed(full, most)
@@ -479,8 +496,7 @@ class SupportSearch:
         if len(start.owner) >= MANY_PROTOTYPES and most <= MOST_THOROUGH:
             full = self.descend(start, most)
         else:
-            grown = self._grow_and_reassign(self.fixed().start(start), most)
-            full = self.drop_unused(self.grow_to(grown, most))
+            full = self.drop_unused(self.grow_to(self._from_start(start, most), most))
         return {self.size(full): full}
 
 

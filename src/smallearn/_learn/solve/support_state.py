@@ -47,12 +47,13 @@ class Entries(NamedTuple):
 class State:
     """A support, the weights that minimise the objective on it, and each row's own prototype.
 
-    The entries are in the order of the prototypes (see `Entries`). ``Z`` holds the scores (p × m), ``inverse_hessian``
-    is that on the entries.
+    The entries are in the order of the prototypes (see `Entries`); ``begin`` is `begin_of` them. ``Z`` holds the scores
+    (p × m), ``inverse_hessian`` is that on the entries.
     """
 
     assignment: Assignment
     entries: Entries
+    begin: np.ndarray
     value: float
     Z: np.ndarray
     inverse_hessian: np.ndarray
@@ -72,16 +73,15 @@ class State:
     def with_entry(self, prototype: int, column: int, step: np.ndarray, gain: float) -> tuple[Entries, np.ndarray]:
         """One more entry, at the minimum of the quadratic model: ``step`` is the change of the weights, the new one
         last, and ``gain`` that of the objective. Also returns the inverse Hessian of that model."""
-        place = int(np.searchsorted(self.prototype, prototype, side="right"))
-        size = len(self.theta)
-        order = np.concatenate([np.arange(place), [size], np.arange(place, size)])
+        place, size = int(self.begin[prototype + 1]), len(self.theta)
         entries = Entries(
-            prototype=np.append(self.prototype, prototype)[order],
-            column=np.append(self.column, column)[order],
-            theta=(np.append(self.theta, 0.0) + step)[order],
+            prototype=_insert(self.prototype, place, prototype),
+            column=_insert(self.column, place, column),
+            theta=_insert(self.theta + step[:-1], place, step[-1]),
         )
         if size + 1 < MANY_ENTRIES:
             return entries, self.inverse_hessian
+        order = np.concatenate([np.arange(place), [size], np.arange(place, size)])
         curvature = 2.0 * gain / step[-1] ** 2  # of the new entry, when the others change with it
         direction = step / step[-1]
         inverse = np.outer(direction, direction) / curvature
@@ -109,16 +109,12 @@ class State:
         """Without some entries, at the minimum of the quadratic model; also returns the inverse Hessian of that."""
         inverse, theta = self.inverse_hessian, self.theta
         for e in dropped:
-            pivot = inverse[e, e]
-            theta = theta - inverse[e] * (theta[e] / pivot)
-            inverse = inverse - np.outer(inverse[e], inverse[e] / pivot)
+            row, pivot = inverse[e], inverse[e, e]
+            theta = theta - row * (theta[e] / pivot)
+            inverse = inverse - row[:, None] * (row / pivot)
         kept = np.ones(len(theta), dtype=bool)
         kept[dropped] = False
-        return self.entries._replace(theta=theta).take(kept), inverse[np.ix_(kept, kept)]
-
-    def begin(self) -> np.ndarray:
-        """Where the entries of each prototype begin, and their number."""
-        return begin_of(self.prototype, len(self.assignment.owner))
+        return self.entries._replace(theta=theta).take(kept), inverse[kept][:, kept]
 
     def weights(self, d: int) -> np.ndarray:
         """W, p × d."""
@@ -147,13 +143,13 @@ class ColumnCache:
     def slots(self, columns: np.ndarray) -> np.ndarray:
         """The row of ``K`` that holds each column. Valid until the next call."""
         slots = self._slot[columns]
-        if slots.min(initial=0) < 0:
+        if min(slots.tolist(), default=0) < 0:
             self._read(columns)
             slots = self._slot[columns]
         return slots
 
     def _read(self, columns: np.ndarray) -> None:
-        missing = np.array(sorted({int(l) for l in columns if self._slot[l] < 0}))
+        missing = np.array(sorted({l for l in columns.tolist() if self._slot[l] < 0}))
         if self._held + len(missing) > self._most:  # forget all but what is asked for now
             missing = np.unique(columns)
             self._slot[:] = -1
@@ -185,8 +181,9 @@ def fit(
     ``inverse_hessian`` saves most of the work.
     """
     while True:
-        own, theta, at = assignment.own.copy(), entries.theta.copy(), columns.slots(entries.column)
-        size = len(theta)
+        own = assignment.own.copy() if rounds else assignment.own  # rows move in place
+        theta, at = entries.theta.copy(), columns.slots(entries.column)
+        size, begin = len(theta), begin_of(entries.prototype, len(assignment.owner))
         known = False
         inverse = np.empty((size, size))
         if inverse_hessian is not None and size >= MANY_ENTRIES and len(inverse_hessian) == size:
@@ -194,7 +191,7 @@ def fit(
         value, Z = search_kernels.fit_entries(
             columns.K,
             at,
-            begin_of(entries.prototype, len(assignment.owner)),
+            begin,
             theta,
             labels.flat(own, assignment.owner),
             penalty.alpha,
@@ -204,7 +201,7 @@ def fit(
             inverse,
             known,
         )
-        entries = entries._replace(theta=theta)
+        entries = Entries(prototype=entries.prototype, column=entries.column, theta=theta)
         if not penalty.signed:
             break
         signed = penalty.sign[entries.column] * theta
@@ -215,8 +212,9 @@ def fit(
         else:
             assignment, rounds = Assignment(own=own, owner=assignment.owner), rounds - 1
     return State(
-        assignment=Assignment(own=own, owner=assignment.owner),
+        assignment=Assignment(own=own, owner=assignment.owner) if rounds else assignment,
         entries=entries,
+        begin=begin,
         value=value,
         Z=Z,
         inverse_hessian=inverse,
@@ -225,13 +223,18 @@ def fit(
 
 def begin_of(prototype: np.ndarray, p: int) -> np.ndarray:
     """Where the entries of each prototype begin, and their number, if they are in the order of the prototypes."""
-    return np.searchsorted(prototype, np.arange(p + 1))
+    return prototype.searchsorted(np.arange(p + 1))
 
 
 def weighted_sums(columns: ColumnCache, state: State) -> np.ndarray:
     """The scores of other rows, p × m, by the weights of a state."""
     at = columns.slots(state.column)
     Z = np.zeros((len(state.assignment.owner), columns.K.shape[1]))
-    for j, slot, weight in zip(state.prototype, at, state.theta, strict=True):
+    for j, slot, weight in zip(state.prototype.tolist(), at.tolist(), state.theta.tolist(), strict=True):
         Z[j] += weight * columns.K[slot]
     return Z
+
+
+def _insert(values: np.ndarray, place: int, value: float) -> np.ndarray:
+    """The values with one more at ``place``."""
+    return np.concatenate((values[:place], (value,), values[place:]))

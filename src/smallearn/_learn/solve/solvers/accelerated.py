@@ -14,7 +14,8 @@ import numpy as np
 
 from smallearn._learn import kernels
 from smallearn._learn.solve import geometry
-from smallearn._learn.solve.objective import Relaxation, Relaxed
+from smallearn._learn.solve.objective import RELAXATION, Relaxation, Relaxed
+from smallearn._run.deadline import present
 
 MOST_UNKNOWNS = 300  # with more, a Hessian costs more than the passes that it saves
 FEW_PRODUCTS = 1 << 20  # up to so many in a Hessian of all columns, choosing among the columns costs more than it saves
@@ -26,12 +27,17 @@ CLEARLY = 0.1  # ``enough`` is out of reach once the gap is below this share of 
 
 
 def solve(
-    relaxation: Relaxation, start: np.ndarray | None, tol: float, max_iter: int, enough: float = np.inf
+    relaxation: Relaxation,
+    start: np.ndarray | None,
+    tol: float,
+    max_iter: int,
+    enough: float = np.inf,
+    work: str = RELAXATION,
 ) -> Relaxed:
     """Minimise the relaxed objective to a relative duality gap of ``tol``.
 
     Stops earlier after ``max_iter`` iterations, when the lower bound reaches ``enough``, or when it is clear that it
-    will not (see `_decided`).
+    will not (see `_decided`). Also stops at the deadline, which cuts short ``work``.
     """
     p, d = relaxation.shape
     penalty = relaxation.penalty
@@ -43,6 +49,8 @@ def solve(
     n_iter = 0
     last_gap = np.inf
     while upper - lower > tol * upper and n_iter < max_iter and not _decided(upper, lower, enough):
+        if present().stops(work):
+            break
         if relaxation.n_rows * (p * d) ** 2 <= FEW_PRODUCTS:
             wanted = np.arange(d)
         else:
@@ -110,7 +118,7 @@ def _by_models(
     for n_iter in range(max_iter):
         upper = loss + cost
         lower = max(lower, relaxation.dual(conjugate, g))
-        if upper - lower <= tol * upper or _decided(upper, lower, enough):
+        if upper - lower <= tol * upper or _decided(upper, lower, enough) or present().passed():
             return W, n_iter, False
         if n_iter % STALLED == STALLED - 1:
             if not upper - lower < 0.5 * watched:
@@ -152,6 +160,8 @@ def _by_passes(
         least = min(least, upper - lower)
         if n_iter and (upper - lower <= tol * upper or idle == PATIENCE or _decided(upper, lower, enough)):
             return best, n_iter, idle == PATIENCE
+        if n_iter and present().passed():
+            return best, n_iter, False
         while True:
             new, _, cost = penalty.prox(point - G / L, 1.0 / L)
             step = new - point

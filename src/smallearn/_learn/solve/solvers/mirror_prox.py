@@ -18,7 +18,8 @@ import numpy as np
 from smallearn._errors import Parameter, ParameterError
 from smallearn._learn.parameters import LARGEST, check_bool, is_number
 from smallearn._learn.solve import geometry
-from smallearn._learn.solve.objective import Penalty, Relaxation, Relaxed, Saddle, StepSizes
+from smallearn._learn.solve.objective import RELAXATION, Penalty, Relaxation, Relaxed, Saddle, StepSizes
+from smallearn._run.deadline import present
 
 GROW, SHRINK = 1.1, 0.6
 CHECK_EVERY = 20  # steps between two checks of the gap, each of which costs about as much as a step
@@ -146,7 +147,8 @@ class Average:
 
 
 def solve(relaxation: Relaxation, start: np.ndarray | None, tol: float, max_iter: int, options: StepOptions) -> Relaxed:
-    """Run to a relative gap of ``tol``, of the average or of the last iterate, or for ``max_iter`` steps."""
+    """Run to a relative gap of ``tol``, of the average or of the last iterate, or for ``max_iter`` steps, or until
+    the deadline."""
     check_budget(relaxation.penalty)
     space = GEOMETRIES[options.geometry]
     adaptive = isinstance(options.step_sizes, str)
@@ -171,9 +173,10 @@ def solve(relaxation: Relaxation, start: np.ndarray | None, tol: float, max_iter
         point = following
         if adaptive:
             pace *= GROW
-        if n_iter % CHECK_EVERY == 0 or n_iter == max_iter:
+        late = n_iter < max_iter and present().passed()
+        if late or n_iter % CHECK_EVERY == 0 or n_iter == max_iter:
             relaxed = _relaxed(relaxation, average.saddle if options.average else point.saddle, n_iter, tol)
-            if relaxed.converged:
+            if relaxed.converged or (late and present().stops(RELAXATION)):
                 break
         if adaptive and n_iter == window:
             # The average of the last half obeys the same bound and forgets where it started.
@@ -192,9 +195,10 @@ def _in_one_kernel(
     for done in range(0, max_iter, at_a_time):
         count = min(at_a_time, max_iter - done)
         relaxation.euclidean_steps(last, mean, steps, done=done, count=count)
-        if tol > 0.0 or done + count == max_iter:
+        late = done + count < max_iter and present().passed()
+        if late or tol > 0.0 or done + count == max_iter:
             relaxed = _relaxed(relaxation, mean if average else last, done + count, tol)
-            if relaxed.converged:
+            if relaxed.converged or (late and present().stops(RELAXATION)):
                 break
     return relaxed
 
