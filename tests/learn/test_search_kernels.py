@@ -63,7 +63,9 @@ class Example:
         last = len(self.X) if last is None else last
         Z = np.full((len(self.roles.owner), len(self.X)), np.nan)
         g, H = np.zeros(size), np.zeros((size if bent else 0, size))
-        loss = search_kernels.entries_pass(self.K, self.column, self.begin, self.theta, self.flat, first, last, Z, g, H, True)
+        loss = search_kernels.entries_pass(
+            self.K, self.column, self.begin, self.theta, self.flat, first, last, Z, g, H, True
+        )
         return loss, Z, g, np.tril(H) + np.tril(H, -1).T if bent else H
 
     def expected(self):
@@ -231,11 +233,11 @@ def test_cholesky_solves_and_bears_a_singular_matrix(seed, size):
     B = rng.normal(size=(size, size + 2))
     A, v = B @ B.T, rng.normal(size=size)
     L, x = A.copy(), v.copy()
-    search_kernels.cholesky(L)
+    search_kernels.cholesky(L, search_kernels.LEAST_PIVOT)
     search_kernels.cholesky_solve(L, x)
     np.testing.assert_allclose(A @ x, v, atol=1e-6 * np.linalg.cond(A))
     flat = np.ones((size, size))
-    search_kernels.cholesky(flat)
+    search_kernels.cholesky(flat, search_kernels.LEAST_PIVOT)
     search_kernels.cholesky_solve(flat, v)
     assert np.isfinite(v).all()
 

@@ -552,12 +552,16 @@ def promising(G, H, alpha, usable, sign, price, left, prototype, column, shared,
         for l in range(d):
             if usable[l] and (price[l] <= left[j] or price[l] == 0.0) and not G[j, l] * sign[l] > 0.0:
                 gain[at + l] += 0.5 * G[j, l] * G[j, l] / (H[j, l] + alpha)
+    having = np.zeros(d)
     for e in range(column.shape[0]):
         q = column[e] if shared else prototype[e] * d + column[e]
         if shared:  # what the prototypes that have the column would gain does not count
             j = prototype[e]
+            having[q] += 1
             if usable[q] and not G[j, q] * sign[q] > 0.0:
                 gain[q] -= 0.5 * G[j, q] * G[j, q] / (H[j, q] + alpha)
+            if having[q] == p:
+                gain[q] = 0.0
         else:
             gain[q] = 0.0
     best = np.empty(top, dtype=np.int64)

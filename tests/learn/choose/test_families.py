@@ -105,7 +105,7 @@ def test_by_prototype_the_terms_are_split_equally(owner, n_prototypes, limit):
     problem = problem_of(90, 2 if owner else 3)
     budget = Budget(12.0, "prototype")
     task = Task(problem=problem, budget=budget, min_terms=1, max_terms=12, scoring=None, seed=0)
-    assert task.family_budget(Family("raw", n_prototypes, owner, (0.1,))).limit == limit
+    assert task.family_budget(Family("raw", n_prototypes, owner, (0.1,), "prototype")).limit == limit
 
 
 def test_a_class_gets_no_more_prototypes_than_it_has_rows():

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from smallearn import datasets
+from smallearn._learn import search_kernels
 from smallearn._learn.data.blocks import DenseRows
 from smallearn._learn.data.labels import Assignment
 from smallearn._learn.kernels import NO_PROTOTYPE
@@ -22,7 +23,7 @@ from smallearn._learn.solve.support_search import (
     next_above,
     next_below,
 )
-from smallearn._learn.solve.support_state import Entries
+from smallearn._learn.solve.support_state import MANY_ENTRIES, Entries
 from tests.helpers import oracle, problems
 
 POOLINGS = ("prototype", "total", "shared")
@@ -131,7 +132,7 @@ def test_the_gains_of_the_shortlist_are_those_of_the_quadratic_model_with_all_we
     gains = [addition.gain for addition in found]
     assert gains == sorted(gains, reverse=True)
     assert len(found) == min(SHORTLIST, p * (d - 2))
-    for gain, j, l, step in found:
+    for gain, j, l, step, _ in found:
         H = hessian(objective, state, [(j, l)])
         direction = np.append(np.zeros(len(state.theta)), slope[j, l])
         newton = np.linalg.solve(H, direction)
@@ -139,9 +140,9 @@ def test_the_gains_of_the_shortlist_are_those_of_the_quadratic_model_with_all_we
         np.testing.assert_allclose(step, -newton, rtol=1e-4, atol=1e-6)
         assert gain >= single[j, l] * (1.0 - 1e-9)
         assert single[j, l] == pytest.approx(0.5 * slope[j, l] ** 2 / H[-1, -1], rel=1e-8)
-    listed = {(j, l) for _, j, l, _ in found}
+    listed = {(j, l) for _, j, l, *_ in found}
     rest = [single[j, l] for j in range(p) for l in range(1, d - 1) if (j, l) not in listed]
-    assert max(rest, default=0.0) <= min(single[j, l] for _, j, l, _ in found)
+    assert max(rest, default=0.0) <= min(single[j, l] for _, j, l, *_ in found)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -150,12 +151,64 @@ def test_where_the_objective_is_nearly_quadratic_the_gain_is_the_fall(seed):
     search = SupportSearch(objective.rows, objective.penalty, moving=False)
     state = precise_fit(search, objective.assignment, random_support(np.random.default_rng(seed), objective.shape, 0.3))
     for addition in search.shortlist(state):
-        gain, j, l, _ = addition
+        gain, j, l, *_ = addition
         support = state.support(objective.shape[1])
         support[j, l] = True
         fall = state.value - rounding.refit(objective, support, np.zeros(support.shape))[1]
         assert fall == pytest.approx(gain, rel=0.05, abs=1e-6)
         assert search.add(state, addition).value == pytest.approx(state.value - fall, rel=1e-5)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("seed", range(3))
+def test_the_gain_of_a_shared_term_is_that_of_the_quadratic_model_with_all_weights_free(seed, n_classes):
+    objective, _, _ = problems.random_problem(seed, m=50, n=7, n_classes=n_classes, k=7, alpha=0.3)
+    p, d = objective.shape
+    support = np.zeros((p, d), dtype=bool)
+    support[:, [0, -1]] = True
+    search = SupportSearch(objective.rows, replace(objective.penalty, pooling="shared"), moving=False)
+    state = precise_fit(search, objective.assignment, support)
+    slope = objective.sums(state.weights(d)).gradient + objective.penalty.alpha * state.weights(d)
+    found = search.shortlist(state)
+    assert sorted(addition.column for addition in found) == list(range(1, d - 1))
+    assert [a.gain for a in found] == sorted((a.gain for a in found), reverse=True)
+    for addition in found:
+        l = addition.column
+        H = hessian(objective, state, [(j, l) for j in range(p)])
+        direction = np.append(np.zeros(len(state.theta)), slope[:, l])
+        newton = np.linalg.solve(H, direction)
+        assert addition.gain == pytest.approx(0.5 * direction @ newton, rel=1e-4)
+        np.testing.assert_allclose(addition.step, -newton, rtol=1e-3, atol=1e-5)
+        entries, inverse = state.with_shared(l, addition.step, *addition.curvature)
+        if len(entries.theta) >= MANY_ENTRIES:
+            order = np.lexsort((entries.column == l, entries.prototype))
+            assert (order == np.arange(len(order))).all()
+            last = np.concatenate([np.flatnonzero(entries.column != l), np.flatnonzero(entries.column == l)])
+            np.testing.assert_allclose(inverse[np.ix_(last, last)] @ H, np.eye(len(H)), atol=1e-3)
+        grown = search.add(state, addition)
+        assert (grown.column == l).sum() == p
+        assert grown.value <= state.value - 0.5 * addition.gain
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_cheapest_shared_term_is_the_one_whose_loss_costs_least(seed):
+    objective, _, _ = problems.random_problem(seed, m=80, n=5, n_classes=3, k=5, alpha=0.5)
+    search = SupportSearch(objective.rows, replace(objective.penalty, pooling="shared"), moving=False)
+    state = precise_fit(search, objective.assignment, np.ones(objective.shape, dtype=bool))
+    first = search.cheapest(state)[0]
+    cost = {}
+    for l in range(objective.shape[1] - 1):
+        cost[l] = search.drop(state, np.flatnonzero(state.column == l)).value - state.value
+    assert cost[state.column[first[0]]] <= 1.1 * min(cost.values())
+
+
+@pytest.mark.parametrize("rise", [-0.2, 0.7])
+def test_the_inverse_hessian_at_another_lambda_is_that_of_the_hessian_there(rise):
+    rng = np.random.default_rng(0)
+    root = rng.standard_normal((8, 8))
+    H = root @ root.T + np.eye(8)
+    tilted = search_kernels.at_other_alpha(np.linalg.inv(H), rise)
+    np.testing.assert_allclose(tilted @ (H + rise * np.eye(8)), np.eye(8), atol=1e-9)
 
 
 def test_the_cheapest_entry_is_the_one_whose_loss_costs_least():

@@ -187,7 +187,7 @@ def _default_prototypes(problem: Problem, max_terms: int, pooling: Pooling) -> l
         numbers, most = (2, 3), min(most, MOST_SHARING // n_classes)
     elif n_classes > 2:
         most = (max_terms // n_classes + 1) // 2
-    return sorted({1, *(p for p in numbers if p <= min(most, rows))})
+    return sorted({1, *(p for p in numbers if 1 < p <= min(most, rows))})
 
 
 def _allowed(kind: Sequence[str], literals: str, n_columns: int) -> np.ndarray:

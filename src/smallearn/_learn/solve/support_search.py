@@ -42,8 +42,8 @@ SMALL = 24  # terms, up to which models of every size are found
 REMOVALS = 4  # the least useful terms, which are tried for a swap
 LEAST_FALL = 1e-4  # a swap must lower the objective by this share of it
 MOST_REFITS = 20  # rounds of moving rows and refitting
-MANY_PROTOTYPES = 4  # from which on only swaps show what a start is worth
-EASILY_STUCK = 3  # from this number of prototypes on, each is tried from new rows
+MANY_PROTOTYPES = 4  # of a class, from which on only swaps show what a start is worth
+EASILY_STUCK = 3  # from this number of prototypes of a class on, each is tried from new rows
 MOST_THOROUGH = SMALL  # terms, up to which a search may be thorough: with more, swaps do as well
 LEAST_RISE = 1e-3  # in merit, for a prototype that was started again to stay
 WORTH_SWAPS = 0.02  # in merit: a restarted model that is further behind before its swaps is dropped
@@ -476,13 +476,13 @@ class SupportSearch:
         if starts[0].one_per_class:
             path = list(self.upward(self.start(starts[0]), most, 2)) or [self.start(starts[0])]
             return {self.size(state): state for state in path}
-        thorough = (thorough or len(starts[0].owner) >= MANY_PROTOTYPES) and most <= MOST_THOROUGH
+        thorough = (thorough or most_of_a_class(starts[0]) >= MANY_PROTOTYPES) and most <= MOST_THOROUGH
         if thorough:
             full = max((self.descend(start, most) for start in starts), key=self.merit)
         else:
             grown = (self._from_start(start, most) for start in starts)
             full = self._fill_and_swap(max(grown, key=self.merit), most)
-        if thorough and len(full.assignment.owner) >= EASILY_STUCK:
+        if thorough and most_of_a_class(full.assignment) >= EASILY_STUCK:
             full = self.reseed(full, most)
         path = [full, *self.downward(full, max(1, least), 1)]
         return {self.size(state): state for state in path}
@@ -493,11 +493,16 @@ class SupportSearch:
         if start.one_per_class:
             path = list(self.upward(self.start(start), most, 0)) or [self.start(start)]
             return {self.size(state): state for state in path}
-        if len(start.owner) >= MANY_PROTOTYPES and most <= MOST_THOROUGH:
+        if most_of_a_class(start) >= MANY_PROTOTYPES and most <= MOST_THOROUGH:
             full = self.descend(start, most)
         else:
             full = self.drop_unused(self.grow_to(self._from_start(start, most), most))
         return {self.size(full): full}
+
+
+def most_of_a_class(assignment: Assignment) -> int:
+    """The largest number of prototypes that a class owns."""
+    return int(np.bincount(assignment.owner).max())
 
 
 def step_at(size: int) -> int:

@@ -91,8 +91,11 @@ class State:
     def with_shared(
         self, column: int, step: np.ndarray, complement: np.ndarray, follow: np.ndarray
     ) -> tuple[Entries, np.ndarray]:
-        """As `with_entry`, with one more entry for each prototype: ``complement`` is the inverse of the Schur complement
-        (p × p), ``follow`` by how much the present weights follow those of the new entries (p × entries)."""
+        """As `with_entry`, with one more entry for each prototype.
+
+        ``complement`` is the inverse of the Schur complement (p × p), ``follow`` by how much the present weights follow
+        those of the new entries (p × entries).
+        """
         p, size = len(complement), len(self.theta)
         prototype = np.concatenate([self.prototype, np.arange(p)])
         order = prototype.argsort(kind="stable")
