@@ -52,7 +52,7 @@ def draw_ranks(accuracy: Mapping[int, pd.DataFrame], folder: Path, name: str) ->
     """A critical-difference diagram for each number of terms, one above the other, as PNG and SVG."""
     pyplot = _pyplot()
     n_methods = next(iter(accuracy.values())).shape[1]
-    height = 0.9 + 0.24 * n_methods
+    height = 0.9 + 0.2 * n_methods
     figure, panels = pyplot.subplots(
         len(accuracy), figsize=(8.0, height * len(accuracy)), squeeze=False, layout="constrained"
     )
@@ -69,7 +69,7 @@ def _draw_panel(axes, accuracy: pd.DataFrame, title: str) -> None:
     bars = groups(mean_ranks, difference)
     top = 0.45 * len(bars) + 0.5  # the first name is below the bars
     depth = top + (n + 1) // 2
-    axes.set(xlim=(0.5 - 0.35 * (n - 1), n + 0.5 + 0.35 * (n - 1)), ylim=(depth, -2.4))
+    axes.set(xlim=(0.5 - 0.35 * (n - 1), n + 0.5 + 0.35 * (n - 1)), ylim=(depth, -1.3))
     axes.axis("off")
     axes.plot([1, n], [0, 0], color=BLACK, linewidth=1)
     for rank in range(1, n + 1):

@@ -4,21 +4,18 @@ import numpy as np
 
 from benchmarks.scale.data import make
 
-ROWS, COLUMNS, CLASSES = 1_500, 10, 5
-BOXES, SIDES, WIDTH = 2, 2, 0.4  # boxes of a class, columns that bound a box, and how wide it is there
+ROWS, COLUMNS, CLASSES = 1_500, 8, 4
+BOXES, SIDES, CELLS = 3, 3, 3  # boxes of a class, columns that bound them, and how many fit side by side
 
 
 def boxes() -> tuple[np.ndarray, np.ndarray]:
-    """Each class is a union of boxes: intervals of a few columns, the other columns free. Boxes may overlap."""
+    """Each class is a union of boxes, which are cells of a grid over the first columns; the others are noise."""
     rng = np.random.default_rng(0)
-    y = rng.integers(CLASSES, size=ROWS)
-    box = rng.integers(BOXES, size=ROWS)
+    y, box = rng.integers(CLASSES, size=ROWS), rng.integers(BOXES, size=ROWS)
+    cells = rng.choice(CELLS**SIDES, (CLASSES, BOXES), replace=False)
+    corners = np.stack(np.unravel_index(cells, (CELLS,) * SIDES), axis=-1)
     X = rng.random((ROWS, COLUMNS))
-    for label in range(CLASSES):
-        for number in range(BOXES):
-            rows = np.flatnonzero((y == label) & (box == number))
-            for column in rng.choice(COLUMNS, SIDES, replace=False):
-                X[rows, column] = rng.uniform(0.0, 1.0 - WIDTH) + WIDTH * X[rows, column]
+    X[:, :SIDES] += corners[y, box]
     return X, y
 
 

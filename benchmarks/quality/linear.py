@@ -154,30 +154,51 @@ def used_columns(coef: np.ndarray) -> np.ndarray:
 
 
 class AbessMultinomial(Searched):
-    """Best subset selection for several classes by abess: all classes share the columns. Parameter: their number."""
+    """Best subset selection for several classes by abess: all classes share the columns, and a ridge refit weighs them.
+
+    Parameters: the number of columns, and the C of the refit. abess's multinomial regression needs memory for
+    (rows × classes)² numbers; where that is too much, its least squares on a column of 0 and 1 for each class selects.
+    """
 
     SIZES = (2, 4, 8, 12, 20)
+    REFITS = (0.1, 1.0, 10.0)
+    LARGEST = 6_000  # rows × classes
 
     def candidates(self, X, y, held, most, seed):
         standard = Standard(X)
         X, held = standard(X), standard(held)
         result = {}
         for size in sorted({min(size, most, X.shape[1]) for size in self.SIZES}):
-            coef, intercept = self._best_subset(X, y, size)
-            if np.isfinite(coef).all():  # it diverges where few columns separate a class
-                result[size, None] = softmax(held @ coef + intercept, axis=1)
+            columns = self._best_subset(X, y, size)
+            for C in self.REFITS:
+                coef, intercept = ridge_refit(X, y, columns, C)
+                result[size, C] = softmax(held @ coef + intercept, axis=1)
         return result
 
     def fit(self, X, y, choice, seed):
+        size, C = choice
         standard = Standard(X)
-        return multinomial(*self._best_subset(standard(X), y, choice[0]), standard)
+        rows = standard(X)
+        return multinomial(*ridge_refit(rows, y, self._best_subset(rows, y, size), C), standard)
 
-    @staticmethod
-    def _best_subset(X, y, size):
-        from abess import MultinomialRegression
+    @classmethod
+    def _best_subset(cls, X, y, size) -> np.ndarray:
+        from abess import MultinomialRegression, MultiTaskRegression
 
-        model = MultinomialRegression(support_size=size, alpha=0.01, max_iter=5, thread=1).fit(X, y)
-        return np.asarray(model.coef_), np.asarray(model.intercept_)
+        n_classes = int(y.max()) + 1
+        if len(y) * n_classes <= cls.LARGEST:
+            model = MultinomialRegression(support_size=size, alpha=0.01, max_iter=5, thread=1).fit(X, y)
+        else:
+            model = MultiTaskRegression(support_size=size, thread=1).fit(X, np.eye(n_classes)[y])
+        return used_columns(np.asarray(model.coef_))
+
+
+def ridge_refit(X, y, columns: np.ndarray, C: float) -> tuple[np.ndarray, np.ndarray]:
+    """Coefficients (columns × classes) and intercepts of ridge logistic regression on some columns."""
+    ridge = LogisticRegression(C=C, max_iter=100).fit(X[:, columns], y)
+    coef = np.zeros((X.shape[1], len(ridge.intercept_)))
+    coef[columns] = ridge.coef_.T
+    return coef, ridge.intercept_
 
 
 class L1Multinomial(Searched):
@@ -231,12 +252,7 @@ class L1Multinomial(Searched):
     @staticmethod
     def _refitted(X, y, coef, intercept, C):
         used = used_columns(coef)
-        if C is None or not used.size:
-            return coef, intercept
-        ridge = LogisticRegression(C=C, max_iter=100).fit(X[:, used], y)
-        coef = np.zeros_like(coef)
-        coef[used] = ridge.coef_.T
-        return coef, ridge.intercept_
+        return (coef, intercept) if C is None or not used.size else ridge_refit(X, y, used, C)
 
 
 def l1_penalty() -> dict[str, Any]:

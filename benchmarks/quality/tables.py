@@ -59,7 +59,7 @@ def by_budget(
                 text += f" ({ranks(means(trials, T, bounded))[name]:.2f})"
             cells.append(text)
         if any(cells):
-            rows.append([name if name in bounded else f"{name} (no bound)", *cells])
+            rows.append([name if name in (*bounded, CONSTANT) else f"{name} (no bound)", *cells])
     return [f"### {title}", "", *markdown(pd.DataFrame(rows, columns=["", *(f"{T} terms" for T in terms)])), ""]
 
 

@@ -96,8 +96,8 @@ class OptimalTree(Searched):
     """
 
     QUANTILES = 10
-    SHAPES = ((1, 2), (2, 2), (3, 2), (5, 3), (6, 3), (7, 3), (8, 4), (10, 4), (12, 4), (15, 4), (16, 5), (20, 5))
-    SECONDS, FINAL_SECONDS = 2.0, 30.0
+    SHAPES = ((1, 2), (2, 2), (3, 2), (5, 3), (6, 3), (7, 3), (8, 4), (10, 4), (12, 4), (16, 5), (20, 5))
+    SECONDS, FINAL_SECONDS = 1.0, 10.0  # of a fit in a fold, and of the final fit
 
     def candidates(self, X, y, held, most, seed):
         bits = Bits(dense(X), y, self.QUANTILES, seed)
