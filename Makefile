@@ -18,7 +18,7 @@ help:
 	@echo "make lint    ruff, mypy, import-linter, numpydoc"
 	@echo "make bench   time it against its rivals"
 	@echo "make bench-scale   seconds and memory as rows, columns, terms and classes grow, beside its rivals"
-	@echo "make bench-quality DATA=folder   compare accuracy at 3 to 16 terms with its rivals"
+	@echo "make bench-quality DATA=folder   compare accuracy at 3 to 20 terms with its rivals, with two classes and more"
 	@echo "make bench-concepts   are true concepts (tic-tac-toe, hidden DNFs) learned exactly?"
 	@echo "make bench-devices   accuracy, bytes and cycles on three chips, beside emlearn, m2cgen and micromlgen"
 	@echo "make same-models BASE=revision   are all models and exports the same as at another Git revision?"
@@ -58,7 +58,7 @@ bench: $(VENV)/.bench
 bench-scale: $(VENV)/.bench
 	$(BIN)/python -m benchmarks.scale $(ARGS)
 
-# More in ARGS: make bench-quality DATA=folder ARGS="--jobs 2 --sets wdbc,sonar"
+# More in ARGS: make bench-quality DATA=folder ARGS="--jobs 2 --sets wdbc,sonar", ARGS="--classes --bytes"
 bench-quality: $(VENV)/.bench
 	@test -n "$(DATA)" || { echo "Which data? make bench-quality DATA=folder (MANIFEST.csv and the files it lists)"; exit 1; }
 	$(BIN)/python -m benchmarks.quality "$(DATA)" $(ARGS)

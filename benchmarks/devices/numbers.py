@@ -21,7 +21,7 @@ KINDS = ("raw", "both")
 def losses(folder: Path, entry: data.Entry, number: int) -> dict[tuple[str, str], tuple[float, float]]:
     """For each kind of terms and numbers: accuracy in float64 and in whole numbers, on one split."""
     found = {}
-    given = data.split(folder, entry.file, number)
+    given = data.split(folder, entry, number)
     for kind in KINDS:
         with threadpool_limits(1):
             model = SMaLLClassifier(2, 5, literals=kind, random_state=0).fit(given.X, given.y).model_

@@ -52,9 +52,13 @@ def _emlearn(name: str, model, X: np.ndarray, y: np.ndarray) -> Entry:
     def encode(rows: np.ndarray) -> np.ndarray:
         return np.clip(np.round((rows - low) / span * LARGEST), -LARGEST, LARGEST)
 
-    model.fit(encode(X), y)
+    return Entry(name, emlearn_program(model.fit(encode(X), y), X.shape[1]), encode)
+
+
+def emlearn_program(model, n_inputs: int, function: str = "predict") -> Program:
+    """A tree or a forest that was trained on whole numbers, on int16; ``tree_0`` is the first tree without a vote."""
     source = emlearn.convert(model, method="inline", dtype="int16_t", leaf_bits=0).save(name="rival", format="c")
-    return Entry(name, Program(source, f"return rival_predict(x, {X.shape[1]});", "int16", X.shape[1]), encode)
+    return Program(source, f"return rival_{function}(x, {n_inputs});", "int16", n_inputs)
 
 
 def m2cgen_logistic(X: np.ndarray, y: np.ndarray) -> Entry:
@@ -81,13 +85,14 @@ def m2cgen_tree(X: np.ndarray, y: np.ndarray) -> Entry:
 def micromlgen_tree(X: np.ndarray, y: np.ndarray) -> Entry:
     """A tree of depth 3, in float."""
     model = DecisionTreeClassifier(max_depth=3, random_state=0).fit(X, y)
+    return Entry("micromlgen tree of depth 3", micromlgen_program(model, X.shape[1]), lambda rows: rows)
+
+
+def micromlgen_program(model, n_inputs: int) -> Program:
+    """A trained tree, in float."""
     source = micromlgen.port(model).replace("#include <cstdarg>", "#include <stdarg.h>")  # avr-gcc has no C++ library
     body = "Eloquent::ML::Port::DecisionTree tree; return tree.predict((float *)x);"
-    return Entry(
-        "micromlgen tree of depth 3",
-        Program(source, body, "float32", X.shape[1], ("-fsingle-precision-constant",), cpp=True),
-        lambda rows: rows,
-    )
+    return Program(source, body, "float32", n_inputs, ("-fsingle-precision-constant",), cpp=True)
 
 
 RIVALS = (emlearn_tree, emlearn_small_forest, emlearn_forest, m2cgen_logistic, m2cgen_tree, micromlgen_tree)

@@ -1,205 +1,174 @@
-"""Tables and a plot of the results: a summary for each number of terms, then every data set."""
+"""The report: for two classes and for more, tables of means, pictures, where we are behind, and every data set."""
 
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from benchmarks.quality.rivals import METHODS
-from benchmarks.quality.run import UNBOUNDED, Plan
+from benchmarks.quality import diagrams, tables
+from benchmarks.quality.data import Entry
+from benchmarks.quality.methods import BOOSTING, CONSTANT, OURS, TREE
+from benchmarks.quality.run import Plan
+from benchmarks.quality.search import Method
 from smallearn._run.files import write_whole
 
-OURS = "smallearn"
-FAR = 0.02  # data sets on which we are further behind than this are listed
-
-# Distinct without colour: marker and line style differ; the colours are Okabe and Ito's.
-STYLES = {
-    "smallearn": ("#000000", "o", "-"),
-    "abess": ("#0072B2", "s", "--"),
-    "l1 logistic": ("#E69F00", "^", "-."),
-    "tree": ("#009E73", "D", ":"),
-    "FIGS": ("#CC79A7", "v", (0, (5, 1, 1, 1, 1, 1))),
-    "gradient boosting": ("#555555", "", (0, (8, 4))),
-}
+TITLES = {False: "Two classes", True: "More than two classes"}
+ENDINGS = {False: "two-classes", True: "more-classes"}
 
 
-def write(plan: Plan, results: pd.DataFrame, folder: Path) -> str:
-    """Write table.md, summary.csv, sets.csv, accuracy.png and accuracy.svg; return the summary."""
-    methods = [name for name in METHODS if (results["method"] == name).any()]
-    complete, left_out = _complete(plan, results, methods)
-    lines = ["# Accuracy of small models", ""]
-    if not complete:
-        lines += ["No data set is complete yet: " + ", ".join(left_out) + "."]
-        write_whole(folder / "table.md", "\n".join(lines) + "\n")
-        return "\n".join(lines)
-    wanted = {
-        (entry.name, number) for entry in plan.entries if entry.name in complete for number in plan.numbers(entry)
-    }
-    selected = [trial in wanted for trial in results[["set", "split"]].itertuples(index=False, name=None)]
-    trials = results[selected]  # the same splits for every method, even if some ran on more
-    bounded = [name for name in methods if METHODS[name].bounded]
-    summaries, per_set, details = [], [], []
-    lines += [
-        f"{len(complete)} data sets, stratified 70/30 splits ({_splits(plan, complete)}), all choices by inner "
-        "cross-validation on the training rows. Accuracies in %, means over splits and then over data sets.",
-        "",
-    ]
-    if left_out:
-        lines += ["Left out, because results of some splits are missing: " + ", ".join(left_out) + ".", ""]
-    for T in plan.terms:
-        means = _means(trials, T, methods)
-        summary = _summary(means, bounded)
-        lines += [f"## At most {T} terms", "", *_markdown(summary.reset_index(names="method")), ""]
-        lines += _ceiling(means, bounded)
-        if OURS in bounded and len(bounded) > 1:
-            lines += _behind(trials, means, T, bounded)
-        details += [f"## Data sets, at most {T} terms", "", *_per_set_table(means, methods, bounded), ""]
-        summaries.append(summary.assign(terms=T))
-        per_set.append(means.assign(terms=T))
-    pd.concat(summaries).to_csv(folder / "summary.csv", index_label="method")
-    pd.concat(per_set).to_csv(folder / "sets.csv", index_label="set")
+@dataclass(frozen=True)
+class Section:
+    """The complete results of one kind of data sets: two classes, or more. ``trials`` are those that means count."""
+
+    several: bool
+    terms: tuple[int, ...]
+    methods: dict[str, Method]
+    trials: pd.DataFrame
+    generated: pd.DataFrame
+    left_out: list[str]
+    splits: str
+
+    @property
+    def bounded(self) -> list[str]:
+        """The names of the bounded methods."""
+        return [name for name, method in self.methods.items() if method.bounded]
+
+    def cells(self) -> list[str]:
+        """Data sets and numbers of terms where smallearn is far behind a bounded rival."""
+        return [item for T in self.terms for item in tables.behind(self.trials, T, self.bounded)]
+
+    @property
+    def sets(self) -> list[str]:
+        """The data sets that means count."""
+        return list(self.trials["set"].unique())
+
+
+def sections(plan: Plan, results: pd.DataFrame) -> list[Section]:
+    """A section for each kind of data sets in the plan."""
+    kinds = [several for several in (False, True) if any(entry.several == several for entry in plan.entries)]
+    return [_section(plan, results, several) for several in kinds]
+
+
+def _section(plan: Plan, results: pd.DataFrame, several: bool) -> Section:
+    entries = [entry for entry in plan.entries if entry.several == several]
+    here = results[results["set"].isin([entry.name for entry in entries])]
+    methods = {name: one for name, one in plan.methods_of(several).items() if (here["method"] == name).any()}
+    complete = [entry for entry in entries if methods and _is_complete(plan, here, entry, methods)]
+    wanted = {(entry.name, number) for entry in complete for number in plan.numbers(entry)}
+    used = [pair in wanted for pair in here[["set", "split"]].itertuples(index=False, name=None)]
+    trials = here[here["method"].isin(methods) & np.array(used, dtype=bool)]  # the same splits for every method
+    made = trials["set"].isin([entry.name for entry in complete if entry.generated])
+    counts = sorted({len(plan.numbers(entry)) for entry in complete})
+    return Section(
+        several=several,
+        terms=plan.terms(several),
+        methods=methods,
+        trials=trials[~made],
+        generated=trials[made],
+        left_out=[entry.name for entry in entries if entry not in complete],
+        splits=" or ".join(map(str, counts)),
+    )
+
+
+def _is_complete(plan: Plan, results: pd.DataFrame, entry: Entry, methods: dict[str, Method]) -> bool:
+    """Whether there are results of every method, split and number of terms."""
+    of_set = results[results["set"] == entry.name]
+    done = set(of_set[["method", "terms", "split"]].itertuples(index=False, name=None))
+    return all(
+        (name, T, number) in done
+        for name, method in methods.items()
+        for T in plan.trials_of(entry, method)
+        for number in plan.numbers(entry)
+    )
+
+
+def write(found: list[Section], folder: Path) -> str:
+    """Write table.md, the results behind it as CSV, and the pictures; return the text without the data sets."""
+    folder.mkdir(parents=True, exist_ok=True)
+    lines, details = ["# Accuracy of small models", ""], []
+    for section in found:
+        lines += [f"## {TITLES[section.several]}", ""]
+        if section.left_out:
+            lines += ["Left out, because some results are missing: " + ", ".join(section.left_out) + ".", ""]
+        if len(section.trials):
+            lines += _summary(section)
+            details += _details(section)
+            _files(section, folder)
+        if len(section.generated):
+            lines += _generated(section)
     write_whole(folder / "table.md", "\n".join(lines + details) + "\n")
-    _plot(pd.concat(per_set), methods, folder)
     return "\n".join(lines)
 
 
-def _complete(plan: Plan, results: pd.DataFrame, methods: list[str]) -> tuple[list[str], list[str]]:
-    """Data sets with all results (every method, split and number of terms), and the others."""
-    done = set(results[["set", "method", "terms", "split"]].itertuples(index=False, name=None))
-    complete, left_out = [], []
-    for entry in plan.entries:
-        wanted = ((entry.name, m, T, n) for m in methods for T in plan.terms_of(m) for n in plan.numbers(entry))
-        (complete if all(trial in done for trial in wanted) else left_out).append(entry.name)
-    return (complete, left_out) if methods else ([], [*left_out, *complete])
-
-
-def _splits(plan: Plan, complete: list[str]) -> str:
-    counts = sorted({len(plan.numbers(entry)) for entry in plan.entries if entry.name in complete})
-    return " or ".join(map(str, counts)) + " per data set"
-
-
-def _means(trials: pd.DataFrame, T: int, methods: list[str]) -> pd.DataFrame:
-    """Mean accuracy over the splits: a row for each data set, a column for each method."""
-    means = _table(trials, T, methods).T.groupby(level="set", sort=False).mean().reindex(columns=methods)
-    return means.round(9)  # equal up to rounding is a tie
-
-
-def _table(trials: pd.DataFrame, T: int, methods: list[str]) -> pd.DataFrame:
-    """Accuracies at T terms or without a bound: a row for each method, a column for each data set and split."""
-    at = trials[trials["terms"].isin([T, UNBOUNDED])]
-    return at.pivot(index="method", columns=["set", "split"], values="accuracy").reindex(methods)
-
-
-def _summary(means: pd.DataFrame, bounded: list[str]) -> pd.DataFrame:
-    """A row for each method: mean accuracy, mean rank, wins (ties shared) and the largest shortfall."""
-    small = means[bounded]
-    winners = small.eq(small.max(axis=1), axis=0)
-    rows = {}
-    for name in means.columns:
-        row = {"mean accuracy": 100 * means[name].mean(), "mean rank": np.nan, "wins": np.nan}
-        if name in bounded and len(bounded) > 1:
-            row["mean rank"] = small.rank(axis=1, ascending=False)[name].mean()
-            row["wins"] = (winners[name] / winners.sum(axis=1)).sum()
-            behind = small.drop(columns=name).max(axis=1) - small[name]
-            row["worst shortfall"] = 100 * max(behind.max(), 0.0)
-            row["on"] = behind.idxmax() if behind.max() > 0 else ""
-        rows[name] = row
-    return pd.DataFrame.from_dict(rows, orient="index")
-
-
-def _ceiling(means: pd.DataFrame, bounded: list[str]) -> list[str]:
-    """The methods without a bound, and how far the others are from them."""
-    lines = []
-    for name in means.columns.difference(bounded):
-        gaps = ", ".join(f"{other} {100 * (means[other] - means[name]).mean():+.2f}" for other in bounded)
-        mean = 100 * means[name].mean()
-        lines += [f"{name[0].upper()}{name[1:]} (no bound): {mean:.2f}. Difference to it: {gaps}.", ""]
-    return lines
-
-
-def _behind(trials: pd.DataFrame, means: pd.DataFrame, T: int, bounded: list[str]) -> list[str]:
-    """Data sets where smallearn is two percentage points and two standard errors behind the best bounded rival.
-
-    The standard error is that of the paired differences over splits, as if splits were independent. They share rows, so
-    the true standard error is larger and the list may be too long.
-    """
-    table = _table(trials, T, bounded)
-    items = []
-    for name in means.index:
-        rival = means.loc[name, bounded].drop(OURS).idxmax()
-        gaps = (table.loc[rival] - table.loc[OURS])[name].to_numpy()
-        error = gaps.std(ddof=1) / np.sqrt(len(gaps)) if len(gaps) > 1 else np.inf
-        if gaps.mean() > FAR and gaps.mean() > 2.0 * error:
-            items.append(
-                f"- {name}: {100 * gaps.mean():.1f} percentage points behind {rival} (standard error {100 * error:.1f})"
-            )
-    head = (
-        f"{OURS} is more than {100 * FAR:.0f} percentage points and two standard errors behind its best bounded rival"
-    )
-    return [
-        f"{head} on " + (f"{len(items)} data sets:" if items else "no data set."),
+def _summary(section: Section) -> list[str]:
+    lines = [
+        f"{len(section.sets)} data sets, stratified 70/30 splits ({section.splits} per data set), all choices by inner "
+        "cross-validation on the training rows. Means over splits and then over data sets; the accuracy with the mean "
+        "rank among bounded methods.",
         "",
-        *items,
-        *([""] if items else []),
+    ]
+    for column in tables.COLUMNS:
+        if column != "bytes" or section.trials["bytes"].notna().any():
+            lines += tables.by_budget(section.trials, section.terms, list(section.methods), section.bounded, column)
+    if BOOSTING in section.methods:
+        for T in section.terms:
+            accuracy = tables.means(section.trials, T, list(section.methods))
+            gaps = (100 * (accuracy[name] - accuracy[BOOSTING]).mean() for name in section.bounded)
+            text = ", ".join(f"{name} {gap:+.2f}" for name, gap in zip(section.bounded, gaps, strict=True))
+            lines += [f"Difference to {BOOSTING} at {T} terms: {text}.", ""]
+    if OURS in section.bounded and len(section.bounded) > 1:
+        cells = section.cells()
+        head = f"{OURS} is more than 2 percentage points and two standard errors behind its best bounded rival in "
+        lines += [f"{head}{len(cells)} of {len(section.sets) * len(section.terms)} cells.", ""]
+        lines += [f"- {cell}" for cell in cells] + ([""] if cells else [])
+    return lines + _equal_bytes(section)
+
+
+def _equal_bytes(section: Section) -> list[str]:
+    if not {TREE, CONSTANT} <= set(section.methods):
+        return []
+    table = tables.equal_bytes(section.trials, section.terms)
+    if table.empty:
+        return []
+    mean = table.groupby("terms").mean()
+    mean[mean.columns[1:]] *= 100.0
+    mean.insert(0, "tree's splits", [f"at most {T:g}" for T in mean.index])
+    return [
+        "### Accuracy at equal bytes on a Cortex-M0, int16, %",
+        "",
+        "Of our models that take no more bytes than the tree, the one with the best score in the inner "
+        "cross-validation; if all take more, the most frequent class.",
+        "",
+        *tables.markdown(mean),
+        "",
     ]
 
 
-def _per_set_table(means: pd.DataFrame, methods: list[str], bounded: list[str]) -> list[str]:
-    """A table of all data sets, the best bounded method in bold."""
-    best = means[bounded].max(axis=1)
-
-    def cell(name: str, method: str) -> str:
-        value = means.loc[name, method]
-        return f"**{100 * value:.1f}**" if method in bounded and value == best[name] else f"{100 * value:.1f}"
-
-    rows = [[name, *(cell(name, method) for method in methods)] for name in means.index]
-    return _markdown(pd.DataFrame(rows, columns=["data set", *methods]))
+def _generated(section: Section) -> list[str]:
+    lines = ["### Generated sets, accuracy in %; in no mean", ""]
+    for T in section.terms:
+        accuracy = tables.means(section.generated, T, list(section.methods))
+        lines += [f"At most {T} terms:", "", *tables.per_set(accuracy, section.bounded), ""]
+    return lines
 
 
-def _markdown(frame: pd.DataFrame) -> list[str]:
-    """The lines of a Markdown table."""
-
-    def cell(value: object) -> str:
-        if isinstance(value, str):
-            return value
-        return "" if pd.isna(value) else f"{value:.2f}"
-
-    rules = ["---"] + ["---" if name == "on" else "---:" for name in frame.columns[1:]]
-    lines = ["| " + " | ".join(frame.columns) + " |", "|" + "|".join(rules) + "|"]
-    return lines + ["| " + " | ".join(map(cell, row)) + " |" for row in frame.itertuples(index=False)]
+def _details(section: Section) -> list[str]:
+    lines = []
+    for T in section.terms:
+        accuracy = tables.means(section.trials, T, list(section.methods))
+        lines += [f"## {TITLES[section.several]}: data sets, at most {T} terms", ""]
+        lines += [*tables.per_set(accuracy, section.bounded), ""]
+    return lines
 
 
-def _plot(per_set: pd.DataFrame, methods: list[str], folder: Path) -> None:
-    """Mean accuracy against the number of terms."""
-    try:
-        import matplotlib
-    except ImportError:
-        print("No plot: matplotlib is not installed (pip install 'smallearn[plot]').")
-        return
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-
-    terms = sorted(per_set["terms"].unique())
-    mean = 100 * per_set.groupby("terms")[methods].mean()
-    figure, axes = pyplot.subplots(figsize=(8.0, 4.2), layout="constrained")
-    for name in methods:
-        colour, marker, style = STYLES[name]
-        axes.plot(
-            terms,
-            mean[name],
-            color=colour,
-            marker=marker,
-            linestyle=style,
-            linewidth=2.2 if name == OURS else 1.4,
-            markersize=6,
-            label=name if METHODS[name].bounded else f"{name} (no bound)",
-        )
-    axes.set_xticks(terms)
-    axes.set_xlabel("terms allowed (non-zero weights, splits)")
-    axes.set_ylabel(f"mean accuracy on {per_set.index.nunique()} data sets, %")
-    axes.grid(axis="y", color="#dddddd", linewidth=0.6)
-    axes.spines[["top", "right"]].set_visible(False)
-    figure.legend(loc="outside center right", frameon=False, handlelength=4.5)
-    for ending in ("png", "svg"):
-        figure.savefig(folder / f"accuracy.{ending}", dpi=150)
-    pyplot.close(figure)
+def _files(section: Section, folder: Path) -> None:
+    """The means of each data set as CSV, and the pictures."""
+    ending, names = ENDINGS[section.several], list(section.methods)
+    accuracy = {T: tables.means(section.trials, T, names) for T in section.terms}
+    per_set = pd.concat([table.assign(terms=T) for T, table in accuracy.items()])
+    per_set.to_csv(folder / f"sets-{ending}.csv", index_label="set")
+    diagrams.draw_accuracy(per_set, names, section.bounded, folder, f"accuracy-{ending}")
+    if len(section.bounded) > 1:
+        ranked = {T: table[section.bounded] for T, table in accuracy.items()}
+        diagrams.draw_ranks(ranked, folder, f"ranks-{ending}")
