@@ -24,7 +24,7 @@ LEAST_STEP = 2.0**-14  # of Newton's step, when it is halved
 WITHIN = 64  # entries, from which on the whole Hessian is the last resort
 FARTHEST = 3.0  # change of a weight, up to which the Hessian tells what a shared term gains
 LEAST_PIVOT = 1e-14  # of a Cholesky factor, relative to the diagonal …
-LEAST_COMPLEMENT = 1e-4  # … and of a Schur complement of approximate Hessians
+LEAST_COMPLEMENT = 1e-6  # … and of a Schur complement of approximate Hessians
 LEAST_CURVATURE = 1e-8  # along a step: with less, the change of the gradient is rounding
 STEEP = 500.0  # a score beyond this could overflow exp: such blocks are summed relative to the largest score
 
@@ -87,6 +87,22 @@ def copy_block(K, at, b, n, x):
 
 
 @compiled
+def places(at, n_columns):
+    """The distinct columns of the entries, and which of them each entry has."""
+    first = np.full(n_columns, -1)
+    place = np.empty(at.shape[0], dtype=np.int64)
+    distinct = np.empty(at.shape[0], dtype=np.int64)
+    count = 0
+    for e in range(at.shape[0]):
+        if first[at[e]] < 0:
+            first[at[e]] = count
+            distinct[count] = at[e]
+            count += 1
+        place[e] = first[at[e]]
+    return place, distinct[:count]
+
+
+@compiled
 def one_class(code, n):
     """The class of the ``n`` rows of a block, or -1 if there are several."""
     same = True
@@ -114,7 +130,8 @@ def entries_pass(K, at, begin, theta, roles, first, last, Z, g, H, across):
     ``across``, the Hessian is that within each prototype alone."""
     p = begin.shape[0] - 1
     bent = H.shape[0] > 0
-    x = np.empty((at.shape[0], BLOCK))
+    place, distinct = places(at, K.shape[0])
+    x = np.empty((distinct.shape[0], BLOCK))
     z = np.empty((p, BLOCK))
     r = np.empty(BLOCK)
     h = np.empty(BLOCK)
@@ -124,14 +141,15 @@ def entries_pass(K, at, begin, theta, roles, first, last, Z, g, H, across):
     for b in range(first, last, BLOCK):
         n = min(BLOCK, last - b)
         own, code, weight = roles[0][b : b + n], roles[1][b : b + n], roles[2][b : b + n]
-        copy_block(K, at, b, n, x)
+        copy_block(K, distinct, b, n, x)
         for j in range(p):
             for i in range(n):
                 r[i] = 0.0
             for e in range(begin[j], begin[j + 1]):
                 t = theta[e]
+                column = x[place[e]]
                 for i in range(n):
-                    r[i] += t * x[e, i]
+                    r[i] += t * column[i]
             out = Z[j, b : b + n]
             for i in range(n):
                 out[i] = r[i]
@@ -143,12 +161,12 @@ def entries_pass(K, at, begin, theta, roles, first, last, Z, g, H, across):
                 r[i] = weight[i] * (z[j, i] - 1.0 if own[i] == j else z[j, i])
                 h[i] = weight[i] * z[j, i] * (1.0 - z[j, i])
             for e in range(begin[j], begin[j + 1]):
-                g[e] += dot(r, x[e], n)
+                g[e] += dot(r, x[place[e]], n)
                 if bent:
                     for i in range(n):
-                        y[i] = h[i] * x[e, i]
+                        y[i] = h[i] * x[place[e], i]
                     for f in range(begin[j], e + 1):
-                        H[e, f] += dot(y, x[f], n)
+                        H[e, f] += dot(y, x[place[f]], n)
             for k in range(j if bent and across else 0):
                 if owner[j] == label and owner[k] == label:
                     continue  # no row has both in its loss
@@ -156,26 +174,30 @@ def entries_pass(K, at, begin, theta, roles, first, last, Z, g, H, across):
                     h[i] = -weight[i] * z[j, i] * z[k, i]
                 for e in range(begin[j], begin[j + 1]):
                     for i in range(n):
-                        y[i] = h[i] * x[e, i]
+                        y[i] = h[i] * x[place[e], i]
                     for f in range(begin[k], begin[k + 1]):
-                        H[e, f] += dot(y, x[f], n)
+                        H[e, f] += dot(y, x[place[f]], n)
     return loss
 
 
 @compiled
 def cholesky(A, least):
     """Replace the lower triangle of ``A`` by its Cholesky factor. A pivot below ``least`` times the diagonal, which
-    rounding made too small, is raised to that."""
+    rounding made too small, is raised to that. Returns whether there was none."""
     n = A.shape[0]
+    definite = True
     for e in range(n):
         for f in range(e + 1):
             dot = A[e, f]
             for a in range(f):
                 dot -= A[e, a] * A[f, a]
             if e == f:
-                A[e, e] = max(dot, least * max(A[e, e], 1e-300)) ** 0.5
+                lowest = least * max(A[e, e], 1e-300)
+                definite = definite and dot > lowest
+                A[e, e] = max(dot, lowest) ** 0.5
             else:
                 A[e, f] = dot / A[f, f]
+    return definite
 
 
 @compiled
@@ -672,13 +694,18 @@ def shared_gains(K, at, begin, PI, roles, inverse, G, alpha, best, slot):
     step = np.zeros((n_best, size + p))
     follow = np.zeros((n_best, p, size))
     for a in range(n_best):
+        alone = S[a].copy()
         for j in range(p):
             for e in range(size):
                 follow[a, j, e] = -dot(inverse[e], cross[a, j], size)
+            alone[j, j] += alpha
             S[a, j, j] += alpha
             for k in range(j + 1):
                 S[a, j, k] += dot(follow[a, k], cross[a, j], size)
-        cholesky(S[a], LEAST_COMPLEMENT)
+        if not cholesky(S[a], LEAST_COMPLEMENT):  # the inverse Hessian is too far from exact to be of use
+            follow[a] = 0.0
+            S[a] = alone
+            cholesky(S[a], LEAST_PIVOT)
         new = step[a, size:]
         for j in range(p):
             new[j] = -G[j, best[a]]

@@ -250,5 +250,7 @@ def _planned(n_families: int, first: int, n_folds: int) -> int:
 
 
 def _starts(family: Family, max_terms: int) -> int:
+    if family.owner is None:  # each class has starts of its own, and one of many is good
+        return 1
     many = family.n_prototypes >= MORE_STARTS and max_terms <= MOST_THOROUGH
     return family.n_prototypes if many else FOLD_STARTS

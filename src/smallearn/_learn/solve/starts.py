@@ -15,12 +15,12 @@ from smallearn._learn.data.problem import Problem
 from smallearn._learn.kernels import NO_PROTOTYPE
 from smallearn._learn.solve import assignment as assignments
 from smallearn._learn.solve.objective import Penalty
-from smallearn._learn.solve.support_search import SupportSearch
+from smallearn._learn.solve.support_search import SupportSearch, most_of_a_class
 from smallearn._learn.solve.support_state import ColumnCache
 from smallearn._run.deadline import present
 
 POOL = 4  # starts proposed for each one that is kept
-TRIAL_TERMS = 2  # terms for each prototype when starts are compared
+TRIAL_TERMS = 2  # terms for each prototype, of a class if they are shared, when starts are compared
 RANDOM_COLUMNS = 20  # columns that a random direction lies in, at most
 
 
@@ -108,12 +108,13 @@ def screen(
         return proposed
     search = SupportSearch(rows, penalty, columns=columns)
     fixed = search.fixed()
+    size = TRIAL_TERMS * (most_of_a_class(proposed[0]) if penalty.pooling == "shared" else len(proposed[0].owner))
     reached = []
     for start in proposed:
         if present().stops("the comparison of starts"):
             break
         empty = fixed.start(assignments.drop_empty(start)[0])
-        reached.append(search.reassign(fixed.grow_to(empty, TRIAL_TERMS * len(start.owner))).value)
+        reached.append(search.reassign(fixed.grow_to(empty, size)).value)
     order = np.argsort(np.round(reached, 9), kind="stable")  # so that ties are ties
     return [proposed[a] for a in order[:n_init]] or proposed[:1]
 
