@@ -37,7 +37,7 @@ from smallearn.model._decision import class_scores
 SHORTLIST = 12  # candidate terms whose gain is computed with the present weights free to change
 FEWEST_JOINT = 3  # the same, of terms that all prototypes share, where there are many prototypes …
 MOST_JOINT_WORK = 4_000_000  # … and about this many multiplications
-MANY_SHARED, SHARED_PRECISION = 64, 1e-4  # entries of shared terms, from which on refits are less precise
+MANY_SHARED, SHARED_PRECISION = 160, 1e-4  # entries of shared terms, from which on refits are less precise
 SWAPS = "the swaps of terms"  # what is cut short when time is up
 SMALL = 24  # terms, up to which models of every size are found
 REMOVALS = 4  # the least useful terms, which are tried for a swap
