@@ -1,6 +1,6 @@
 """The decision threshold that a score asks for, of two classes.
 
-A score that depends on the decision (f1, balanced accuracy, …) is a function of the confusion counts. These are kept for
+A score that depends on the decision (f1, balanced accuracy) is a function of the confusion counts. These are kept for
 a grid of thresholds, so that the best threshold on some folds and the score at it on others are sums and look-ups.
 """
 

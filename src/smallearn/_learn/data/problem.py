@@ -141,8 +141,8 @@ def build_problem(
     if len(classes) < 2:
         label = classes.tolist()[0]
         raise ValueError(f"y has one class, {label!r}, among the rows of positive weight; two classes are needed.")
-    by_class = _class_weights(class_weight, classes, code, sample_weight)
     with np.errstate(over="ignore", invalid="ignore"):
+        by_class = _class_weights(class_weight, classes, code, sample_weight)
         loss_weight = sample_weight * by_class[code]
         totals = sample_weight.sum(), loss_weight.sum()
     if not all(0.0 < total < np.inf for total in totals):
