@@ -52,8 +52,8 @@ class FoldScore(NamedTuple):
 class Scorer:
     """A scorer of scikit-learn's. ``takes_weights``: scikit-learn's metrics take `sample_weight`; a custom function
     might not, and does not receive it. ``sweep``: the same score by threshold, if that is to be chosen too.
-    ``with_loss``: the rarer one of two classes is, the larger the share of the log loss in what decides, for few rows of
-    a class cannot tell models apart."""
+    ``with_loss``: the rarer one of two classes is, the larger the share of the log loss in what decides, for few rows
+    of a class cannot tell models apart."""
 
     name: str
     function: Any
@@ -140,8 +140,8 @@ def score_fold(
 
 
 def _share_of_loss(decision: np.ndarray, held_out: Problem) -> float:
-    """The mean log loss of two classes, relative to that of their frequencies, times ``1 - 2 f`` with f that of the rarer
-    class: nothing if both are as frequent, all of it if one is very rare."""
+    """The mean log loss of two classes, relative to that of their frequencies, times ``1 - 2 f`` with f that of the
+    rarer class: nothing if both are as frequent, all of it if one is very rare."""
     weight = held_out.sample_weight / held_out.sample_weight.sum()
     frequency = np.bincount(held_out.code, weights=weight, minlength=2)
     known = float(special.entr(frequency).sum())
