@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-
 from benchmarks.rare import TERMS, Lasso, oil_like
 from benchmarks.reliability import calibration_error
 
