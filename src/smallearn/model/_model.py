@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from smallearn.model import _html, _json, _print
+from smallearn.model._card import CardRow, card_of
 from smallearn.model._checks import check_parts
 from smallearn.model._columns import factor_in
 from smallearn.model._decision import class_scores, decide, finite, scores
@@ -109,6 +110,39 @@ class SMaLLModel:
             In the order of the prototypes.
         """
         return tuple(term for prototype in self.prototypes for term in prototype.terms)
+
+    @property
+    def card(self) -> tuple[CardRow, ...]:
+        """The different terms, each with its weight in every prototype.
+
+        Returns
+        -------
+        tuple of CardRow
+            A row for each feature, kind and value among the terms; ``[x ≤ 1]`` and ``[x > 1]`` are two rows. They are
+            in the order of the terms.
+
+        Examples
+        --------
+        >>> from smallearn.model import Prototype, SMaLLModel, Term
+        >>> prototypes = (Prototype(0, 1.0, ()), Prototype(1, 0.0, (Term(0, 2.0),)), Prototype(2, 0.0, (Term(0, -2.0),)))
+        >>> model = SMaLLModel(("a", "b", "c"), "<U1", n_features=1, prototypes=prototypes)
+        >>> [(row.text, row.weights) for row in model.card]
+        [('x0', (0.0, 2.0, -2.0))]
+        """
+        return card_of(self.prototypes)
+
+    @property
+    def n_terms(self) -> int:
+        """How many terms the model has, as its budget counts them.
+
+        Returns
+        -------
+        int
+            With a shared budget the rows of the `card`, where a term that several classes weigh is one; otherwise every
+            weight.
+        """
+        shared = self.training is not None and self.training.budget == "shared"
+        return len(self.card) if shared else len(self.terms)
 
     @property
     def owners(self) -> tuple[int, ...]:
