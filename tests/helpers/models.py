@@ -32,6 +32,8 @@ THREE = SMaLLModel(
         Prototype(2, 0.0, (Term(0, -1.0),)),
     ),
 )
+# Of predicting a class (column) where another is true (row): no row has one cost for all errors.
+COSTS = ((0.0, 1.0, 5.0), (2.0, 0.0, 1.0), (20.0, 4.0, -1.0))
 # A score card: points for literals of a number, a text, a boolean and what is missing; one point is worth 0.5.
 CARD = SMaLLModel(
     ("no", "yes"),

@@ -63,6 +63,12 @@ KNOWN = {
         [[3.0, -2.0], [-8.0, -2.0], [1.0, 2.0]],
         [10, 20, 10],
     ),
+    # 'yes' where 2 * score is below log(4): a score below 0.693
+    6: (
+        pd.DataFrame({"age": [3.5, 3.25, 0.0], "ward": ["B", "B", "A"]}),
+        [[0.75, -2.0], [0.625, -2.0], [-1.0, 1.0]],
+        ["no", "yes", "no"],
+    ),
 }
 
 
@@ -93,7 +99,7 @@ def test_a_file_of_every_format_predicts_what_it_always_did(number):
 
 
 def test_what_an_early_format_does_not_say_has_the_value_that_it_meant():
-    first, second, third, fourth, fifth = (load_model(file_of(number)) for number in KNOWN)
+    first, second, third, fourth, fifth, sixth = (load_model(file_of(number)) for number in KNOWN)
     assert (first.scale, first.ranges, first.selection, first.data) == (1.0, (), None, None)
     assert {(term.kind, term.value, term.mean, term.unit) for term in first.terms} == {("raw", None, None, None)}
     assert (first.training.budget, first.training.max_cost, first.training.certified) == ("prototype", None, False)
@@ -114,6 +120,8 @@ def test_what_an_early_format_does_not_say_has_the_value_that_it_meant():
     assert fourth.data == DataFacts(fourth.data.fingerprint, (70, 50), target="bought", source="customers.csv")
     assert fourth.training.lower_bound == 0.42
     assert fifth.training.lower_bound is None
+    assert (fifth.decision_threshold, fifth.cost_matrix) == (0.5, None)
+    assert sixth.decision_threshold == 0.2
 
 
 def test_a_newer_format_is_refused_by_its_number_with_advice(tmp_path):

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from smallearn import SMaLLModel, load_model
 from smallearn.model import DataFacts, Prototype, Selection, Step, Term
-from tests.helpers.models import CARD, NO, RANGED, THREE, TRAINING, WHOLE, YES, labels_of, models
+from tests.helpers.models import CARD, COSTS, NO, RANGED, THREE, TRAINING, WHOLE, YES, labels_of, models
 
 # --- JSON: the way there and back ------------------------------------------------------------------------------------
 
@@ -123,13 +123,13 @@ def check_refused(text, message):
         ("format", ["smallearn-model"], "\"format\" is not 'smallearn-model'"),
         (
             "version",
-            6,
-            "format 6; smallearn .* reads formats 1 to 5. Install a newer smallearn",
+            7,
+            "format 7; smallearn .* reads formats 1 to 6. Install a newer smallearn",
         ),
-        ("version", 0, "format 0; smallearn .* reads formats 1 to 5"),
-        ("version", "1", "format '1'; smallearn .* reads formats 1 to 5"),
-        ("version", True, "format True; smallearn .* reads formats 1 to 5"),
-        ("version", 1.0, r"format 1\.0; smallearn .* reads formats 1 to 5"),
+        ("version", 0, "format 0; smallearn .* reads formats 1 to 6"),
+        ("version", "1", "format '1'; smallearn .* reads formats 1 to 6"),
+        ("version", True, "format True; smallearn .* reads formats 1 to 6"),
+        ("version", 1.0, r"format 1\.0; smallearn .* reads formats 1 to 6"),
         ("version", None, "format None"),
         ("version", GONE, "format None"),
         ("classes", [], "^classes: a model needs at least two, found 0"),
@@ -193,9 +193,16 @@ def test_a_literal_that_breaks_a_rule_is_refused_with_its_place(term, field, val
     check_refused(json.dumps(tree), rf"^prototypes\[0\].terms\[{term}\](\.|: ){message}")
 
 
+def version_5(model):
+    """The file before there were thresholds and costs."""
+    tree = tree_of(model)
+    del tree["decision_threshold"], tree["cost_matrix"]
+    return {**tree, "version": 5}
+
+
 def version_1(model):
     """The file as the first release wrote it."""
-    tree = tree_of(model)
+    tree = version_5(model)
     del tree["scale"], tree["ranges"], tree["selection"], tree["data"]
     for term in (term for prototype in tree["prototypes"] for term in prototype["terms"]):
         del term["value"], term["mean"], term["unit"]
@@ -209,11 +216,11 @@ def test_a_file_of_version_1_is_read_and_written_as_the_newest(model):
     read = SMaLLModel.from_json(json.dumps(version_1(model)))
     assert repr(read) == repr(model)
     assert read.to_json() == model.to_json()
-    assert tree_of(read)["version"] == 5
+    assert tree_of(read)["version"] == 6
 
 
 def test_a_file_of_version_2_is_read_as_a_model_without_ranges():
-    tree = {**tree_of(RANGED), "version": 2}
+    tree = {**version_5(RANGED), "version": 2}
     del tree["selection"], tree["data"]
     with pytest.raises(ValueError, match=r"unknown fields \['ranges'\]"):
         SMaLLModel.from_json(json.dumps(tree))
@@ -229,7 +236,7 @@ CHOSEN = replace(
 
 
 def test_a_file_of_version_3_is_read_as_a_model_of_unknown_origin():
-    tree = {**tree_of(CHOSEN), "version": 3}
+    tree = {**version_5(CHOSEN), "version": 3}
     with pytest.raises(ValueError, match=r"unknown fields \['data', 'selection'\]"):
         SMaLLModel.from_json(json.dumps(tree))
     del tree["selection"], tree["data"]
@@ -314,7 +321,7 @@ def test_categories_that_json_cannot_hold_are_refused(value):
             for field in ("kind", "feature", "weight", "name", "value", "mean", "unit")
         ),
         *(f"training.{field}" for field in ("smallearn", "n_rows", "alpha", "n_nonzero", "objective", "lower_bound")),
-        *("scale", "training.budget", "training.max_cost", "training.certified"),
+        *("scale", "training.budget", "training.max_cost", "training.certified", "decision_threshold", "cost_matrix"),
     ],
 )
 def test_a_missing_or_unknown_field_is_named_with_its_place(place):
@@ -346,6 +353,7 @@ EXPECTED = {
     "prototypes[0].terms[1].feature": "a whole number",
     "prototypes[0].terms[1].weight": "a finite number",
     "scale": "a finite number",
+    "decision_threshold": "a finite number",
     "training": "an object",
     "training.smallearn": "str",
     "training.n_rows": "a whole number",
@@ -371,9 +379,10 @@ def test_a_value_of_the_wrong_type_is_refused_with_its_place_and_what_was_expect
 def test_a_certificate_that_was_not_computed_is_null_since_format_5():
     model = replace(WHOLE, training=replace(WHOLE.training, lower_bound=None))
     tree = tree_of(model)
-    assert (tree["version"], tree["training"]["lower_bound"]) == (5, None)
+    assert (tree["version"], tree["training"]["lower_bound"]) == (6, None)
     assert SMaLLModel.from_json(model.to_json()) == model
-    check_refused(json.dumps({**tree, "version": 4}), r"^training\.lower_bound: expected a finite number, found None")
+    early = {**version_5(model), "version": 4}
+    check_refused(json.dumps(early), r"^training\.lower_bound: expected a finite number, found None")
 
 
 def test_a_proof_without_a_bound_is_refused():
@@ -473,7 +482,7 @@ def test_nan_and_infinity_are_refused_by_name(place, number):
     check_refused(text, f"Not a smallearn model: {number} is not a finite number")
 
 
-@pytest.mark.parametrize("field", ['"version": 5', '"class": 1', '"weight": 2.0', '"alpha": 0.01'])
+@pytest.mark.parametrize("field", ['"version": 6', '"class": 1', '"weight": 2.0', '"alpha": 0.01'])
 def test_a_field_that_stands_twice_is_refused(field):
     text = WHOLE.to_json()
     assert field in text
@@ -535,6 +544,8 @@ DAMAGED = {
     "floats": replace(NO.with_feature_names(NAMED), classes=(0.5, 1.5), class_dtype="<f8"),
     "score card": replace(CARD, training=replace(TRAINING, budget="total", max_cost=3.0)),
     "objects": replace(YES.with_feature_names(NAMED), classes=("no", 1), class_dtype="|O"),
+    "threshold": replace(NO.with_feature_names(NAMED), decision_threshold=0.2, scale=2.0),
+    "costs": replace(THREE, cost_matrix=COSTS, scale=0.5),
 }
 REPLACEMENTS = [
     *(None, True, False, 0, 1, -1, 2, 3, 10**30, 0.5, -1.5, 1e308, 5e-324, "", "raw", "x0", "a\nb", "\ud800"),
@@ -571,3 +582,36 @@ def test_replacing_any_node_by_any_other_is_refused_or_leaves_a_valid_model(mode
     for path in everywhere:
         for node in nodes:
             valid_or_refused(edited(tree, path, node))
+
+
+# --- decisions -------------------------------------------------------------------------------------------------------
+
+
+def test_a_file_of_version_5_is_read_as_a_model_that_decides_by_the_highest_score():
+    for model in (YES, NO, THREE, WHOLE):
+        read = SMaLLModel.from_json(json.dumps(version_5(model)))
+        assert (read.decision_threshold, read.cost_matrix) == (0.5, None)
+        assert read == model
+
+
+@pytest.mark.parametrize("model", [replace(YES, decision_threshold=1 / 3), replace(THREE, cost_matrix=COSTS)])
+def test_a_threshold_and_a_cost_matrix_survive_exactly(model):
+    assert repr(SMaLLModel.from_json(model.to_json())) == repr(model)
+
+
+@pytest.mark.parametrize(
+    ("model", "place", "value", "message"),
+    [
+        (YES, "decision_threshold", 0.0, "^decision_threshold: expected a positive number, found 0.0"),
+        (YES, "decision_threshold", 1, "decision threshold is a probability above 0 and below 1, not 1.0"),
+        (YES, "cost_matrix", [[0, 1], [1, 0]], "With two classes, costs are a decision threshold"),
+        (THREE, "decision_threshold", 0.4, "A decision threshold is for two classes; with 3 it is 0.5, not 0.4"),
+        (THREE, "cost_matrix", [[0, 1], [1, 0]], "A cost matrix has 3 rows of 3 numbers"),
+        (THREE, "cost_matrix", "[]", "^cost_matrix: expected list"),
+        (THREE, "cost_matrix", [0, 1, 2], r"^cost_matrix\[0\]: expected list"),
+        (THREE, "cost_matrix", [[0, 1, "2"]] * 3, r"^cost_matrix\[0\]\[2\]: expected a finite number"),
+        (THREE, "cost_matrix", [[0, 1, 1e200]] * 3, "finite numbers of at most 1e[+]100"),
+    ],
+)
+def test_a_decision_that_makes_no_sense_is_refused(model, place, value, message):
+    check_refused(json.dumps(edited(tree_of(model), at(place), value)), message)

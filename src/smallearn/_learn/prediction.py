@@ -58,6 +58,9 @@ def stored(X: Any, gaps: bool) -> Stored | None:
 def predict(model: SMaLLModel, X: Stored, n_threads: int) -> np.ndarray | None:
     """What ``model.predict`` returns, or None."""
     n_classes = len(model.classes)
+    if model.decision.costs is not None:
+        code = from_scores(model, X, n_threads, model.decide)
+        return None if code is None else model.labels(code)
     values = model.labels(np.arange(n_classes))
     answers = np.empty(X.n_rows, dtype=values.dtype)
     no_scores = np.empty((len(model.prototypes), 0))
@@ -138,20 +141,22 @@ def _each_chunk(
 def _rule(model: SMaLLModel, labels: np.ndarray | None, used: list[int]) -> tuple:
     """The model as the kernels take it."""
     prototypes: Sequence[Prototype] = model.prototypes
-    start, default = -math.inf, 0
+    start, default, decision = -math.inf, 0, model.decision
     if labels is None:
         labels = np.zeros(len(model.classes), dtype=np.int64)
     else:
         prototypes = sorted(prototypes, key=lambda prototype: prototype.owner)  # a tie goes to the first class
-        if len(model.classes) == 2:  # the other class scores 0
+        if len(model.classes) == 2:  # the other class has no score of its own
             default = 1 - prototypes[0].owner
-            start = 0.0 if default == 0 else math.nextafter(0.0, -math.inf)
+            start = decision.cut if default == 0 else math.nextafter(decision.cut, -math.inf)
+    offsets = decision.offsets or (0.0,) * len(model.classes)
     terms = [term for prototype in prototypes for term in prototype.terms]
     factors = [_factor(term) for term in terms]
     return (
         start,
         np.cumsum([0, *(len(prototype.terms) for prototype in prototypes)]),
         np.array([prototype.intercept for prototype in prototypes], dtype=float),
+        np.array([offsets[prototype.owner] for prototype in prototypes], dtype=float),
         labels[[*(prototype.owner for prototype in prototypes), default]],
         np.array([kind for kind, _, _ in factors], dtype=np.int64),
         np.array([used.index(term.feature) for term in terms], dtype=np.int64),

@@ -38,16 +38,16 @@ def answer_columns(columns, first, n, rule, labels, scores, score, top):
 
     The answers start at row ``first``, what is in ``columns`` at 0.
 
-    ``columns`` (columns × rows) are those in use. ``rule = (start, begin, intercept, label, kind, at, weight, low,
-    high)``: prototype ``j`` has the terms ``begin[j] … begin[j + 1] - 1``, and term ``t`` is about column ``at[t]``.
-    The factor of its weight is the column, with ``low`` for NaN (`RAW`), or whether ``low < x ≤ high`` (`INSIDE`) or
-    not (`OUTSIDE`). The label is that of the highest score, at a tie the first; ``label[-1]`` if none is above
-    ``start``. Returns 0 if all scores are finite, otherwise NaN.
+    ``columns`` (columns × rows) are those in use. ``rule = (start, begin, intercept, offset, label, kind, at,
+    weight, low, high)``: prototype ``j`` has the terms ``begin[j] … begin[j + 1] - 1``, and term ``t`` is about column
+    ``at[t]``. The factor of its weight is the column, with ``low`` for NaN (`RAW`), or whether ``low < x ≤ high``
+    (`INSIDE`) or not (`OUTSIDE`). The label is that of the highest score plus ``offset``, at a tie the first;
+    ``label[-1]`` if none is above ``start``. Returns 0 if all scores are finite, otherwise NaN.
 
     The scores are those of the model bit for bit: the same products are added in the same order, and none is fused with
     its sum. ``score`` and ``top`` are space for ``n`` numbers.
     """
-    start, begin, intercept, label, kind, at, weight, low, high = rule
+    start, begin, intercept, offset, label, kind, at, weight, low, high = rule
     unfit, written = 0.0, labels[first : first + n]
     for i in range(written.shape[0]):
         written[i] = label[-1]
@@ -73,10 +73,11 @@ def answer_columns(columns, first, n, rule, labels, scores, score, top):
             for i in range(n):
                 kept[i] = score[i]
         else:
-            mine = label[j]
+            mine, more = label[j], offset[j]
             for i in range(n):
-                written[i] = mine if score[i] > top[i] else written[i]
-                top[i] = max(top[i], score[i])
+                lead = score[i] + more
+                written[i] = mine if lead > top[i] else written[i]
+                top[i] = max(top[i], lead)
     return unfit
 
 

@@ -15,7 +15,7 @@ from smallearn.evaluation._groups import Group, groups_of
 from smallearn.evaluation._intervals import Interval, bootstrap, wilson
 from smallearn.model import SMaLLModel
 from smallearn.model._arguments import as_model, codes, read_rows
-from smallearn.model._decision import class_scores, decide
+from smallearn.model._decision import class_scores
 
 MOST_ERRORS = 10  # that are listed
 
@@ -231,7 +231,7 @@ def evaluate(model: SMaLLModel, X: Any, y: Any, *, random_state: int = 0) -> Eva
     chances = model.chances(z)
     by_class = class_scores(z, model.owners, n_classes)
     ranked = by_class[:, 1] - by_class[:, 0] if n_classes == 2 else chances  # probabilities tie where they are 0 or 1
-    predicted = decide(z, model.owners, n_classes)
+    predicted = model.decide(z)
     resample = partial(bootstrap, code, np.random.default_rng(random_state))
     true_chance = np.clip(chances[np.arange(len(code)), code], 1e-15, 1.0)
     squares = ((chances - np.eye(n_classes)[code]) ** 2).sum(axis=1) / (1 if n_classes > 2 else 2)

@@ -9,7 +9,6 @@ import numpy as np
 from smallearn._text import show, show_category
 from smallearn.model import SMaLLModel
 from smallearn.model._columns import Column
-from smallearn.model._decision import winners
 from smallearn.model._rows import Rows
 
 MOST_GROUPS, FEWEST_ROWS = 5, 10  # that are listed; that a group has, unless 5% of all rows are more
@@ -46,7 +45,7 @@ def groups_of(model: SMaLLModel, rows: Rows, wrong: np.ndarray) -> list[Group]:
     partitions: list[tuple[list[str], np.ndarray]] = []
     if len(model.prototypes) > 1:
         names = [f"decided by prototype {j + 1}" for j in range(len(model.prototypes))]
-        partitions.append((names, winners(model.scores(rows), model.owners)))
+        partitions.append((names, model.winners(model.scores(rows))))
     partitions += [_partition(rows.columns[term.feature]) for term in model.features]
     fewest = max(FEWEST_ROWS, len(wrong) // 20)
     groups = []

@@ -9,6 +9,9 @@ if TYPE_CHECKING:
     from smallearn.model._model import SMaLLModel
 
 
+LARGEST_COST = 1e100  # so that sums of costs are finite
+
+
 def check_parts(model: "SMaLLModel") -> None:
     """Raise ValueError unless the classes, prototypes, names, ranges and counts of a model fit together."""
     if len(model.classes) < 2 or not model.prototypes:
@@ -18,6 +21,7 @@ def check_parts(model: "SMaLLModel") -> None:
         )
     if not 0.0 < model.scale < math.inf:
         raise ValueError(f"A model's scale is a positive finite number, not {model.scale!r}.")
+    _check_decision(model)
     _check_names(model)
     _check_ranges(model)
     if model.data is not None and len(model.data.class_counts) != len(model.classes):
@@ -27,6 +31,24 @@ def check_parts(model: "SMaLLModel") -> None:
         raise ValueError("With two classes, one of them owns all the prototypes.")
     if len(model.classes) > 2 and owners != set(range(len(model.classes))):
         raise ValueError("With more than two classes, each of them owns a prototype.")
+
+
+def _check_decision(model: "SMaLLModel") -> None:
+    """The threshold is a probability, for two classes; a cost matrix has a row and a column for each of more."""
+    threshold, costs, n_classes = model.decision_threshold, model.cost_matrix, len(model.classes)
+    if not 0.0 < threshold < 1.0:
+        raise ValueError(f"A model's decision threshold is a probability above 0 and below 1, not {threshold!r}.")
+    if n_classes == 2 and costs is not None:
+        raise ValueError("With two classes, costs are a decision threshold; a cost matrix is for more classes.")
+    if n_classes > 2 and threshold != 0.5:
+        raise ValueError(
+            f"A decision threshold is for two classes; with {n_classes} it is 0.5, not {threshold!r}; use a cost "
+            "matrix."
+        )
+    if costs is not None and (len(costs) != n_classes or any(len(row) != n_classes for row in costs)):
+        raise ValueError(f"A cost matrix has {n_classes} rows of {n_classes} numbers, one for each class.")
+    if costs is not None and not all(abs(cost) <= LARGEST_COST for row in costs for cost in row):
+        raise ValueError(f"A cost matrix has finite numbers of at most {LARGEST_COST:g}.")
 
 
 def _check_names(model: "SMaLLModel") -> None:

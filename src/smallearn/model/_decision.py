@@ -3,10 +3,13 @@
 A prototype's score is its constant plus the sum of its terms, ``z = intercept + Σ weight · b``, in the order of the
 terms. A class's score is the highest of its prototypes' scores, and the class with the highest score is predicted.
 With two classes, one of them owns all prototypes and the other scores 0. Ties go to the first class.
+
+A decision threshold or a cost matrix moves the decision and nothing else: `Decision`.
 """
 
+import math
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,7 +19,66 @@ from smallearn.model._parts import Prototype, Term
 # Sums and maxima over short rows are slow, so that few columns are kept one after the other in memory. Up to this many
 # numbers numpy adds up in the same order, wherever they are.
 FEW_CLASSES = 7
+LARGEST = 1e300  # of what is compared with scores, which are finite
 Factor = Callable[[Term], Any]  # what a term's weight is multiplied by: a number, or an array with one for each row
+Costs = tuple[tuple[float, ...], ...]  # of predicting one class (column) where another is true (row)
+
+
+class Decision(NamedTuple):
+    """What the scores of the classes are compared by.
+
+    Parameters
+    ----------
+    cut : float, default=0.0
+        With two classes, the score of the class without prototypes: the other is predicted above it (from it on, if it
+        is the first class).
+    offsets : tuple of float or None, default=None
+        With more, what is added to the score of each class before the highest wins.
+    costs : tuple of tuple of float or None, default=None
+        With more, costs by true and predicted class: the least expected cost wins.
+    scale : float, default=1.0
+        Log-odds of one point of score, for the probabilities in expected costs.
+    """
+
+    cut: float = 0.0
+    offsets: tuple[float, ...] | None = None
+    costs: Costs | None = None
+    scale: float = 1.0
+
+
+HIGHEST = Decision()  # the highest score wins
+
+
+def decision_of(threshold: float, costs: Costs | None, owner: int, scale: float) -> Decision:
+    """The decision at a threshold, a probability of the second of two classes, or for the costs of more classes.
+
+    ``owner`` is the class that owns the prototypes, if there are two. Costs that depend on the true class alone need no
+    probabilities: they only add to the scores.
+    """
+    if costs is None:
+        if threshold == 0.5:
+            return HIGHEST
+        cut = math.log(threshold / (1.0 - threshold)) / scale
+        return Decision(cut=max(-LARGEST, min(cut if owner == 1 else -cut, LARGEST)))
+    errors = [{row[k] - row[i] for k in range(len(row)) if k != i} for i, row in enumerate(costs)]
+    weights = [max(error) for error in errors]
+    if any(len(error) > 1 for error in errors) or min(weights) <= 0.0:
+        return Decision(costs=costs, scale=scale)
+    offsets = (math.log(weight / max(weights)) / scale for weight in weights)
+    return Decision(offsets=tuple(max(-LARGEST, offset) for offset in offsets))
+
+
+def cost_threshold(costs: Costs) -> float:
+    """The threshold on the probability of the second of two classes above which predicting it costs less.
+
+    ValueError if the costs leave nothing to decide: an error must cost more than the right answer, for both classes.
+    """
+    wrong_second, wrong_first = costs[0][1] - costs[0][0], costs[1][0] - costs[1][1]
+    total = wrong_second + wrong_first
+    threshold = wrong_second / total if wrong_second > 0.0 and wrong_first > 0.0 else math.nan
+    if not 0.0 < threshold < 1.0:
+        raise ValueError("an error costs no more than the right answer, so that one class is always cheaper")
+    return threshold
 
 
 def contributions(prototype: Prototype, factor: Factor) -> Iterator[Any]:
@@ -58,13 +120,30 @@ def class_scores(z: np.ndarray, owners: Sequence[int] | np.ndarray, n_classes: i
 
 
 def leads(best: np.ndarray) -> np.ndarray:
-    """How far the score of each class is above the best score of the other classes, both rows × classes."""
+    """How far each class is above the best of the others, by score or as `compared`; both rows × classes."""
     return best - np.stack([np.delete(best, label, axis=1).max(axis=1) for label in range(best.shape[1])], axis=1)
 
 
-def decide(z: np.ndarray, owners: Sequence[int], n_classes: int) -> np.ndarray:
-    """The position of the predicted class, from the scores of the prototypes (rows × prototypes)."""
+def compared(z: np.ndarray, owners: Sequence[int], n_classes: int, decision: Decision = HIGHEST) -> np.ndarray:
+    """What decides between the classes, rows × classes: the highest wins. Scores in points, or expected costs below 0.
+
+    From the scores of the prototypes (rows × prototypes).
+    """
     best = class_scores(z, owners, n_classes)
+    if n_classes == 2:
+        best[:, 1 - owners[0]] = decision.cut
+    elif decision.offsets is not None:
+        best += np.array(decision.offsets)
+    elif decision.costs is not None:
+        with np.errstate(over="ignore"):
+            chance = np.exp(decision.scale * (best - best.max(axis=1, keepdims=True)))
+        best = -sum(chance[:, [i]] * np.array(row) for i, row in enumerate(decision.costs))
+    return best
+
+
+def decide(z: np.ndarray, owners: Sequence[int], n_classes: int, decision: Decision = HIGHEST) -> np.ndarray:
+    """The position of the predicted class, from the scores of the prototypes (rows × prototypes)."""
+    best = compared(z, owners, n_classes, decision)
     code = np.zeros(len(z), dtype=np.intp)
     top = best[:, 0]
     for label in range(1, n_classes):
@@ -73,9 +152,15 @@ def decide(z: np.ndarray, owners: Sequence[int], n_classes: int) -> np.ndarray:
     return code
 
 
-def winners(z: np.ndarray, owners: Sequence[int]) -> np.ndarray:
-    """The position of the prototype with the highest score, for each row; at a tie one of the first class."""
+def winners(z: np.ndarray, owners: Sequence[int], decision: Decision = HIGHEST) -> np.ndarray:
+    """The position of the prototype with the highest score, for each row; at a tie one of the first class.
+
+    With offsets or costs, of those of the predicted class.
+    """
     order = np.argsort(owners, kind="stable")
+    if decision.offsets is not None or decision.costs is not None:
+        code = decide(z, owners, 1 + max(owners), decision)
+        z = np.where(np.asarray(owners) == code[:, None], z, -np.inf)
     return order[z[:, order].argmax(axis=1)]
 
 

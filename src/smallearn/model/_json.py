@@ -11,7 +11,8 @@ The rule for the format:
 - A smallearn that meets a newer format refuses it by its number. It never guesses.
 
 Format 2 added literals, score cards and further budgets, format 3 the ranges of the features, format 4 how the model
-was chosen and on what data, format 5 models without a certificate, whose lower bound is null.
+was chosen and on what data, format 5 models without a certificate, whose lower bound is null, format 6 the decision
+threshold and the cost matrix.
 """
 
 import errno
@@ -50,7 +51,7 @@ from smallearn.model._parts import (
     Training,
 )
 
-FORMAT, VERSION = "smallearn-model", 5  # the kind of file, and the number of its format
+FORMAT, VERSION = "smallearn-model", 6  # the kind of file, and the number of its format
 # The types of class labels that a model can hold, as numpy writes them.
 CLASS_DTYPE = re.compile(r"[<>|=]?(b1|[iu][1248]|f[248]|U[1-9][0-9]{0,5}|O)")
 # The fields that each format added to a model, a term and a training record, and the kinds of terms that it added.
@@ -63,6 +64,7 @@ ADDED: dict[int, dict[str, tuple[str, ...]]] = {
     },
     3: {"model": ("ranges",)},
     4: {"model": ("selection", "data")},
+    6: {"model": ("decision_threshold", "cost_matrix")},
 }
 
 
@@ -95,6 +97,8 @@ def write(model: dict[str, Any]) -> str:
         "ranges": [asdict(extent) for extent in model["ranges"]],
         "selection": None if model["selection"] is None else asdict(model["selection"]),
         "data": None if model["data"] is None else asdict(model["data"]),
+        "decision_threshold": model["decision_threshold"],
+        "cost_matrix": model["cost_matrix"],
     }
     return json.dumps(content, indent=1, allow_nan=False, ensure_ascii=False) + "\n"
 
@@ -163,6 +167,10 @@ def read(text: str) -> dict[str, Any]:
         ),
         "selection": _read_selection(fields["selection"]) if version > 3 and fields["selection"] is not None else None,
         "data": _read_data(fields["data"], len(classes)) if version > 3 and fields["data"] is not None else None,
+        "decision_threshold": positive_number(fields["decision_threshold"], "decision_threshold")
+        if version > 5
+        else 0.5,
+        "cost_matrix": _or_null(_read_costs)(fields["cost_matrix"], "cost_matrix") if version > 5 else None,
     }
 
 
@@ -207,6 +215,13 @@ def _read_data(entry: Any, n_classes: int) -> DataFacts:
         class_counts=tuple(whole_number(n, f"data.class_counts[{position}]", 0) for position, n in enumerate(counts)),
         target=None if fields["target"] is None else of_type(fields["target"], str, "data.target"),
         source=None if fields["source"] is None else of_type(fields["source"], str, "data.source"),
+    )
+
+
+def _read_costs(entry: Any, where: str) -> tuple[tuple[float, ...], ...]:
+    rows = [of_type(row, list, f"{where}[{i}]") for i, row in enumerate(of_type(entry, list, where))]
+    return tuple(
+        tuple(finite_number(cost, f"{where}[{i}][{k}]") for k, cost in enumerate(row)) for i, row in enumerate(rows)
     )
 
 

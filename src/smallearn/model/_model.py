@@ -17,7 +17,17 @@ from smallearn.model import _html, _json, _print
 from smallearn.model._card import CardRow, card_of
 from smallearn.model._checks import check_parts
 from smallearn.model._columns import factor_in
-from smallearn.model._decision import class_scores, decide, finite, scores
+from smallearn.model._decision import (
+    Costs,
+    Decision,
+    class_scores,
+    compared,
+    decide,
+    decision_of,
+    finite,
+    scores,
+    winners,
+)
 from smallearn.model._fingerprint import fingerprint
 from smallearn.model._one_row import decide_one
 from smallearn.model._parts import DataFacts, Prototype, Range, Selection, Term, Training
@@ -34,7 +44,8 @@ class SMaLLModel:
     """A trained classifier: a few short scores, and the rule by which they decide.
 
     With two classes, one of them owns all prototypes: it is predicted if any score is above 0 (from 0 on, if it is the
-    first class). With more, the class with the highest score is predicted; at a tie the first.
+    first class). With more, the class with the highest score is predicted; at a tie the first. A decision threshold
+    takes the place of 0, and a cost matrix that of the highest score.
 
     Every method that takes ``X`` takes an array, a sparse matrix, a pandas or polars table (by name, if the model has
     names), or `Rows` that were read before.
@@ -52,13 +63,18 @@ class SMaLLModel:
     training : Training or None, default=None
         How the model was trained, if known.
     scale : float, default=1.0
-        What one point of score is worth in log-odds. It changes probabilities and no prediction.
+        What one point of score is worth in log-odds.
     ranges : tuple of Range, default=()
         The ranges of the features in use over the training rows, as far as they are numeric and known.
     selection : Selection or None, default=None
         How the model was chosen, and its score on held-out rows, if known.
     data : DataFacts or None, default=None
         What is known about the training rows.
+    decision_threshold : float, default=0.5
+        With two classes, ``classes[1]`` is predicted where its probability exceeds this. With more it is 0.5.
+    cost_matrix : tuple of tuple of float or None, default=None
+        With more than two classes, the cost of each prediction, true × predicted classes: the class of least expected
+        cost is predicted, at a tie the first. With two classes it is None: costs are a threshold.
 
     See Also
     --------
@@ -94,6 +110,8 @@ class SMaLLModel:
     ranges: tuple[Range, ...] = ()
     selection: Selection | None = None
     data: DataFacts | None = None
+    decision_threshold: float = 0.5
+    cost_matrix: Costs | None = None
 
     def __post_init__(self):
         check_parts(self)
@@ -177,6 +195,29 @@ class SMaLLModel:
             One sentence.
         """
         return decision_sentence(self)
+
+    @property
+    def decision(self) -> Decision:
+        """What the scores are compared by: the decision threshold or the cost matrix, in points.
+
+        Returns
+        -------
+        Decision
+            With ``cut``, ``offsets`` and ``costs``.
+        """
+        return decision_of(self.decision_threshold, self.cost_matrix, self.prototypes[0].owner, self.scale)
+
+    @property
+    def cut(self) -> float:
+        """The score that decides between two classes.
+
+        Returns
+        -------
+        float
+            In points: the owner of the prototypes is predicted if any score is above it (from it on, if the owner is
+            the first class). 0 with a decision threshold of 0.5, and with more classes.
+        """
+        return self.decision.cut
 
     @property
     def is_score_card(self) -> bool:
@@ -310,8 +351,54 @@ class SMaLLModel:
         ndarray of shape (n_rows,)
             Class labels, of type ``class_dtype``.
         """
+        return self._from_scores(X, lambda z: self.labels(self.decide(z)))
+
+    def decide(self, z: np.ndarray) -> np.ndarray:
+        """Decide between the classes.
+
+        Parameters
+        ----------
+        z : ndarray of shape (n_rows, n_prototypes)
+            What `scores` returned.
+
+        Returns
+        -------
+        ndarray of int, shape (n_rows,)
+            The predicted class of each row, as a position in ``classes``.
+        """
         # Not times the scale, which could round a small score to 0.
-        return self._from_scores(X, lambda z: self.labels(decide(z, self.owners, len(self.classes))))
+        return decide(z, self.owners, len(self.classes), self.decision)
+
+    def compared(self, z: np.ndarray) -> np.ndarray:
+        """Compute what decides between the classes: the highest wins, at a tie the first.
+
+        Parameters
+        ----------
+        z : ndarray of shape (n_rows, n_prototypes)
+            What `scores` returned.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+            The score of each class in points, with `cut` for one without prototypes; with a cost matrix, scores with
+            its offsets, or expected costs times -1 (relative, not per row).
+        """
+        return compared(z, self.owners, len(self.classes), self.decision)
+
+    def winners(self, z: np.ndarray) -> np.ndarray:
+        """Find the prototype that decides.
+
+        Parameters
+        ----------
+        z : ndarray of shape (n_rows, n_prototypes)
+            What `scores` returned.
+
+        Returns
+        -------
+        ndarray of int, shape (n_rows,)
+            The prototype with the highest score, with a cost matrix among those of the predicted class.
+        """
+        return winners(z, self.owners, self.decision)
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Predict the probability of each class.

@@ -1,11 +1,13 @@
-"""The decision about one row, in plain Python: no array is made."""
+"""The decision about one row, in plain Python: no array is made but for expected costs."""
 
 import math
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from smallearn._text import listed, show
 from smallearn.model._columns import TEXT, factor_of_one
-from smallearn.model._decision import score
+from smallearn.model._decision import decide, score
 
 if TYPE_CHECKING:
     from smallearn.model._model import SMaLLModel
@@ -14,7 +16,8 @@ if TYPE_CHECKING:
 def decide_one(model: "SMaLLModel", row: Any) -> int:
     """The position of the predicted class; ``row`` is a mapping by name or a sequence of all features."""
     by_name = hasattr(row, "keys")
-    best, winner = (0.0, 1 - model.prototypes[0].owner) if len(model.classes) == 2 else (-math.inf, -1)
+    decision, scores = model.decision, []
+    best, winner = (decision.cut, 1 - model.prototypes[0].owner) if len(model.classes) == 2 else (-math.inf, -1)
     try:
         if isinstance(row, TEXT):
             raise TypeError(f"{row!r} is text")
@@ -25,6 +28,9 @@ def decide_one(model: "SMaLLModel", row: Any) -> int:
             if not -math.inf < z < math.inf:
                 values = {term.label: row[term.label if by_name else term.feature] for term in model.features}
                 raise ValueError(f"The row has a value that is too large or not a finite number: {values}.")
+            scores.append(z)
+            if decision.offsets is not None:
+                z += decision.offsets[prototype.owner]
             if z > best or (z == best and prototype.owner < winner):
                 best, winner = z, prototype.owner
     except KeyError as error:
@@ -34,6 +40,8 @@ def decide_one(model: "SMaLLModel", row: Any) -> int:
         raise ValueError(
             f"The row must be a mapping or a sequence with a {kind} for each of {_used(model)}: {error}."
         ) from None
+    if decision.costs is not None:
+        return int(decide(np.array([scores]), model.owners, len(model.classes), decision)[0])
     return winner
 
 

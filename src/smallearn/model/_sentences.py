@@ -4,12 +4,13 @@ What is printed, shown in a notebook, drawn or put into a report takes its words
 short sentence, so that nobody has to take a longer text apart.
 """
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from smallearn._text import count, listed, of_unit, percent_up, show, show_category, signed
+from smallearn._text import count, joined, listed, of_unit, percent, percent_up, show, show_category, signed
 from smallearn.model._columns import is_missing
 from smallearn.model._term import LONGEST_NAME, Term, term_text
 
@@ -60,16 +61,50 @@ def terms_text(model: "SMaLLModel") -> str:
 def decision_sentence(model: "SMaLLModel") -> str:
     """How the scores make a decision."""
     if len(model.classes) > 2:
-        return f"Predict the class with the highest score; at a tie the first of {listed(model.classes)}."
+        return f"Predict the class with {_aim(model)}; at a tie the first of {listed(model.classes)}."
     owner = model.prototypes[0].owner
     which = "this score is" if len(model.prototypes) == 1 else "any of these scores is"
     other = show(model.classes[1 - owner])
-    return f"Predict {show(model.classes[owner])} if {which} {threshold_text(owner)}, otherwise {other}."
+    return f"Predict {show(model.classes[owner])} if {which} {cut_text(model)}{_chance(model)}, otherwise {other}."
 
 
-def threshold_text(owner: int) -> str:
-    """The scores that predict the owner of all prototypes, of two classes: a score of 0 predicts the first class."""
-    return "above 0" if owner == 1 else "0 or more"
+def cut_text(model: "SMaLLModel") -> str:
+    """The scores that predict the owner of all prototypes, of two classes: ``above 0``, ``-1.386 or more``."""
+    counts = model.is_score_card and all(term.kind != "raw" for term in model.terms)  # every score is a whole number
+    return threshold_text(model.prototypes[0].owner, model.cut, whole=counts)
+
+
+def threshold_text(owner: int, cut: float = 0.0, *, whole: bool = False) -> str:
+    """The scores that predict the owner of all prototypes, of two classes: a score of ``cut`` predicts the first class.
+
+    ``whole``: scores are whole numbers.
+    """
+    if whole:
+        cut = math.floor(cut) if owner == 1 else math.ceil(cut)
+    number = f"{cut:z.4g}" if not whole else f"{cut:d}"
+    return f"above {number}" if owner == 1 else f"{number} or more"
+
+
+def _chance(model: "SMaLLModel") -> str:
+    """The probability at the threshold, in brackets, unless it is even."""
+    threshold = model.decision_threshold
+    if threshold == 0.5:
+        return ""
+    side = "above" if model.prototypes[0].owner == 1 else "at most"
+    return f" (a probability of {show(model.classes[1])} {side} {percent(threshold)})"
+
+
+def _aim(model: "SMaLLModel") -> str:
+    """What the predicted one of several classes has."""
+    decision = model.decision
+    if decision.costs is not None:
+        return "the least expected cost"
+    added = [
+        f"{signed(offset)} for {show(label)}"
+        for label, offset in zip(model.classes, decision.offsets or (), strict=False)
+        if offset != 0.0
+    ]
+    return f"the highest score, with {joined(added)}" if added else "the highest score"
 
 
 def budget_sentence(model: "SMaLLModel") -> str | None:

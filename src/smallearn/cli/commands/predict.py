@@ -12,7 +12,6 @@ from smallearn.cli.console import Console
 from smallearn.cli.errors import CommandError, ExitCode
 from smallearn.cli.io.files import check_output, read_model
 from smallearn.model import SMaLLModel
-from smallearn.model._decision import decide, winners
 
 DESCRIPTION = """\
 Copy a table and add three columns: prediction; probability, that of the predicted class; and prototype, the number of
@@ -103,6 +102,6 @@ class Predictions(NamedTuple):
 def predictions(model: SMaLLModel, X: Any) -> Predictions:
     """Predict. At a tie, the first class wins, and of its prototypes the first."""
     z = model.scores(X)
-    code = decide(z, model.owners, len(model.classes))
+    code = model.decide(z)
     probability = model.chances(z)[np.arange(len(z)), code]
-    return Predictions(code=code, probability=probability, prototype=winners(z, model.owners))
+    return Predictions(code=code, probability=probability, prototype=model.winners(z))
