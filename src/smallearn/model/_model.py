@@ -30,7 +30,7 @@ from smallearn.model._decision import (
 )
 from smallearn.model._fingerprint import fingerprint
 from smallearn.model._one_row import decide_one
-from smallearn.model._parts import DataFacts, Prototype, Range, Selection, Term, Training
+from smallearn.model._parts import DataFacts, Prototype, Range, Selection, Term, Training, without_gaps
 from smallearn.model._rows import Rows, gather
 from smallearn.model._sentences import decision_sentence
 from smallearn.model._totals import attainable_totals
@@ -285,11 +285,10 @@ class SMaLLModel:
         -------
         SMaLLModel
             A model that predicts the same for rows without missing values, and refuses a missing value of a raw term.
+            ``[x ≤ 1]`` becomes ``[x > 1]`` with the opposite weight and another constant: it needs no test for a
+            missing value.
         """
-        prototypes = tuple(
-            replace(prototype, terms=tuple(replace(t, mean=None) for t in prototype.terms if t.kind != "missing"))
-            for prototype in self.prototypes
-        )
+        prototypes = tuple(map(without_gaps, self.prototypes))
         used = {term.feature for prototype in prototypes for term in prototype.terms}
         return replace(self, prototypes=prototypes, ranges=tuple(r for r in self.ranges if r.feature in used))
 

@@ -1,4 +1,7 @@
-"""A model as C99: one header, or a pair of .h and .c. It includes only <stdint.h>: no library, no heap."""
+"""A model as C99: one header, or a pair of .h and .c. It includes only <stdint.h>: no library, no heap.
+
+Expected costs alone need <math.h>, for the exponential.
+"""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -34,8 +37,9 @@ def to_c(
     """Write a model as C99, with functions ``NAME_predict``, ``NAME_score`` and ``NAME_reason``.
 
     The functions take an array of the inputs in use; ``NAME_X_…`` are their places. ``NAME_predict`` returns the
-    position of the class, ``NAME_score`` the greatest score, and ``NAME_reason`` the prototype that has it and what
-    each of its terms adds.
+    position of the class, ``NAME_score`` the score that decides, which is the greatest, with a cost matrix that of the
+    predicted class, and ``NAME_reason`` the prototype that has it and what each of its terms adds. Expected costs of
+    more than two classes need floats and <math.h>; otherwise no library is needed.
 
     Parameters
     ----------
@@ -93,7 +97,8 @@ def _file(c: CModel, form: str, in_tables: bool, vectors: TestVectors | None) ->
         yield f'#include "{c.prefix}.h"\n'
         yield "\n".join(_definitions(c, "", in_tables, vectors))
         return
-    yield f"#ifndef {c.upper}_H\n#define {c.upper}_H\n\n#include <stdint.h>\n"
+    library = "#include <math.h>\n" if c.target.flat.decision.costs is not None else ""
+    yield f"#ifndef {c.upper}_H\n#define {c.upper}_H\n\n{library}#include <stdint.h>\n"
     yield "\n".join(_constants(c))
     yield "\n".join(_declarations(c, vectors) if form == "h" else _definitions(c, INLINE, in_tables, vectors))
     yield from conversions(c)
@@ -101,7 +106,7 @@ def _file(c: CModel, form: str, in_tables: bool, vectors: TestVectors | None) ->
 
 
 def _definitions(c: CModel, public: str, in_tables: bool, vectors: TestVectors | None) -> Iterator[str]:
-    types = list(c_table.Tables(c).types.values()) if in_tables else []
+    types = c_table.types_of(c) if in_tables else []
     types += [] if vectors is None else vectors.types
     if types:
         yield c_table.flash(c, sorted(set(types))) + "\n"
