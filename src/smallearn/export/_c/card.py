@@ -43,11 +43,10 @@ class Card:
             return None
         if list(target.flat.owners) != sorted(target.flat.owners):
             return None
-        cards = [cls(c, False)]
-        if not target.flat.is_binary and cls(c, True).bits <= max(16, target.sum_bits):
-            cards.append(cls(c, True))
-        best = min(cards, key=lambda card: card.bytes)
-        return best if best.bytes <= best.bytes_of_list else None
+        cards = [cls(c, is_ahead) for is_ahead in (False, True)[: 1 if target.flat.is_binary else 2]]
+        narrow = [card for card in cards if card.bits <= max(16, target.sum_bits)]
+        best = min(narrow, key=lambda card: card.bytes, default=None)
+        return best if best is not None and best.bytes <= best.bytes_of_list else None
 
     @property
     def target(self) -> IntegerModel:

@@ -66,7 +66,7 @@ class Tables:
         self.types = {"intercept": c.score_type}
         if not self.rows:
             self.types["begin"] = self.index_type
-        if not c.target.flat.is_binary and not self.rows:
+        if not c.target.flat.is_binary and not self.uses_columns:
             self.types["owner"] = c.position_type
         self.types |= {"input": count_type(len(c.inputs)), "weight": self._weight_type()}
         if len(self.kinds) > 1:
@@ -77,6 +77,11 @@ class Tables:
             self.types["value"] = c.input_type
         if "RAW_OR_MEAN" in self.kinds:
             self.types["instead"] = c.score_type
+
+    @property
+    def uses_columns(self) -> bool:
+        """Whether all scores are added up before one is compared."""
+        return bool(self.rows or self.c.target.offsets) or self.c.target.flat.decision.costs is not None
 
     def _weight_type(self) -> str:
         if self.c.is_float:
@@ -146,7 +151,7 @@ def functions(c: CModel, public: str, private: str) -> Iterator[str]:
     else:
         yield _term(tables, private)
         yield _prototype(tables, private)
-    if tables.rows or c.target.offsets or c.target.flat.decision.costs is not None:
+    if tables.uses_columns:
         if not tables.rows:
             yield _sums_of_prototypes(tables, private)
         begin = [*_array(c), f"{c.sum_type()} z[{c.upper}_PROTOTYPES];", f"{c.prefix}_sums(x, z);"]

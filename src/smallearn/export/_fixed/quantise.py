@@ -317,9 +317,9 @@ def target_of(
 
 
 def bits_for(interval: tuple[int, int]) -> int:
-    """The width of the smallest type that holds an interval and its negative."""
+    """The width of the smallest type that holds an interval and its negative; 128 if no type does."""
     most = max(map(abs, interval))
-    return next(bits for bits in (8, 16, 32, 64) if most < 2 ** (bits - 1))
+    return next((bits for bits in (8, 16, 32, 64) if most < 2 ** (bits - 1)), 128)
 
 
 def _coders(flat: FlatModel, number: str, ranges: dict, counts: dict) -> tuple[Coder, ...]:
