@@ -10,7 +10,7 @@ from smallearn.model import Prototype, Range, SMaLLModel, Term
 
 CUTS = (0.125, 0.25, 0.375, 0.625, 0.75)
 PROTOTYPES = tuple(
-    Prototype(j, 0.5 * j, tuple(Term(0, 1.0 + i - j, "size", "above", cut) for i, cut in enumerate(CUTS)))
+    Prototype(j, 0.5 * j, tuple(Term(0, 1.5 + i - j, "size", "above", cut) for i, cut in enumerate(CUTS)))
     for j in range(3)
 )
 MODEL = SMaLLModel(("a", "b", "c"), "<U1", 1, PROTOTYPES, ranges=(Range(0, 0.0, 1.0),))
