@@ -32,6 +32,7 @@ def _function(text, name):
 
 def _comparisons(text, cut):
     """How often a number is compared with; in comments the sign and the number are the same."""
+    text = re.sub(r"float8 '([^']*)'", r"\1", text)
     code = re.sub(r"/\*.*?\*/|(//|--).*|\"[^\"\n]*\"|'[^'\n]*'", "", text)
     return len(re.findall(rf"\b{re.escape(cut)}", code))
 
