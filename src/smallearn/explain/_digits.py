@@ -10,7 +10,7 @@ import numpy as np
 
 from smallearn.model import SMaLLModel, Term
 from smallearn.model._arguments import as_model, read_rows
-from smallearn.model._decision import decide, scores
+from smallearn.model._decision import scores
 from smallearn.model._rows import Rows
 
 MOST_DIGITS = 17  # enough to tell any two floats apart
@@ -71,7 +71,7 @@ def rounded(model: Any, X: Any) -> SMaLLModel:
 
 def _decisions(model: SMaLLModel, rows: Rows) -> np.ndarray:
     """The position of the predicted class of each row. Scores are not kept: many models are tried."""
-    return decide(scores(model.prototypes, rows.factor, rows.n_rows), model.owners, len(model.classes))
+    return model.decide(scores(model.prototypes, rows.factor, rows.n_rows))
 
 
 def _in_points(model: SMaLLModel, unchanged: Callable[[SMaLLModel], bool]) -> SMaLLModel | None:

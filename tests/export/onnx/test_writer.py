@@ -19,8 +19,8 @@ from smallearn.export._flat import flatten
 from smallearn.export._onnx.writer import register_onnx, to_onnx
 from smallearn.model import Prototype, Term
 from tests.helpers.exports import (
-    MIXED,
     EXPECTED_COSTS,
+    MIXED,
     MODELS,
     edge_rows,
     exportable,

@@ -1,8 +1,8 @@
 """The card of a model in whole numbers as a table of constants; on AVR it is in flash.
 
 In whole numbers every literal is made of comparisons with one end: ``x ≤ a`` is ``1 − [x > a]``, ``x = a`` is
-``[x > a − 1] − [x > a]``, and a missing value, whose code is the least, is ``1 − [x > least]``. So a row of the table is
-an input, what it is compared with, and what is added to each column where it is greater; a raw term is a row whose
+``[x > a − 1] − [x > a]``, and a missing value, whose code is the least, is ``1 − [x > least]``. So a row of the table
+is an input, what it is compared with, and what is added to each column where it is greater; a raw term is a row whose
 input is multiplied instead. Comparisons of the same input with the same number are one row.
 """
 
@@ -237,7 +237,9 @@ def _tables(card: Card) -> Iterator[str]:
             "input": f"{c.upper}_X_{c.inputs[row.input].upper()}",
         }
         comma = "," if place < len(card.rows) - 1 else ""
-        yield "\n".join(f"    {line}" for line in lines_of(f"{{{', '.join(values[name] for name in card.fields)}}}{comma}"))
+        yield "\n".join(
+            f"    {line}" for line in lines_of(f"{{{', '.join(values[name] for name in card.fields)}}}{comma}")
+        )
     yield "};"
     lists = []
     if len(card.shown) > FEW:

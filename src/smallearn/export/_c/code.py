@@ -78,7 +78,9 @@ def _sums(columns: Columns, private: str) -> str:
         body += _row(columns, row)
     meaning = "the score of each prototype"
     if columns.first is not None:
-        meaning = f"z[{columns.first}]: the score of prototype {columns.first}; the others: how far they are ahead of it"
+        meaning = (
+            f"z[{columns.first}]: the score of prototype {columns.first}; the others: how far they are ahead of it"
+        )
     head = f"{private}void {c.prefix}_sums({c.with_output('z', kind)})"
     return f"/* {meaning} */\n" + function(head, body)
 

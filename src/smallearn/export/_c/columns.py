@@ -43,9 +43,11 @@ class Columns:
         if self.c.is_float or not target.offsets:
             return [0] * len(target.intercepts)
         offsets = [target.offsets[owner] for owner in target.flat.owners]
-        return offsets if self.first is None else [
-            0 if j == self.first else offset - offsets[self.first] for j, offset in enumerate(offsets)
-        ]
+        return (
+            offsets
+            if self.first is None
+            else [0 if j == self.first else offset - offsets[self.first] for j, offset in enumerate(offsets)]
+        )
 
     @cached_property
     def starts(self) -> list[float]:

@@ -247,7 +247,9 @@ def _cost_ends(flat: FlatModel, z: np.ndarray, bound: np.ndarray, number: str) -
     size = class_scores(z, flat.owners, n_classes)
     farthest = decision.scale * (size.max(axis=1) - size.min(axis=1))
     with np.errstate(over="ignore", invalid="ignore"):
-        relative = np.expm1(2.0 * decision.scale * bound.max(axis=1) + UNIT[number] * (8.0 * farthest + 64.0 + n_classes))
+        relative = np.expm1(
+            2.0 * decision.scale * bound.max(axis=1) + UNIT[number] * (8.0 * farthest + 64.0 + n_classes)
+        )
         chance = np.exp(decision.scale * (size - size.max(axis=1, keepdims=True)))
         error = relative[:, None] * (chance @ np.abs(np.array(decision.costs)))
         error += GREATEST[number] ** -1.0  # underflow

@@ -170,7 +170,6 @@ class Sketch:
             step *= 2
         return step
 
-
     def changed_decisions(self, factor: Fraction) -> int:
         """For how many subsets of the literals rounding moves a score to the other side of the cut.
 

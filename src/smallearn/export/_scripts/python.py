@@ -257,15 +257,15 @@ def reason(x):
         "terms": [{"feature": name, "term": words, "contribution": part} for (name, words), part in parts],
     }
 '''
-    cut_decides = highest_decides = '''\
+    cut_decides = highest_decides = """\
 def _winner(z):
     best = BY_CLASS[0]
     for j in BY_CLASS:
         if z[j] > z[best]:
             best = j
     return best
-'''
-    offsets_decide = '''\
+"""
+    offsets_decide = """\
 OFFSETS = @offsets@  # added to the scores of each class before the greatest decides
 
 
@@ -275,8 +275,8 @@ def _winner(z):
         if z[j] + OFFSETS[OWNERS[j]] > z[best] + OFFSETS[OWNERS[best]]:
             best = j
     return best
-'''
-    costs_decide = '''\
+"""
+    costs_decide = """\
 COSTS = (  # of predicting a class (column) where another is true (row): the least expected cost decides
     @costs@
 )
@@ -296,7 +296,7 @@ def _winner(z):
         if least is None or cost < least:
             label, least = k, cost
     return best[label]
-'''
+"""
     two_classes = '''\
 def decision(x):
     """Log-odds: positive for CLASSES[1]."""
