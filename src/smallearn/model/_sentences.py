@@ -44,7 +44,7 @@ class Line:
 
 
 def size_text(model: "SMaLLModel") -> str:
-    """``6 terms in 1 prototype, 6 of 30 features used``; ``4 terms with 12 weights`` where prototypes share terms."""
+    """``6 terms in 1 prototype, 6 of 30 features used``; ``4 terms (12 weights)`` where prototypes share terms."""
     return (
         f"{terms_text(model)} in {count(len(model.prototypes), 'prototype')}, "
         f"{len(model.features)} of {count(model.n_features, 'feature')} used"
@@ -52,10 +52,10 @@ def size_text(model: "SMaLLModel") -> str:
 
 
 def terms_text(model: "SMaLLModel") -> str:
-    """``6 terms``, or ``4 terms with 12 weights`` where prototypes share terms."""
+    """``6 terms``, or ``4 terms (12 weights)`` where prototypes share terms."""
     rows, weights = len(model.card), len(model.terms)
     shared = rows < weights and (shares_terms(model) or model.n_terms == rows)
-    return f"{count(rows, 'term')} with {weights} weights" if shared else count(weights, "term")
+    return f"{count(rows, 'term')} ({weights} weights)" if shared else count(weights, "term")
 
 
 def decision_sentence(model: "SMaLLModel") -> str:

@@ -77,6 +77,7 @@ function cardLine(part, text, cells, prototype) {
 }
 
 function showCard(table, parts, z, prototype) {
+  table.className = "shared";
   table.tHead.replaceChildren();
   const names = table.tHead.insertRow();
   ["term", ...CARD.heads].forEach((name, place) => {
