@@ -115,8 +115,8 @@ def _in_digits(numbers: "_Numbers", unchanged: Callable[[SMaLLModel], bool]) -> 
 class _Numbers:
     """The numbers of a model that can be rounded, in a fixed order.
 
-    Constants and weights, if ``weights``; thresholds; and the means that the rows use for missing values. A threshold or
-    mean that several prototypes share is one number.
+    Constants and weights, if ``weights``; thresholds; and the means that the rows use for missing values. A threshold
+    or mean that several prototypes share is one number.
     """
 
     def __init__(self, model: SMaLLModel, rows: Rows, weights: bool):

@@ -142,10 +142,10 @@ class SMaLLModel:
         Examples
         --------
         >>> from smallearn.model import Prototype, SMaLLModel, Term
-        >>> prototypes = (Prototype(0, 1.0, ()), Prototype(1, 0.0, (Term(0, 2.0),)), Prototype(2, 0.0, (Term(0, -2.0),)))
-        >>> model = SMaLLModel(("a", "b", "c"), "<U1", n_features=1, prototypes=prototypes)
+        >>> prototypes = [Prototype(j, 0.0, (Term(0, weight),)) for j, weight in enumerate((1.0, 2.0, -3.0))]
+        >>> model = SMaLLModel(("a", "b", "c"), "<U1", n_features=1, prototypes=tuple(prototypes))
         >>> [(row.text, row.weights) for row in model.card]
-        [('x0', (0.0, 2.0, -2.0))]
+        [('x0', (1.0, 2.0, -3.0))]
         """
         return card_of(self.prototypes)
 

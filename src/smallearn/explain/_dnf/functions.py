@@ -48,15 +48,14 @@ def _part(prototypes: Sequence[Prototype], n_classes: int, wanted: int, of: SMaL
         replace(prototype, terms=tuple(replace(term, feature=place[term.feature], name=None) for term in terms))
         for prototype, terms in zip(prototypes, used, strict=True)
     )
-    decides = {} if of is None else {"decision_threshold": of.decision_threshold, "cost_matrix": of.cost_matrix}
     model = SMaLLModel(
         classes=tuple(range(n_classes)),
         class_dtype="<i8",
         n_features=len(features),
         prototypes=renumbered,
-        scale=1.0 if of is None else of.scale,
-        **decides,
     )
+    if of is not None:
+        model = replace(model, scale=of.scale, decision_threshold=of.decision_threshold, cost_matrix=of.cost_matrix)
     return _Part(model=model, features=tuple(features), wanted=wanted)
 
 

@@ -14,6 +14,7 @@ from functools import cached_property
 from smallearn.export._c.code import NARROW, function, lines_of, of_columns
 from smallearn.export._c.columns import Columns, codes_of
 from smallearn.export._c.model import CModel, count_type
+from smallearn.export._fixed.numbers import TargetTerm
 from smallearn.export._fixed.quantise import IntegerModel, bits_for
 
 FEW = 3  # columns that are variables; more are added up one after the other, which is shorter and as fast
@@ -68,14 +69,15 @@ class Card:
     def _parts(self) -> tuple[list[int], dict[tuple[int, int | None], list[int]]]:
         """The constant of each prototype, and its weight in each row."""
         target = self.target
-        starts, rows = list(target.intercepts), {}
+        starts = list(target.intercepts)
+        rows: dict[tuple[int, int | None], list[int]] = {}
 
-        def add(term, above: int | None, weight: int) -> None:
+        def add(term: TargetTerm[int], above: int | None, weight: int) -> None:
             rows.setdefault((term.input, above), [0] * len(starts))[term.prototype] += weight
 
         least, greatest = target.missing, -target.missing - 1
         for term in target.terms:
-            value, j = term.value, term.prototype
+            value, j = term.value or 0, term.prototype
             if term.kind == "raw":
                 add(term, None, term.weight)
                 if term.instead is not None:
@@ -102,7 +104,10 @@ class Card:
     @cached_property
     def rows(self) -> list[CardRow]:
         """Products first, then in the order of the inputs; rows that add nothing to the columns shown are left out."""
-        found = [CardRow(i, above, self.columns.ahead(weights)) for (i, above), weights in self._parts[1].items()]
+        found = [
+            CardRow(i, above, [int(weight) for weight in self.columns.ahead(weights)])
+            for (i, above), weights in self._parts[1].items()
+        ]
         found = [row for row in found if any(row.weights)]
         return sorted(found, key=lambda row: (row.above is not None, row.input, row.above or 0))
 
@@ -248,14 +253,14 @@ def _tables(card: Card) -> Iterator[str]:
         lists.append(("base", _base_type(card), [card.in_table(row)[0] for row in card.rows]))
     if _needs_owners(card):
         lists.append(("owner", c.position_type, list(card.target.flat.owners)))
-    for name, kind, values in lists:
-        body = "\n    ".join(lines_of(", ".join(map(str, values))))
+    for name, kind, numbers in lists:
+        body = "\n    ".join(lines_of(", ".join(map(str, numbers))))
         yield f"static const {kind} {c.prefix}_{name}[] {c.upper}_FLASH = {{\n    {body}\n}};"
 
 
 def _loop(card: Card, weights: list[tuple[str, str]]) -> list[str]:
     """A loop over the rows that adds to each variable its weight, an expression."""
-    c, kind, products = card.c, card.type, card.n_products
+    kind, products = card.type, card.n_products
     value = f"x[{card.get('input') if 'input' in card.fields else 'i'}]"
     lines = [f"for (i = 0; i < {len(card.rows)}; i++) {{"]
     if not products:

@@ -60,9 +60,8 @@ class Columns:
 
     def instead(self, row: Row) -> list[float] | None:
         """What a raw term adds to each column where its value is missing; None if that is no value of its own."""
-        if all(term is None or term.instead is None for term in row):
-            return None
-        return self.ahead([0 if term is None else term.instead for term in row])
+        numbers = [None if term is None else term.instead for term in row]
+        return None if all(number is None for number in numbers) else self.ahead([number or 0 for number in numbers])
 
     def ahead(self, numbers: Sequence[float]) -> list[float]:
         """Numbers of the prototypes, those of all but the first less that of the first."""
@@ -81,6 +80,7 @@ class Columns:
     def intervals(self) -> list[tuple[int, int]]:
         """For each column, an interval that holds every product and every partial sum, as `Rounded.intervals`."""
         target = self.c.target
+        assert isinstance(target, IntegerModel)
         ends = [[min(0, int(start)), max(0, int(start))] for start in self.starts]
         for row in target.rows:
             first = next(term for term in row if term is not None)

@@ -16,6 +16,7 @@ from smallearn.export._fixed.numbers import TargetTerm, term_texts
 from smallearn.export._flat import FlatModel
 
 MOST_LITERALS = 10  # of a prototype whose subsets of literals are enumerated
+MOST_OF_BYTE = 127
 FACTORS = 24  # that are tried, between half the greatest that fits and the greatest
 
 
@@ -80,15 +81,16 @@ class Rounded:
         raw = [abs(term.weight) for term in self.terms if term.kind == "raw"]
         leads = []
         if self.first is not None:
-            leads = [
-                abs(lead) if kind == "raw" else abs(lead) // self.step
-                for kind, lead in leads_of(self.terms, [term.weight for term in self.terms], self.first)
-            ]
+            rows = list(leads_of(self.terms, [term.weight for term in self.terms], self.first))
+            leads = [abs(lead) if kind == "raw" else abs(lead) // self.step for kind, *row in rows for lead in row]
+            if not raw and most_sum > MOST_OF_BYTE:  # leads add up in as many bits as scores, where that costs nothing
+                farthest = max(abs(intercept - self.intercepts[self.first]) for intercept in self.intercepts)
+                ends.append(farthest + sum(max(map(abs, row)) for _, *row in rows))
         return max(ends) <= most_sum and max([*raw, *leads], default=0) <= most_weight
 
 
-def leads_of(terms: Sequence[Any], weights: Sequence[Any], first: int) -> Iterator[tuple[str, Any]]:
-    """For each row of the card, its kind, and how far each prototype's weight is from that of the first.
+def leads_of(terms: Sequence[Any], weights: Sequence[Any], first: int) -> Iterator[tuple]:
+    """For each row of the card, its kind, and how far the weights of prototypes are from that of the first.
 
     A decision between several classes depends on nothing else, and code that adds up leads is shorter.
     """
@@ -97,7 +99,7 @@ def leads_of(terms: Sequence[Any], weights: Sequence[Any], first: int) -> Iterat
         rows.setdefault((term.kind, term.input, term.value, term.high), {})[term.prototype] = weight
     for (kind, *_), row in rows.items():
         base = row.get(first, 0)
-        yield from ((kind, weight - base) for weight in (*row.values(), 0))
+        yield kind, *(weight - base for weight in (*row.values(), 0))
 
 
 @dataclass(frozen=True)
@@ -164,7 +166,7 @@ class Sketch:
         if self.first is None or not self.has_products:
             return 1
         slopes = leads_of(self.parts, [part.slope for part in self.parts], self.first)
-        most = max((abs(lead) * factor for kind, lead in slopes if kind != "raw"), default=Fraction(0))
+        most = max((abs(lead) * factor for kind, *row in slopes if kind != "raw" for lead in row), default=Fraction(0))
         step = 1
         while most > step * (most_weight - 1):
             step *= 2

@@ -77,7 +77,7 @@ def add_model(graph: Graph, target: TargetModel[float], inputs: Inputs) -> Answe
 
 
 def _merits(graph: Graph, target: TargetModel[float], each: str, columns: list[str]) -> str:
-    """What decides between more than two classes, from the score of each, together and one by one; the greatest wins."""
+    """What decides between more than two classes, from the score of each, also column by column: the greatest wins."""
     costs = target.flat.decision.costs
     if target.offsets:
         return graph.node("Add", each, graph.constant(np.array([target.offsets], dtype=target.number)))

@@ -124,7 +124,7 @@ class Expressions:
         return [f"exp({self.dialect.greatest}({self._scaled(f'({one} - {top})')}, {least}))" for one in own]
 
     def merits(self, own: list[str], chances: list[str]) -> list[str]:
-        """What decides between more than two classes, the greatest wins: scores and offsets, or minus expected costs."""
+        """What decides between more than two classes, the greatest: scores and offsets, or minus expected costs."""
         offsets, costs = self.flat.decision.offsets, self.flat.decision.costs
         if costs is not None:
             return [self._cost(chances, [row[k] for row in costs]) for k in range(len(own))]
