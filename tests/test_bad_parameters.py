@@ -43,6 +43,7 @@ WRONG = {
     "assignment": ["k-means", "", "tree"],
     "positive_class": [2, "1", "yes", -1, np.nan, 0.5, [1], np.array([0, 1]), np.array([1])],
     "class_weight": ["auto", 3, [1.0, 2.0]],
+    "decision_threshold": [0, 1, 0.0, 1.0, -0.1, 1.5, True, "best", None, np.nan, [0.5]],
     "n_jobs": ["a", 2.5, 0, True, np.nan, [1]],
 }
 

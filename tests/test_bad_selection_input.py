@@ -48,6 +48,8 @@ COMMON = [
     ({"n_jobs": 0}, "n_jobs=0"),
     ({"positive_class": "yes"}, "positive_class='yes'"),
     ({"fit_intercept": False, "max_points": 3}, "max_points rounds the constant to points too"),
+    ({"decision_threshold": 1.0}, "decision_threshold=1.0 is neither 'auto' nor a number above 0 and below 1"),
+    ({"decision_threshold": "best"}, "decision_threshold='best' is neither 'auto' nor a number"),
 ]
 CLASSIFIER = [
     ({"assignment": "best"}, r"assignment='best' is not one of .* or an array"),
@@ -86,6 +88,14 @@ SELECTION = [
     ({"sample_rows": "all"}, "sample_rows='all' is not a positive integer or 'auto'"),
     ({"sample_rows": [100]}, r"sample_rows=\[100\]"),
     ({"scoring": 3}, "scoring"),
+    ({"cost_matrix": 3}, r"cost_matrix=3 is not 2 rows of 2 finite numbers: .*in the order 0, 1"),
+    ({"cost_matrix": [[0, 1], [1]]}, "is not 2 rows of 2 finite numbers"),
+    ({"cost_matrix": [[0, 1, 1]] * 3}, "is not 2 rows of 2 finite numbers"),
+    ({"cost_matrix": [[0, np.inf], [1, 0]]}, "is not 2 rows of 2 finite numbers"),
+    ({"cost_matrix": [["a", "b"], ["c", "d"]]}, "is not 2 rows of 2 finite numbers"),
+    ({"cost_matrix": [[0, 0], [0, 0]]}, "has the same cost for every prediction"),
+    ({"cost_matrix": [[0, 1], [0, 0]]}, "leaves nothing to decide: an error costs no more than the right answer"),
+    ({"cost_matrix": [[0, 1], [1, 0]], "scoring": "f1"}, "cost_matrix and scoring='f1' are two scores"),
 ]
 
 

@@ -212,11 +212,11 @@ def test_class_weights_enter_the_loss_only(cancer):
     tilted = SMaLLClassifier(1, 3, class_weight={0: 10.0}).fit(X, y)
     assert np.mean(tilted.predict(X) == 0) > np.mean(plain.predict(X) == 0)
     by_hand = np.where(y == 0, 10.0, 1.0)
-    z = tilted.decision_function(X)
+    z = tilted.decision_function(X) - np.log(10.0)  # the weights are taken out of the log-odds
     loss = np.average(np.logaddexp(0.0, np.where(y == 1, -z, z)), weights=by_hand)
     # The penalty is on weights in units of the unweighted deviation: class weights do not move it.
     weights = tilted.prototypes_ * X.std(axis=0)
-    intercept = tilted.intercepts_ + tilted.prototypes_ @ X.mean(axis=0)
+    intercept = tilted.intercepts_ - np.log(10.0) + tilted.prototypes_ @ X.mean(axis=0)
     penalty = 0.005 * (np.sum(weights**2) + np.sum(intercept**2))
     assert tilted.objective_ == pytest.approx(loss + penalty, rel=1e-9)
 

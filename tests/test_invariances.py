@@ -12,6 +12,17 @@ from smallearn._learn.choose import race
 from smallearn._learn.choose.families import RowLimits
 from smallearn._learn.solve import assignment
 
+COSTS = [[0.0, 1.0, 2.0], [5.0, 0.0, 1.0], [1.0, 3.0, 0.0]]
+PARAMETERS = [
+    {},
+    {"n_prototypes": 3},
+    {"budget": "shared"},
+    {"literals": "both"},
+    {"scoring": "f1"},
+    {"class_weight": "balanced"},
+    {"cost_matrix": [[0.0, 1.0], [4.0, 0.0]]},
+]
+
 
 def train_on(monkeypatch, **limits):
     """Let every selection train on so many rows."""
@@ -49,18 +60,21 @@ def check_same(one, other, X):
         assert p.owner == q.owner
         assert [(t.feature, t.kind, t.value) for t in p.terms] == [(t.feature, t.kind, t.value) for t in q.terms]
         np.testing.assert_allclose([t.weight for t in p.terms], [t.weight for t in q.terms], rtol=1e-6)
+    assert one.decision_threshold_ == pytest.approx(other.decision_threshold_, rel=1e-9)
     np.testing.assert_allclose(one.decision_function(X), other.decision_function(X), rtol=1e-6, atol=1e-9)
     np.testing.assert_allclose(one.cv_results_["mean_test_score"], other.cv_results_["mean_test_score"], rtol=1e-9)
 
 
 @pytest.mark.usefixtures("sampling")
-@pytest.mark.parametrize("n_classes", [2, 3])
-def test_the_model_is_the_same_bit_for_bit_for_any_number_of_processes(n_classes, monkeypatch):
+@pytest.mark.parametrize(
+    ("n_classes", "parameters"), [(2, {}), (3, {}), (2, {"scoring": "f1"}), (3, {"cost_matrix": COSTS})], ids=str
+)
+def test_the_model_is_the_same_bit_for_bit_for_any_number_of_processes(n_classes, parameters, monkeypatch):
     monkeypatch.setattr(assignment, "MOST_POINTS", 8_000)  # other processes know nothing of what is patched here
     X, y = table(n_classes=n_classes)
-    alone = fit(X, y)
+    alone = fit(X, y, **parameters)
     for n_jobs in (1, 2):
-        other = fit(X, y, n_jobs=n_jobs)
+        other = fit(X, y, n_jobs=n_jobs, **parameters)
         assert other.model_ == alone.model_
         assert other.best_params_ == alone.best_params_
         for name, column in alone.cv_results_.items():
@@ -96,16 +110,17 @@ def test_the_model_is_the_same_for_any_hash_seed():
 @pytest.mark.parametrize("kind", ["numbers", "grid"])
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize("weight", ["none", "fractional"])
-def test_the_order_of_rows_does_not_matter(kind, n_classes, weight):
+@pytest.mark.parametrize("scoring", [None, "balanced_accuracy"])
+def test_the_order_of_rows_does_not_matter(kind, n_classes, weight, scoring):
     X, y = table(kind, n_classes)
     rng = np.random.default_rng(1)
     order, weight = rng.permutation(len(y)), np.ones(len(y)) if weight == "none" else rng.uniform(0.3, 2.0, len(y))
-    check_same(fit(X, y, weight), fit(X[order], y[order], weight[order]), X)
+    check_same(fit(X, y, weight, scoring=scoring), fit(X[order], y[order], weight[order], scoring=scoring), X)
 
 
 @pytest.mark.usefixtures("sampling")
 @pytest.mark.parametrize("kind", ["numbers", "grid"])
-@pytest.mark.parametrize("parameters", [{}, {"n_prototypes": 3}, {"budget": "shared"}, {"literals": "both"}], ids=str)
+@pytest.mark.parametrize("parameters", PARAMETERS, ids=str)
 def test_whole_weights_are_repeated_rows(kind, parameters):
     X, y = table(kind)
     rng = np.random.default_rng(1)

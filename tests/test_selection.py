@@ -171,7 +171,8 @@ def balanced(estimator, X, y):
 def test_a_score_may_be_a_name_a_scorer_or_a_function(request, data):
     X, y = request.getfixturevalue(data)
     scores = ["balanced_accuracy", make_scorer(balanced_accuracy_score), balanced]
-    tables = [quick(2, n_prototypes=1, scoring=scoring).fit(X, y).cv_results_["mean_test_score"] for scoring in scores]
+    selectors = [quick(2, n_prototypes=1, scoring=scoring, decision_threshold=0.5) for scoring in scores]
+    tables = [selector.fit(X, y).cv_results_["mean_test_score"] for selector in selectors]
     np.testing.assert_allclose(tables[0], tables[1])
     np.testing.assert_allclose(tables[0], tables[2])
 
@@ -183,6 +184,7 @@ def test_the_score_of_a_fold_is_that_of_the_model_trained_there(cancer, scoring)
     X = X[:, :2]
     splitter = StratifiedKFold(3)
     clf = quick(2, n_prototypes=1, alphas=[0.01], literals="raw", scoring=scoring, cv=splitter, standardize=False)
+    clf.set_params(decision_threshold=0.5)
     shown = clf.fit(X / X.std(axis=0), y).cv_results_
     line = shown["n_terms"].tolist().index(2)
     plain = SMaLLClassifier(1, 2, 0.01, standardize=False)

@@ -194,6 +194,7 @@ class SMaLLBase(ClassifierMixin, BaseEstimator):
                 "prototype_classes_": fitted.prototype_classes,
                 "objective_": fitted.objective,
                 "n_iter_": fitted.n_iter,
+                "decision_threshold_": fitted.model.decision_threshold,
             }
             if fitted.lower_bound is not None:
                 attributes |= {
@@ -254,7 +255,7 @@ class SMaLLBase(ClassifierMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (n_samples,) or (n_samples, n_classes)
-            With two classes, positive values mean ``classes_[1]``; with more, the score of each class.
+            With two classes, positive values are for ``classes_[1]``; with more, the score of each class.
         """
         check_is_fitted(self, "model_")
         fast = self._answered(X, lambda rows, n: prediction.from_scores(self.model_, rows, n, self.model_._log_odds))
@@ -271,7 +272,8 @@ class SMaLLBase(ClassifierMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (n_samples,)
-            The class of the highest score; a tie goes to the first of ``classes_``.
+            With two classes, ``classes_[1]`` where its probability exceeds ``decision_threshold_``; with more, the
+            class of the highest score or of the least expected cost. A tie goes to the first of ``classes_``.
         """
         check_is_fitted(self, "model_")
         fast = self._answered(X, lambda rows, n: prediction.predict(self.model_, rows, n))
@@ -280,8 +282,8 @@ class SMaLLBase(ClassifierMixin, BaseEstimator):
     def predict_proba(self, X) -> np.ndarray:
         """Predict the probability of each class: the softmax of the class scores.
 
-        Training weights are not corrected for: with `class_weight` or `sample_weight` the probabilities are those of
-        the weighted data.
+        They are those of the data as they are: `class_weight` changes them no more than it changes the weights of
+        terms, and `sample_weight` counts rows.
 
         Parameters
         ----------

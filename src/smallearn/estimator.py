@@ -15,7 +15,12 @@ from smallearn._learn.data import content
 from smallearn._learn.data.blocks import TrainingRows
 from smallearn._learn.data.labels import Assignment
 from smallearn._learn.data.problem import Problem
-from smallearn._learn.data_parameters import check_assignment, check_positive_class, count_threads
+from smallearn._learn.data_parameters import (
+    check_assignment,
+    check_decision_threshold,
+    check_positive_class,
+    count_threads,
+)
 from smallearn._learn.parameters import check_parameters
 from smallearn._learn.solve import assignment as assignments
 from smallearn._learn.solve import descent, starts
@@ -90,6 +95,9 @@ class SMaLLClassifier(SMaLLBase):
     max_points : int or None, default=None
         Make a score card: weights that are whole numbers from -max_points to max_points ("points"), for raw features
         per 10, 100, … of their unit, with a whole constant. Found by search from the refitted weights.
+    decision_threshold : float or "auto", default="auto"
+        With two classes, `predict` answers ``classes_[1]`` where its probability exceeds this. "auto": 0.5; with
+        `class_weight`, what these weights ask for.
     reassign : bool or int, default=True
         Whether rows may move to the prototype that scores them best: True until none moves, False never, or a number
         of rounds. With False a prototype without rows is dropped, not reseeded.
@@ -106,7 +114,8 @@ class SMaLLClassifier(SMaLLBase):
         For "mirror-prox": `geometry` ("entropy" or "euclidean"), `step_sizes` ("adaptive" or a pair (α, β)), `average`
         (True: the average of the iterates; False: the last).
     class_weight : dict, "balanced" or None, default=None
-        Weights of the classes in the loss.
+        Weights of the classes in the loss. They move the decision; probabilities are those of the data as they are (up
+        to half a point for a score card).
     tol : float or None, default=1e-4
         The relative duality gap at which the solver stops. None: run `max_iter` iterations, or until rounding errors
         stop the progress.
@@ -144,6 +153,8 @@ class SMaLLClassifier(SMaLLBase):
         Iterations of the solver, over all relaxations.
     n_relaxations_ : int
         Relaxations that `certify` solved.
+    decision_threshold_ : float
+        With two classes, the probability of ``classes_[1]`` above which it is predicted; 0.5 with more.
     model_ : SMaLLModel
         The model by itself: it predicts with numpy alone, prints itself and saves to JSON.
     n_features_in_ : int
@@ -187,6 +198,7 @@ class SMaLLClassifier(SMaLLBase):
         certify=False,
         time_limit=None,
         max_points=None,
+        decision_threshold="auto",
         reassign=True,
         refit_support=True,
         fit_intercept=True,
@@ -218,6 +230,7 @@ class SMaLLClassifier(SMaLLBase):
         self.certify = certify
         self.time_limit = time_limit
         self.max_points = max_points
+        self.decision_threshold = decision_threshold
         self.reassign = reassign
         self.refit_support = refit_support
         self.fit_intercept = fit_intercept
@@ -286,9 +299,9 @@ class SMaLLClassifier(SMaLLBase):
         with notice_of_compiling(int(self.verbose) >= 0), enforce(Deadline(self.time_limit)) as deadline:
             data = self._read(X, y, sample_weight, self.literals)
             start = self._start(data)
-            budget = self._budget(data, self._limit(data.problem))
+            budget, options = self._budget(data, self._limit(data.problem)), self._options(data)
             solution = self._train(data.problem, budget, start)
-            fitted = assemble(data.problem, solution, budget, self._options(data))
+            fitted = assemble(data.problem, solution, budget, options)
         self._set_fitted(data, fitted, n_relaxations_=solution.n_relaxations)
         self._warn_if_unfinished(solution)
         warn_if_cut_short(deadline)
@@ -315,6 +328,7 @@ class SMaLLClassifier(SMaLLBase):
             max_points=None if self.max_points is None else int(self.max_points),
             feature_names=data.feature_names,
             fills_gaps=self._allows_gaps(),
+            decision_threshold=check_decision_threshold(self.decision_threshold, data.problem.classes.tolist()),
         )
 
     # --- training --------------------------------------------------------------------------------------------------

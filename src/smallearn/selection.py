@@ -17,12 +17,19 @@ from smallearn._learn.choose.final import Choice, train_choice, train_frontier
 from smallearn._learn.choose.folds import Fold, make_folds
 from smallearn._learn.choose.race import race
 from smallearn._learn.choose.results import Results, cv_results, parameters_of
-from smallearn._learn.choose.scores import Scorer, Scoring
+from smallearn._learn.choose.scores import CostScore, Scorer, Scoring
+from smallearn._learn.choose.thresholds import sweep_of, takes_weights
 from smallearn._learn.compiling import notice_of_compiling
-from smallearn._learn.data_parameters import check_positive_class, count_threads
+from smallearn._learn.data_parameters import (
+    check_cost_matrix,
+    check_decision_threshold,
+    check_positive_class,
+    count_threads,
+)
 from smallearn._learn.parameters import check_selection
 from smallearn._run.deadline import Deadline, enforce, present
 from smallearn.model import SMaLLModel
+from smallearn.model._decision import cost_threshold
 
 __all__ = ["FrontierPoint", "SMaLLClassifierCV", "frontier"]
 
@@ -69,9 +76,18 @@ class SMaLLClassifierCV(SMaLLBase):
     max_points : int or None, default=None
         As in `SMaLLClassifier`. Folds compare the models before their weights become points.
     scoring : str, callable or None, default=None
-        A scorer of scikit-learn's, by name or as a function; custom scorers do not receive `sample_weight`. None:
+        A scorer of scikit-learn's, by name or as a function; own metrics do not receive `sample_weight`. None:
         accuracy is reported, and accuracy less a fifth of the log loss decides, which distinguishes models that
         accuracy on few rows cannot. It weighs the rows by `class_weight` too.
+    decision_threshold : float or "auto", default="auto"
+        With two classes, `predict` answers ``classes_[1]`` where its probability exceeds this. "auto": if `scoring`
+        depends on predictions (f1, balanced accuracy and other scorers of `sklearn.metrics.make_scorer`, but not
+        accuracy), it is chosen with the model. A candidate model is scored on each fold at the threshold that is best
+        on the other folds. In the end the threshold is the best on all folds. Otherwise it is 0.5, or what
+        `class_weight` asks for.
+    cost_matrix : array-like of shape (n_classes, n_classes) or None, default=None
+        What each prediction costs, true × predicted classes. Models are then compared by their mean cost, and the class
+        of least expected cost is predicted: with two classes by the threshold at which both cost the same.
     cv : int, splitter, iterable or None, default=None
         As in scikit-learn. None: 5 stratified folds, repeated up to 3 times if there are few rows.
     sample_rows : int, "auto" or None, default="auto"
@@ -137,6 +153,8 @@ class SMaLLClassifierCV(SMaLLBase):
     device_cost_ : smallearn.devices.Cost
         With `device`: what the model costs in that format. If no training value was missing, raw terms refuse missing
         values.
+    decision_threshold_ : float
+        With two classes, the probability of ``classes_[1]`` above which it is predicted; 0.5 with more.
     model_, classes_, intercepts_, support_, prototype_classes_, objective_, n_iter_, n_features_in_, feature_names_in_
         As in `SMaLLClassifier`, for the chosen model.
     lower_bound_, optimality_gap_, duality_gap_
@@ -174,6 +192,8 @@ class SMaLLClassifierCV(SMaLLBase):
         monotonic_cst=None,
         max_points=None,
         scoring=None,
+        decision_threshold="auto",
+        cost_matrix=None,
         cv=None,
         sample_rows="auto",
         one_standard_error=False,
@@ -208,6 +228,8 @@ class SMaLLClassifierCV(SMaLLBase):
         self.monotonic_cst = monotonic_cst
         self.max_points = max_points
         self.scoring = scoring
+        self.decision_threshold = decision_threshold
+        self.cost_matrix = cost_matrix
         self.cv = cv
         self.sample_rows = sample_rows
         self.one_standard_error = one_standard_error
@@ -282,6 +304,7 @@ class SMaLLClassifierCV(SMaLLBase):
         """Compare candidate models of ``min_terms`` or more by cross-validation, to train ``n_models`` on all rows."""
         problem, max_terms = data.problem, int(self.max_terms)
         rng = check_random_state(self.random_state)
+        scoring = self._scoring(problem.classes)
         folds = make_folds(problem, self.cv, data.kept, rng)
         families = list_families(
             problem,
@@ -293,7 +316,8 @@ class SMaLLClassifierCV(SMaLLBase):
         )
         task = Task(
             problem=problem,
-            scoring=self._scoring(),
+            scoring=scoring,
+            threshold=self._threshold(problem.classes, scoring),
             budget=self._budget(data, float(max_terms if self.max_cost is None else self.max_cost)),
             min_terms=min_terms,
             max_terms=max_terms,
@@ -329,12 +353,28 @@ class SMaLLClassifierCV(SMaLLBase):
         auto = isinstance(self.positive_class, str) and self.positive_class == "auto"
         return check_positive_class(None if auto and len(classes) > 2 else self.positive_class, classes)
 
-    def _scoring(self) -> Scoring:
+    def _scoring(self, classes: np.ndarray) -> Scoring:
+        """What models are compared by."""
+        costs = check_cost_matrix(self.cost_matrix, classes.tolist())
+        if costs is not None:
+            return CostScore(costs)
         if self.scoring is None or self.scoring in ("accuracy", "neg_log_loss"):
             return self.scoring
-        by_name = isinstance(self.scoring, str)
-        name = self.scoring if by_name else "own scorer"
-        return Scorer(name=name, function=check_scoring(self, self.scoring), takes_weights=by_name)
+        by_name, scorer = isinstance(self.scoring, str), check_scoring(self, self.scoring)
+        chosen = len(classes) == 2 and isinstance(self.decision_threshold, str)
+        return Scorer(
+            name=self.scoring if by_name else "own scorer",
+            function=scorer,
+            takes_weights=by_name or takes_weights(getattr(scorer, "_score_func", None)),
+            sweep=sweep_of(scorer, classes) if chosen else None,
+        )
+
+    def _threshold(self, classes: np.ndarray, scoring: Scoring) -> float | None:
+        """The decision threshold, if it is known before training."""
+        threshold = check_decision_threshold(self.decision_threshold, classes.tolist())
+        if threshold is None and isinstance(scoring, CostScore) and len(classes) == 2:
+            return cost_threshold(scoring.matrix)
+        return threshold
 
     def _choose(self, data: TrainingData, task: Task, results: Results) -> Choice:
         """The best candidate model; trained on all rows if `refit`; within the limits of `device` if there is one."""

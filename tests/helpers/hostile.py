@@ -56,7 +56,8 @@ def fit_and_check(X, y, sample_weight=None, **parameters):
     decision, probability = clf.decision_function(X), clf.predict_proba(X)
     assert np.isfinite(decision).all()
     np.testing.assert_allclose(probability.sum(axis=1), 1.0)
-    best = decision.argmax(axis=1) if decision.ndim == 2 else (decision > 0.0).astype(int)
+    cut = np.log(clf.decision_threshold_ / (1.0 - clf.decision_threshold_))
+    best = clf.model_.decide(clf.model_.scores(X)) if decision.ndim == 2 else (decision > cut).astype(int)
     np.testing.assert_array_equal(clf.predict(X), clf.classes_[best])
     assert SMaLLModel.from_json(clf.model_.to_json()) == clf.model_
     return clf

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy import sparse
+from scipy import sparse, special
 
 from smallearn._learn.data.literals import RAW
 from smallearn._learn.data.problem import Problem
@@ -18,7 +18,10 @@ from smallearn._learn.solve.descent import Found, Solution
 from smallearn._learn.solve.points import Points, find_points
 from smallearn._version import __version__
 from smallearn.model import Prototype, Range, SMaLLModel, Term, Training
+from smallearn.model._decision import Costs
 from smallearn.model._model import class_dtype
+
+LEAST = 1e-15  # of a threshold and its distance to 1, where one class weighs next to nothing
 
 
 @dataclass(frozen=True)
@@ -26,7 +29,8 @@ class AssembleOptions:
     """Parameters that decide how a solution becomes a model.
 
     ``alpha`` is λ. ``max_points`` asks for a score card. ``fills_gaps``: raw terms keep the training mean and put it in
-    the place of a missing value.
+    the place of a missing value. ``decision_threshold`` is for two classes, ``cost_matrix`` for more; if both are None,
+    the model decides as the weighted classes ask for.
     """
 
     alpha: float
@@ -34,6 +38,8 @@ class AssembleOptions:
     max_points: int | None = None
     feature_names: np.ndarray | None = None
     fills_gaps: bool = False
+    decision_threshold: float | None = None
+    cost_matrix: Costs | None = None
 
 
 @dataclass(frozen=True)
@@ -88,8 +94,10 @@ def assemble(problem: Problem, found: Found, budget: Budget, options: AssembleOp
         max_cost=None if budget.costs is None else float(budget.limit),
         certified=solution is not None and bool(solution.certified) and raw.card is None,
     )
+    raw, added = _without_class_weights(problem, found, raw)
+    model = _model(problem, found, raw, options, training)
     return Fitted(
-        model=_model(problem, found, raw, options, training),
+        model=replace(model, **_decision(model, added, options)),
         classes=problem.classes,
         weights=raw.weights if set(terms.kind) <= {RAW} else None,
         intercepts=raw.intercepts,
@@ -122,6 +130,22 @@ def _weights(problem: Problem, found: Found, budget: Budget, options: AssembleOp
         card = replace(card, points=np.where(card.points * weights < 0.0, 0, card.points))  # no forbidden sign
     scaled = card.scale * card.points / card.units
     return _Weights(weights=scaled, intercepts=card.scale * card.intercepts, card=card)
+
+
+def _without_class_weights(problem: Problem, found: Found, raw: _Weights) -> tuple[_Weights, np.ndarray]:
+    """Constants for probabilities of the data as they are, and what each class's scores have lost, in log-odds.
+
+    Weight w of a class adds log w to its scores. A score card loses whole points: its probabilities are right up to
+    half a point.
+    """
+    lost = problem.class_offsets
+    if len(lost) == 2:  # the scores are log-odds of their owner against the other class
+        lost = np.array([lost[0] - lost[1], lost[1] - lost[0]])
+    if raw.card is None:
+        return replace(raw, intercepts=raw.intercepts - lost[found.assignment.owner]), lost
+    points = np.rint(lost / raw.card.scale).astype(np.int64)
+    card = replace(raw.card, intercepts=raw.card.intercepts - points[found.assignment.owner])
+    return replace(raw, intercepts=card.scale * card.intercepts, card=card), card.scale * points
 
 
 def _score_card(problem, found: Found, weights, intercepts, *, max_points: int, alpha: float) -> Points:
@@ -165,6 +189,21 @@ def _owner(problem: Problem, found: Found) -> int | None:
 
 
 # --- the model -------------------------------------------------------------------------------------------------------
+
+
+def _decision(model: SMaLLModel, lost: np.ndarray, options: AssembleOptions) -> dict[str, Any]:
+    """The model's threshold and cost matrix: those asked for, or those that give back what the scores have lost."""
+    if len(model.classes) > 2:
+        weights = None if options.cost_matrix is None and not np.ptp(lost) else np.exp(lost - lost.max())
+        if options.cost_matrix is not None or weights is None:
+            return {"cost_matrix": options.cost_matrix}
+        return {"cost_matrix": tuple(map(tuple, (weights[:, None] * (1.0 - np.eye(len(weights)))).tolist()))}
+    if options.decision_threshold is not None or not lost[1]:
+        return {"decision_threshold": 0.5 if options.decision_threshold is None else float(options.decision_threshold)}
+    cut = -lost[1]
+    if model.is_score_card and all(term.kind != RAW for term in model.terms):
+        cut += 0.5 * model.scale  # totals are whole: between two of them no rounding error matters
+    return {"decision_threshold": float(np.clip(special.expit(cut), LEAST, 1.0 - LEAST))}
 
 
 def _model(problem: Problem, found: Found, raw: _Weights, options: AssembleOptions, training: Training) -> SMaLLModel:

@@ -9,6 +9,8 @@ from sklearn.utils.validation import check_array
 
 from smallearn._errors import Parameter, ParameterError
 from smallearn._learn.parameters import LARGEST, MOST_CUTS, is_integer, is_number
+from smallearn.model._checks import LARGEST_COST
+from smallearn.model._decision import Costs, cost_threshold
 
 
 class Features:
@@ -136,6 +138,45 @@ def check_positive_class(positive_class: Any, classes: list) -> list[int] | list
     return [classes.index(positive_class)]
 
 
+def check_decision_threshold(threshold: Any, classes: list) -> float | None:
+    """The threshold as a number; None for "auto"."""
+    if isinstance(threshold, str):
+        return None
+    if len(classes) > 2 and threshold != 0.5:
+        raise ParameterError(
+            Parameter("decision_threshold", threshold),
+            f" is for two classes, but y has {len(classes)}; leave it 'auto'. A cost matrix moves the decision between "
+            "more classes.",
+        )
+    return None if len(classes) > 2 else float(threshold)
+
+
+def check_cost_matrix(costs: Any, classes: list) -> Costs | None:
+    """A finite cost for each true class (row) and each predicted class (column)."""
+    if costs is None:
+        return None
+    try:
+        matrix = np.asarray(costs, dtype=np.float64)
+    except (TypeError, ValueError):
+        matrix = np.empty(0)
+    n = len(classes)
+    if matrix.shape != (n, n) or not (np.abs(matrix) <= LARGEST_COST).all():
+        raise ParameterError(
+            Parameter("cost_matrix", costs),
+            f" is not {n} rows of {n} finite numbers: for each true class (row) the cost of each predicted class "
+            f"(column), in the order {_few(classes)}.",
+        )
+    if not (matrix.min(axis=1) < matrix.max(axis=1)).any():
+        raise ParameterError(Parameter("cost_matrix", costs), " has the same cost for every prediction.")
+    checked = tuple(tuple(row) for row in matrix.tolist())
+    if n == 2:
+        try:
+            cost_threshold(checked)
+        except ValueError as error:
+            raise ParameterError(Parameter("cost_matrix", costs), f" leaves nothing to decide: {error}.") from None
+    return checked
+
+
 def check_sample_weight(weight: Any, X: Any) -> np.ndarray:
     """One finite weight of 0 or more for each row."""
     if weight is None:
@@ -194,6 +235,6 @@ def check_class_weight(class_weight: Any, classes: list) -> np.ndarray | None:
     return np.array([float(class_weight.get(label, 1.0)) for label in classes])
 
 
-def _few(names: list[str], most: int = 10) -> str:
+def _few(names: list, most: int = 10) -> str:
     """The first names, with an ellipsis if there are more."""
     return ", ".join(map(repr, names[:most])) + (", …" if len(names) > most else "")

@@ -90,6 +90,7 @@ def check_terms(parameters: dict[str, Any]) -> None:
         raise ParameterError(costs, " and ", most, " go together: set both, or neither.")
     if parameters["max_cost"] is not None:
         check_number("max_cost", parameters["max_cost"], 1e-300, 1e300)
+    check_threshold(parameters["decision_threshold"])
     if parameters["time_limit"] is not None:
         check_number("time_limit", parameters["time_limit"], 0.0, LARGEST, " (seconds); None means no limit")
     if parameters["max_points"] is not None:
@@ -103,6 +104,17 @@ def check_terms(parameters: dict[str, Any]) -> None:
                 Parameter("fit_intercept", True),
                 ".",
             )
+
+
+def check_threshold(threshold: Any) -> None:
+    """Raise unless ``threshold`` is "auto" or a probability between 0 and 1."""
+    if isinstance(threshold, str) and threshold == "auto":
+        return
+    if not is_number(threshold) or not 0.0 < threshold < 1.0:
+        raise ParameterError(
+            Parameter("decision_threshold", threshold),
+            " is neither 'auto' nor a number above 0 and below 1, a probability of the second class.",
+        )
 
 
 def check_selection(parameters: dict[str, Any]) -> None:
@@ -132,6 +144,9 @@ def check_selection(parameters: dict[str, Any]) -> None:
         check_positive_integer("sample_rows", rows, " or 'auto'; None means all rows")
     check_positive_integer("n_init", parameters["n_init"])
     check_n_jobs(parameters["n_jobs"])
+    if parameters["cost_matrix"] is not None and parameters["scoring"] is not None:
+        costs, scoring = Parameter("cost_matrix"), Parameter("scoring", parameters["scoring"])
+        raise ParameterError(costs, " and ", scoring, " are two scores to choose by: leave one of them None.")
     _check_device(parameters)
     cv = parameters["cv"]
     if isinstance(cv, bool | np.bool_) or (is_number(cv) and (not is_integer(cv) or cv < 2)):

@@ -249,6 +249,17 @@ def positive_number(text: str) -> float:
     return number
 
 
+def probability(text: str) -> float:
+    """A number above 0 and below 1."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = 0.0
+    if not 0.0 < number < 1.0:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number above 0 and below 1")
+    return number
+
+
 # --- units -----------------------------------------------------------------------------------------------------------
 
 

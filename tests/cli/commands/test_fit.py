@@ -255,3 +255,27 @@ def test_fit_says_which_class_high_scores_mean_and_how_to_reverse_it(table, tmp_
     assert line not in capsys.readouterr().out
     model = load_model(tmp_path / "model.json")
     assert model.classes[model.prototypes[0].owner] == other
+
+
+def test_a_threshold_and_costs_move_the_decision(table, tmp_path, capsys):
+    path, costs, output = tmp_path / "data.csv", tmp_path / "costs.csv", tmp_path / "model.json"
+    table.to_csv(path, index=False)
+    first, second = sorted(table["result"].unique())
+    arguments = ["fit", str(path), "--target", "result", "--max-terms", "1", "--prototypes", "1", "-o", str(output)]
+    assert cli.main([*arguments, "--decision-threshold", "0.2"]) == 0
+    assert load_model(output).decision_threshold == 0.2
+    assert "Accuracy by cross-validation" in capsys.readouterr().out
+    costs.write_text(f"true,{first},{second}\n{first},0,1\n{second},3,0\n", encoding="utf-8")
+    assert cli.main([*arguments, "--cost-matrix", str(costs)]) == 0
+    assert load_model(output).decision_threshold == 0.25
+    assert "Mean cost by cross-validation: 0." in capsys.readouterr().out
+    costs.write_text(f"true,{first},{second}\n{first},0,0\n{second},0,0\n", encoding="utf-8")
+    assert cli.main([*arguments, "--cost-matrix", str(costs)]) == 1
+    assert "--cost-matrix" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("value", ["0", "1", "1.5", "half", "nan"])
+def test_a_threshold_that_is_no_probability_is_refused(value, tmp_path, capsys):
+    with pytest.raises(SystemExit):
+        cli.main(["fit", "data.csv", "--target", "y", "-o", str(tmp_path / "m.json"), "--decision-threshold", value])
+    assert "is not a number above 0 and below 1" in capsys.readouterr().err

@@ -12,7 +12,7 @@ import numpy as np
 
 from smallearn._learn.assemble import AssembleOptions
 from smallearn._learn.choose.folds import NO_UNITS, Units
-from smallearn._learn.choose.scores import Scoring
+from smallearn._learn.choose.scores import CostScore, Scoring
 from smallearn._learn.choose.training_set import TrainingSet
 from smallearn._learn.data.blocks import TrainingRows
 from smallearn._learn.data.content import row_counts
@@ -87,6 +87,8 @@ class Task:
     max_terms: int
     scoring: Scoring
     seed: int
+    threshold: float | None = None
+    """The decision threshold; None: chosen with the model, or that of the weighted classes."""
     fit_intercept: bool = True
     max_points: int | None = None
     feature_names: np.ndarray | None = None
@@ -100,10 +102,13 @@ class Task:
     certificate_share: float = 0.0
     """How much work the certificate may take, as a share of the search's; infinity: any."""
 
-    def options(self, alpha: float) -> AssembleOptions:
-        """How a solution at this λ becomes a model."""
+    def options(self, alpha: float, threshold: float | None = None) -> AssembleOptions:
+        """How a solution at this λ becomes a model; ``threshold`` is the one that was chosen with it."""
+        several = len(self.problem.classes) > 2
         return AssembleOptions(
             alpha=alpha,
+            decision_threshold=self.threshold if threshold is None else threshold,
+            cost_matrix=self.scoring.matrix if several and isinstance(self.scoring, CostScore) else None,
             fit_intercept=self.fit_intercept,
             max_points=self.max_points,
             feature_names=self.feature_names,

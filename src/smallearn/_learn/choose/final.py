@@ -9,7 +9,7 @@ from smallearn._learn.choose.certificate import add_certificate
 from smallearn._learn.choose.families import CandidateModel, Family, Task, train_family
 from smallearn._learn.choose.folds import draw
 from smallearn._learn.choose.results import Results
-from smallearn._learn.choose.scores import metric_name
+from smallearn._learn.choose.scores import compared, metric_name
 from smallearn._learn.data.labels import Assignment
 from smallearn._learn.data.problem import Problem
 from smallearn._learn.solve import descent
@@ -49,7 +49,7 @@ def train_choice(task: Task, results: Results, chosen: CandidateModel, n_init: i
     sample = Sample(task)
     for starts in (n_init, MORE_STARTS * n_init):
         states = sample.train(chosen.family, alike, starts)
-        errors = {candidate: error_rate(sample.training.problem, state) for candidate, state in states.items()}
+        errors = {candidate: error_rate(task, sample.training.problem, state) for candidate, state in states.items()}
         chosen = min(alike, key=lambda c: (round(errors[c], 9), c.n_terms, -c.alpha))
         if not results.beats_training(chosen, errors[chosen]) or present().passed():
             break
@@ -115,10 +115,10 @@ class Sample:
         return search.drop_unused(search.polish(settled, MOST_REMOVALS, most=MOST_SWAPS))
 
 
-def error_rate(problem: Problem, state: State) -> float:
+def error_rate(task: Task, problem: Problem, state: State) -> float:
     """The share of its training rows, by weight, that a model misclassifies."""
-    decision = class_scores(state.Z.T, state.assignment.owner, len(problem.classes))
-    weight = problem.sample_weight
+    scores = class_scores(state.Z.T, state.assignment.owner, len(problem.classes))
+    decision, weight = compared(scores, problem, task.scoring, task.threshold), problem.sample_weight
     return float(weight[~right(decision, problem.code)].sum() / weight.sum())
 
 
@@ -132,7 +132,7 @@ def assemble_candidate(task: Task, results: Results, candidate: CandidateModel, 
     penalty = budget.penalty(candidate.alpha, task.problem.candidates, task.fit_intercept, family.owner)
     rows = task.rows(task.problem, family.owner)
     found = add_certificate(task, results, rows, descent.from_state(rows, state, penalty), penalty)
-    fitted = assemble(task.problem, found, budget, task.options(candidate.alpha))
+    fitted = assemble(task.problem, found, budget, task.options(candidate.alpha, results.threshold(candidate)))
     selection = Selection(
         metric=metric_name(task.scoring),
         scores=tuple(results.reported(candidate).tolist()),

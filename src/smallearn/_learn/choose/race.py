@@ -168,7 +168,7 @@ class _Track:
             Z = weighted_sums(self._columns, state)
             decision = class_scores(Z.T, state.assignment.owner, len(held_out.classes))
             candidate = CandidateModel(family=family, alpha=alpha, n_terms=n_terms)
-            scores[candidate] = score_fold(task.scoring, decision, held_out, self._n_rows)
+            scores[candidate] = score_fold(task.scoring, decision, held_out, self._n_rows, task.threshold)
         return scores
 
 

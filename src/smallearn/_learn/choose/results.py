@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from smallearn._learn.choose.families import CandidateModel, Task
-from smallearn._learn.choose.scores import FoldScore
+from smallearn._learn.choose.scores import FoldScore, Swept
 from smallearn.model import Step
 from smallearn.model._parts import standard_error
 
@@ -27,11 +27,13 @@ class Results:
     def __init__(self, n_folds: int, n_rows: float):
         self.n_folds, self.n_rows = n_folds, n_rows
         self.scores: dict[CandidateModel, list[FoldScore | None]] = {}
+        self._at_thresholds: dict[CandidateModel, list[FoldScore | None]] = {}
 
     def enter(self, fold: int, scores: Mapping[CandidateModel, FoldScore]) -> None:
         """Enter the scores of some candidate models on one fold."""
         for candidate, score in scores.items():
             self.scores.setdefault(candidate, [None] * self.n_folds)[fold] = score
+            self._at_thresholds.pop(candidate, None)
 
     def complete(self) -> list[CandidateModel]:
         """The candidate models that have a score on every fold."""
@@ -69,13 +71,37 @@ class Results:
 
     # --- scores ----------------------------------------------------------------------------------------------------
 
+    def of(self, candidate: CandidateModel) -> list[FoldScore | None]:
+        """The score on each fold. Where the threshold is chosen too, it is the best for the other folds that were run
+        (or for the only one)."""
+        swept = self._swept(candidate)
+        if not swept:
+            return self.scores[candidate]
+        if candidate not in self._at_thresholds:
+            values = iter(swept[0].sweep.across([fold.above for fold in swept]).tolist())
+            scores = [None if score is None else next(values) for score in self.scores[candidate]]
+            self._at_thresholds[candidate] = [
+                None if value is None else FoldScore(reported=value, deciding=value) for value in scores
+            ]
+        return self._at_thresholds[candidate]
+
+    def threshold(self, candidate: CandidateModel) -> float | None:
+        """The decision threshold, a probability, that is best for the held-out rows of all folds; None if it is not
+        chosen."""
+        swept = self._swept(candidate)
+        return swept[0].sweep.threshold([fold.above for fold in swept]) if swept else None
+
+    def _swept(self, candidate: CandidateModel) -> list[Swept]:
+        scores = self.scores[candidate]
+        return [score.swept for score in scores if score is not None and score.swept is not None]
+
     def reported(self, candidate: CandidateModel) -> np.ndarray:
         """The reported score of each fold; NaN where the candidate model was not run."""
-        return np.array([np.nan if score is None else score.reported for score in self.scores[candidate]])
+        return np.array([np.nan if score is None else score.reported for score in self.of(candidate)])
 
     def mean(self, candidate: CandidateModel) -> float:
         """The mean deciding score over the folds that the candidate model was run on, rounded: ties are ties."""
-        scores = [score.deciding for score in self.scores[candidate] if score is not None]
+        scores = [score.deciding for score in self.of(candidate) if score is not None]
         return round(float(np.mean(scores)), DIGITS)
 
     def least_error(self) -> float:
@@ -104,7 +130,7 @@ class Results:
 
     def advantage(self, one: CandidateModel, other: CandidateModel) -> tuple[float, float]:
         """How much better ``one`` is than ``other`` on the folds that both were run on, and its standard error."""
-        both = zip(self.scores[one], self.scores[other], strict=True)
+        both = zip(self.of(one), self.of(other), strict=True)
         pairs = [(a, b) for a, b in both if a is not None and b is not None]
         by_fold = np.array([a.deciding - b.deciding for a, b in pairs])
         mean = round(float(by_fold.mean()), DIGITS)

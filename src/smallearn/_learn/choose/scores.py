@@ -1,4 +1,8 @@
-"""How well a candidate model does on the held-out rows of one fold, by accuracy, log loss or a scorer."""
+"""How well a candidate model does on the held-out rows of one fold, by accuracy, log loss, costs or a scorer.
+
+Training weighs the classes. Probabilities describe the data as they are, without these weights; the decision follows
+the weights unless there is a threshold or a cost matrix.
+"""
 
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
@@ -7,6 +11,7 @@ import numpy as np
 from scipy import special
 from sklearn.base import BaseEstimator, ClassifierMixin
 
+from smallearn._learn.choose.thresholds import Sweep, counts_above
 from smallearn._learn.data.problem import Problem
 from smallearn._learn.solve.scoring import blend, log_loss, right
 
@@ -19,54 +24,96 @@ class RowScores(NamedTuple):
     n_rows: float
 
 
+class Swept(NamedTuple):
+    """The score at every threshold: what it is, and the counts of `thresholds.counts_above`."""
+
+    sweep: Sweep
+    above: np.ndarray
+
+
 class FoldScore(NamedTuple):
     """The score of a candidate model on one fold: the one that is reported, and the one that decides.
 
     ``rows`` is None where the score is not a mean over rows, ``correct`` (which rows are classified correctly) where
-    the score is not about that.
+    the score is not about that. Where the threshold is chosen with the model, the score depends on the other folds:
+    then there is ``swept``, and the scores are NaN.
     """
 
     reported: float
     deciding: float
     rows: RowScores | None = None
     correct: np.ndarray | None = None
+    swept: Swept | None = None
 
 
 @dataclass(frozen=True)
 class Scorer:
-    """A scorer of scikit-learn's. ``takes_weights``: those known by name take `sample_weight`; a custom function might
-    not, and does not receive it."""
+    """A scorer of scikit-learn's. ``takes_weights``: scikit-learn's metrics take `sample_weight`; a custom function
+    might not, and does not receive it. ``sweep``: the same score by threshold, if that is to be chosen too."""
 
     name: str
     function: Any
     takes_weights: bool
+    sweep: Sweep | None = None
 
     def __call__(self, estimator: "_Scored", X, y: np.ndarray, weight: np.ndarray) -> float:
         weights = {"sample_weight": weight} if self.takes_weights else {}
         return float(self.function(estimator, X, y, **weights))
 
 
-Scoring = Literal["accuracy", "neg_log_loss"] | Scorer | None
+@dataclass(frozen=True)
+class CostScore:
+    """The mean cost of the predictions, times -1. ``matrix`` has the costs, true × predicted classes."""
+
+    matrix: tuple[tuple[float, ...], ...]
+    name = "negative mean cost"
+
+
+Scoring = Literal["accuracy", "neg_log_loss"] | Scorer | CostScore | None
 """None: accuracy is reported, accuracy less a share of the log loss decides."""
 
 
 def metric_name(scoring: Scoring) -> str:
     """The name of the reported score."""
-    return scoring.name if isinstance(scoring, Scorer) else scoring or "accuracy"
+    return scoring.name if isinstance(scoring, Scorer | CostScore) else scoring or "accuracy"
 
 
-def score_fold(scoring: Scoring, decision: np.ndarray, held_out: Problem, n_rows: float) -> FoldScore:
-    """The score of class scores ``decision`` (m × classes) on held-out rows, which count for ``n_rows`` rows."""
+def compared(decision: np.ndarray, problem: Problem, scoring: Scoring, threshold: float | None) -> np.ndarray:
+    """What decides between the classes, from the class scores of training (both m × classes): the highest wins.
+
+    ``threshold`` is a probability of the second of two classes; None: the decision is that of the weighted classes.
+    """
+    if threshold is not None:
+        cut = problem.class_offsets[1] - problem.class_offsets[0] + special.logit(threshold)
+        return decision - np.array([0.0, cut])
+    if isinstance(scoring, CostScore):
+        return -special.softmax(decision - problem.class_offsets, axis=1) @ np.array(scoring.matrix)
+    return decision
+
+
+def score_fold(
+    scoring: Scoring, decision: np.ndarray, held_out: Problem, n_rows: float, threshold: float | None = None
+) -> FoldScore:
+    """The score of class scores ``decision`` (m × classes) on held-out rows, which count for ``n_rows`` rows.
+
+    ``threshold`` is that of `compared`, if it is not chosen with the model.
+    """
+    best = compared(decision, held_out, scoring, threshold)
     if isinstance(scoring, Scorer):
+        shown = decision - held_out.class_offsets
+        if scoring.sweep is not None:
+            weight = held_out.sample_weight if scoring.takes_weights else np.ones(len(shown))
+            above = counts_above(shown[:, 1] - shown[:, 0], held_out.code, weight)
+            return FoldScore(reported=np.nan, deciding=np.nan, swept=Swept(scoring.sweep, above))
         labels = held_out.classes[held_out.code]
-        value = scoring(_Scored(decision, held_out.classes), held_out.X, labels, held_out.sample_weight)
+        value = scoring(_Scored(shown, best, held_out.classes), held_out.X, labels, held_out.sample_weight)
         return FoldScore(reported=value, deciding=value)
     # All held-out rows may belong to a class of weight 0.
     by_class = held_out.loss_weight if held_out.loss_weight.any() else held_out.sample_weight
     weight, class_weight = held_out.sample_weight / held_out.sample_weight.sum(), by_class / by_class.sum()
-    correct = right(decision, held_out.code)
+    correct = right(best, held_out.code)
     if scoring is None:  # the deciding score follows class_weight, as training does
-        each = blend(decision, held_out.code)
+        each = blend(decision, held_out.code, correct)
         return FoldScore(
             reported=_mean(weight, correct),
             deciding=_mean(class_weight, each),
@@ -75,8 +122,11 @@ def score_fold(scoring: Scoring, decision: np.ndarray, held_out: Problem, n_rows
         )
     if scoring == "accuracy":
         value, each, counted = _mean(weight, correct), correct.astype(np.float32), correct
+    elif isinstance(scoring, CostScore):
+        cost = np.array(scoring.matrix)[held_out.code, best.argmax(axis=1)]
+        value, each, counted = -_mean(weight, cost), -cost.astype(np.float32), None
     else:
-        loss = log_loss(decision, held_out.code)
+        loss = log_loss(decision - held_out.class_offsets, held_out.code)
         value, each, counted = -_mean(weight, loss), -loss.astype(np.float32), None
     return FoldScore(
         reported=value, deciding=value, rows=RowScores(score=each, weight=weight, n_rows=n_rows), correct=counted
@@ -89,10 +139,13 @@ def _mean(weight: np.ndarray, values: np.ndarray) -> float:
 
 
 class _Scored(ClassifierMixin, BaseEstimator):
-    """Known class scores behind the interface of a fitted classifier, for scikit-learn's scorers."""
+    """Known class scores behind the interface of a fitted classifier, for scikit-learn's scorers.
 
-    def __init__(self, decision: np.ndarray, classes: np.ndarray):
-        self._decision, self.classes_ = decision, classes
+    ``best`` is what decides between the classes.
+    """
+
+    def __init__(self, decision: np.ndarray, best: np.ndarray, classes: np.ndarray):
+        self._decision, self._best, self.classes_ = decision, best, classes
 
     def decision_function(self, X) -> np.ndarray:
         return self._decision[:, 1] - self._decision[:, 0] if len(self.classes_) == 2 else self._decision
@@ -101,4 +154,4 @@ class _Scored(ClassifierMixin, BaseEstimator):
         return special.softmax(self._decision, axis=1)
 
     def predict(self, X) -> np.ndarray:
-        return self.classes_[self._decision.argmax(axis=1)]  # argmax gives a tie to the first
+        return self.classes_[self._best.argmax(axis=1)]  # argmax gives a tie to the first

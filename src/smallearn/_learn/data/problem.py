@@ -47,6 +47,8 @@ class Problem:
     classes: np.ndarray
     sample_weight: np.ndarray
     loss_weight: np.ndarray
+    class_weight: np.ndarray
+    """Of each class, in ``loss_weight``."""
     scaling: Scaling
     """Of the candidate terms. Those that do not vary have inverse scale 0 and are never selected."""
     column_scaling: Scaling
@@ -57,6 +59,11 @@ class Problem:
     """The feature in each of the first columns of X. Columns that say which values are above 0 have none."""
     has_gaps: bool
     """Whether a value is missing in any row."""
+
+    @property
+    def class_offsets(self) -> np.ndarray:
+        """What the weight of each class adds to its scores, in log-odds; nothing if a class has no weight."""
+        return np.log(self.class_weight) if self.class_weight.min() > 0.0 else np.zeros(len(self.class_weight))
 
     def extents(self, features: list[int]) -> list[tuple[int, float, float]]:
         """``(feature, low, high)`` for those features that are numeric."""
@@ -135,7 +142,8 @@ def build_problem(
         label = classes.tolist()[0]
         raise ValueError(f"y has one class, {label!r}, among the rows of positive weight; two classes are needed.")
     with np.errstate(over="ignore", invalid="ignore"):
-        loss_weight = sample_weight * _class_weights(class_weight, classes, code, sample_weight)[code]
+        by_class = _class_weights(class_weight, classes, code, sample_weight)
+        loss_weight = sample_weight * by_class[code]
         totals = sample_weight.sum(), loss_weight.sum()
     if not all(0.0 < total < np.inf for total in totals):
         raise ValueError(
@@ -155,6 +163,7 @@ def build_problem(
         classes=classes,
         sample_weight=sample_weight,
         loss_weight=loss_weight,
+        class_weight=by_class,
         scaling=_candidate_scaling(terms, column_scaling, weight, standardize),
         column_scaling=column_scaling,
         column_extents=column_extents,

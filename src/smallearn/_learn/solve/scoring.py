@@ -24,6 +24,10 @@ def log_loss(decision: np.ndarray, code: np.ndarray) -> np.ndarray:
     return special.logsumexp(decision, axis=1) - decision[np.arange(len(decision)), code]
 
 
-def blend(decision: np.ndarray, code: np.ndarray) -> np.ndarray:
-    """For each row: 1 if it is classified correctly, minus a share of its log loss."""
-    return right(decision, code) - LOSS_SHARE * np.minimum(log_loss(decision, code), MOST_LOSS)
+def blend(decision: np.ndarray, code: np.ndarray, correct: np.ndarray | None = None) -> np.ndarray:
+    """For each row: 1 if it is classified correctly, minus a share of its log loss.
+
+    ``correct`` says which are, if the class with the highest score is not the one that is predicted.
+    """
+    correct = right(decision, code) if correct is None else correct
+    return correct - LOSS_SHARE * np.minimum(log_loss(decision, code), MOST_LOSS)

@@ -15,9 +15,11 @@ from smallearn.cli.arguments import (
     add_selection,
     add_training,
     positive_number,
+    probability,
 )
 from smallearn.cli.console import Console, heading
 from smallearn.cli.errors import CommandError, ExitCode, library_errors
+from smallearn.cli.io.costs import read_costs
 from smallearn.cli.io.files import check_output, file_name, looks_like_table, print_json
 from smallearn.cli.io.tables import check_table
 from smallearn.cli.reading import read_training
@@ -26,7 +28,8 @@ from smallearn.model._sentences import budget_sentence
 
 DESCRIPTION = """\
 Train the model that is best by cross-validation within a number of terms, and within the limits of a chip if one is
-named. What cross-validation maximises is the accuracy minus a fifth of the log loss.
+named. What cross-validation maximises is the accuracy minus a fifth of the log loss; with --cost-matrix it minimises
+the mean cost.
 
 Text columns are categories. Empty cells, NA, NaN, null and ? are missing values; in a column of numbers also -, . and
 none. Ignored, with a note: columns that look like an ID, hold dates or have only one value, rows without a class, and
@@ -40,6 +43,7 @@ EXAMPLES = """\
 smallearn fit data.csv --target y --max-terms 6 -o model.json
 smallearn fit data.csv --target y --max-terms 4 --literals thresholds --points 5 --drop age -o card.json
 smallearn fit data.csv --target y --max-terms 4 --certificate yes --time-limit 600 -o model.json
+smallearn fit data.csv --target y --max-terms 4 --decision-threshold 0.2 -o model.json
 smallearn fit data.csv --target y --max-terms 3 --device atmega328p --max-flash 200 --max-time-us 100 -o model.json
 """
 LIMITS = {
@@ -62,6 +66,19 @@ def add(commands) -> argparse.ArgumentParser:
     add_training(parser)
     add_path(parser, "-o", "--output", required=True, metavar="FILE", help="the model file to write (JSON)")
     add_selection(parser, max_terms=10)
+    parser.add_argument(
+        "--decision-threshold",
+        type=probability,
+        metavar="P",
+        help="with two classes, predict the second where its probability exceeds P (default: 0.5, or what costs say)",
+    )
+    add_path(
+        parser,
+        "--cost-matrix",
+        metavar="FILE",
+        help="a CSV file of what each prediction costs: predicted classes in the first line, true classes in the first "
+        "column",
+    )
     add_named(parser, "--device", CHIP_NAMES, metavar="CHIP", help="a chip that the model has to fit: %(names)s")
     for name, (unit, text) in LIMITS.items():
         parser.add_argument(f"--{name.replace('_', '-')}", type=positive_number, metavar=unit, help=text)
@@ -106,18 +123,31 @@ def _selector(arguments: argparse.Namespace, rows: Any, console: Console) -> Any
 
     limits = {name: getattr(arguments, name) for name in LIMITS}
     parameters = selection_parameters(arguments, rows, console)
-    return SMaLLClassifierCV(arguments.max_terms, min_terms=1, device=arguments.device, **limits, **parameters)
+    threshold, costs = arguments.decision_threshold, arguments.cost_matrix
+    return SMaLLClassifierCV(
+        arguments.max_terms,
+        min_terms=1,
+        device=arguments.device,
+        decision_threshold="auto" if threshold is None else threshold,
+        cost_matrix=None if costs is None else read_costs(costs, sorted(set(rows.y.tolist()))),
+        **limits,
+        **parameters,
+    )
 
 
 def _summary(arguments: argparse.Namespace, rows: Any, model: Any) -> list[str]:
     """Lines about the model, printed after it."""
     label, share = rows.majority
     folds = model.selection.scores
-    error = f" ± {model.selection.spread:.1%}" if len(folds) > 1 else " on a single fold"
-    lines = [
-        f"Accuracy by cross-validation: {model.selection.score:.1%}{error}. Always guessing "
-        f"{show(label)}, the most common class: {share:.1%}."
-    ]
+    if arguments.cost_matrix is not None:
+        error = f" ± {model.selection.spread:.3f}" if len(folds) > 1 else " on a single fold"
+        lines = [f"Mean cost by cross-validation: {-model.selection.score:.3f}{error}."]
+    else:
+        error = f" ± {model.selection.spread:.1%}" if len(folds) > 1 else " on a single fold"
+        lines = [
+            f"Accuracy by cross-validation: {model.selection.score:.1%}{error}. Always guessing "
+            f"{show(label)}, the most common class: {share:.1%}."
+        ]
     unused = budget_sentence(model)
     if unused is not None and arguments.device is None:
         lines.append(unused)
@@ -161,6 +191,7 @@ def _facts(arguments: argparse.Namespace, rows: Any, selector: Any, model: Any) 
         "most_frequent_class": rows.majority[1],
         "n_terms": len(model.terms),
         "n_prototypes": len(model.prototypes),
+        "decision_threshold": model.decision_threshold,
         "features": [term.label for term in model.features],
         "left_out": rows.ignored,
         "objective": model.training.objective,
