@@ -1,6 +1,7 @@
 """Terms that prototypes share: whatever the language, each literal is evaluated once."""
 
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -17,7 +18,7 @@ MODEL = SMaLLModel(("a", "b", "c"), "<U1", 1, PROTOTYPES, ranges=(Range(0, 0.0, 
 ONCE = {
     "C": lambda: _function(to_c(MODEL, "float32"), "sums"),
     "table in C": lambda: _function(to_c(MODEL, "float32", layout="table"), "value"),
-    "whole numbers in C": lambda: _function(to_c(MODEL, "int32"), "sums"),
+    "whole numbers in C": lambda: _function(to_c(MODEL, "int32", layout="code"), "sums"),
     "JavaScript": lambda: to_javascript(MODEL),
     "Rust": lambda: to_rust(MODEL),
     **{f"SQL of {name}": lambda name=name: to_sql(MODEL, name) for name in ("postgresql", "duckdb")},
@@ -72,6 +73,13 @@ def test_a_table_in_whole_numbers_has_a_row_for_each_literal(number):
     table = text[begin : text.index("};", begin)]
     assert table.count("MODEL_X_SIZE") in (0, len(CUTS))
     assert len(re.findall(r"^    \{", table, flags=re.MULTILINE)) == len(CUTS)
+
+
+def test_shared_terms_are_a_table_in_whole_numbers_unless_code_is_asked_for():
+    assert to_c(MODEL, "int8") == to_c(MODEL, "int8", layout="table") != to_c(MODEL, "int8", layout="code")
+    assert to_c(MODEL) == to_c(MODEL, layout="code")
+    alone = replace(MODEL, classes=("a", "b"), prototypes=(replace(PROTOTYPES[0], owner=1),))
+    assert to_c(alone, "int8") == to_c(alone, "int8", layout="code")
 
 
 def test_rows_of_the_card_are_those_of_the_flat_model():

@@ -11,7 +11,7 @@ from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 from smallearn import SMaLLClassifier, SMaLLModel
 from smallearn.export._flat import FlatModel, Input, flatten
 from smallearn.model import Prototype, Range, Term
-from tests.helpers.models import CARD, NO, THREE, YES, labels_of, models
+from tests.helpers.models import CARD, NO, THREE, YES, labels_of, models, with_decision
 
 
 def trained(load, **parameters) -> tuple[SMaLLModel, np.ndarray]:
@@ -204,7 +204,8 @@ moderate = st.floats(-1e6, 1e6).map(lambda w: 0.0 if abs(w) < 1e-6 else w)
 
 @st.composite
 def exportable(draw, classes=None):
-    """Any valid model with weights, cut points and means of ordinary size, and a handful of its edge rows."""
+    """Any valid model with weights, cut points and means of ordinary size, some with shared terms and some with a
+    threshold or costs, and a handful of its edge rows."""
     kind = draw(st.sampled_from(sorted(labels_of))) if classes is None else classes
     model = draw(models(weights=moderate, classes=labels_of[kind]))
     prototypes = []
@@ -212,7 +213,14 @@ def exportable(draw, classes=None):
         tamed = [_tamed(term) for term in prototype.terms]
         different = {(term.feature, term.kind, term.value): term for term in tamed}
         prototypes.append(replace(prototype, terms=tuple(different.values())))
+    if draw(st.booleans()):  # all have the terms of the first, with other weights
+        terms = prototypes[0].terms
+        prototypes = [
+            replace(one, terms=tuple(replace(term, weight=draw(moderate)) for term in terms)) for one in prototypes
+        ]
     model = replace(model, prototypes=tuple(prototypes), ranges=(), scale=min(max(model.scale, 1e-3), 1e3))
+    if draw(st.booleans()):
+        model = with_decision(model, np.random.default_rng(draw(st.integers(0, 99))))
     flat = flatten(model)
     return model, edge_rows(flat, 5, draw(st.integers(0, 2**31)))
 

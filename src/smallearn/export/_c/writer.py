@@ -9,6 +9,7 @@ from typing import Any
 from smallearn._errors import check_choice
 from smallearn.export._c import code as c_code
 from smallearn.export._c import table as c_table
+from smallearn.export._c.card import Card
 from smallearn.export._c.conversions import conversions
 from smallearn.export._c.heading import heading
 from smallearn.export._c.model import CModel, real
@@ -18,7 +19,8 @@ from smallearn.export._names import comment_text
 from smallearn.model._arguments import as_model
 
 FORMS = ("header", "h", "c")
-LAYOUTS = ("code", "table")
+LAYOUTS = ("auto", "code", "table")
+FEW_ROWS = 4  # of a card that is shorter as code
 INLINE = "static inline "
 
 
@@ -28,7 +30,7 @@ def to_c(
     *,
     name: str = "model",
     form: str = "header",
-    layout: str = "code",
+    layout: str = "auto",
     arguments: bool = False,
     ranges: Mapping[str, tuple[float, float]] | None = None,
     counts: Mapping[str, tuple[float, float, int, int]] | None = None,
@@ -51,8 +53,10 @@ def to_c(
         What every identifier begins with, and the name of a pair's files.
     form : {"header", "h", "c"}, default="header"
         "header" is one file with everything; "h" and "c" are the two files of a pair.
-    layout : {"code", "table"}, default="code"
+    layout : {"auto", "code", "table"}, default="auto"
         Whether the weights are in the code or in tables, which are smaller for large models and are in flash on AVR.
+        "auto": in a table if several classes or prototypes share terms and the weights are whole numbers, otherwise in
+        the code. `smallearn.devices.cost` tells which is smaller on a chip.
     arguments : bool, default=False
         Whether the functions take the inputs one by one instead of as an array.
     ranges : mapping from label to (low, high), default=None
@@ -88,7 +92,13 @@ def c_text(c: CModel, form: str, layout: str, conformance: Any) -> str:
     check_choice("form", form, FORMS)
     check_choice("layout", layout, LAYOUTS)
     vectors = None if conformance is None else TestVectors.of(c, conformance)
-    return "\n".join(_file(c, form, layout == "table" and bool(c.target.terms), vectors))
+    in_tables = layout == "table" or (layout == "auto" and _is_large_card(c))
+    return "\n".join(_file(c, form, in_tables and bool(c.target.terms), vectors))
+
+
+def _is_large_card(c: CModel) -> bool:
+    card = Card.of(c)
+    return card is not None and len(card.rows) >= FEW_ROWS
 
 
 def _file(c: CModel, form: str, in_tables: bool, vectors: TestVectors | None) -> Iterator[str]:
