@@ -6,6 +6,7 @@ The weights of these numbers are in estimates.json, fitted to measurements of ra
 
 import functools
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 
@@ -40,66 +41,61 @@ class Estimate:
 
 
 def counts_of(target: TargetModel, layout: str) -> dict[str, float]:
-    """The numbers that a cost is estimated from, in the order of the weights."""
-    shared = _shared(target, layout)
-    if any(shared.values()):
-        return dict.fromkeys(_apart(target), 0.0) | _of_all(target) | shared
-    return _apart(target) | _of_all(target) | shared
+    """The numbers that a cost is estimated from, in the order of the weights.
+
+    Code that adds up all scores together has nothing in common with code that adds up one after the other: one of both
+    groups of numbers is 0.
+    """
+    apart, together = _apart(target), _together(target, layout)
+    return (dict.fromkeys(apart, 0.0) | together) if any(together.values()) else apart | together
 
 
-def _of_all(target: TargetModel) -> dict[str, float]:
-    """What every model has."""
-    prototypes, several = len(target.intercepts), not target.flat.is_binary
-    return {
-        "one": 1.0,
-        "prototypes": prototypes,
-        "more than one prototype": prototypes > 1,
-        "inputs": len({term.input for term in target.terms}),
-        "more than two classes": several,
-        "prototypes of more than two classes": prototypes if several else 0,
-    }
-
-
-def _shared(target: TargetModel, layout: str) -> dict[str, float]:
+def _together(target: TargetModel, layout: str) -> dict[str, float]:
     """What a model has whose scores are added up together; all 0 if they are added up one after the other."""
-    rows, size = _rows_and_bytes(target, layout)
-    weights = [sum(map(bool, weights)) for _, weights in rows]
+    rows, size, bits = _card(target, layout)
+    products = [weights for kind, weights in rows if kind == "raw"]
+    literals = [weights for kind, weights in rows if kind != "raw"]
+    n_columns = max((len(weights) for _, weights in rows), default=0)
     gaps = [row for row in target.rows if any(term is not None and term.instead is not None for term in row)]
     return {
-        "shared": bool(rows),
-        "rows": len(rows),
-        "literals": sum(kind != "raw" for kind, _ in rows),
-        "weights of literals": sum(n for (kind, _), n in zip(rows, weights, strict=True) if kind != "raw"),
-        "weights of products": sum(n for (kind, _), n in zip(rows, weights, strict=True) if kind == "raw"),
-        "rows that may be missing": len(gaps) if rows else 0,
-        "bytes": size,
-        "columns": max([0, *(len(weights) - FEW for _, weights in rows)]),
+        "together": bool(rows),
+        "products": len(products),
+        "literals": len(literals),
+        "products and literals": bool(products and literals),
+        "weights of products": sum(map(np.count_nonzero, products)),
+        "weights of literals": sum(map(np.count_nonzero, literals)),
+        "products that may be missing": len(gaps) if rows else 0,
+        "bytes of the table": size,
+        "bytes of few sums": n_columns * bits // 8 if n_columns <= FEW else 0,
+        "bytes of one of many sums": bits // 8 if n_columns > FEW else 0,
+        "many sums": n_columns if n_columns > FEW else 0,
     }
 
 
-def _rows_and_bytes(target: TargetModel, layout: str) -> tuple[list[tuple[str, list[float]]], int]:
-    """The rows of the card, each a kind and its weights, and the size of its table; none if there is no card."""
+def _card(target: TargetModel, layout: str) -> tuple[list[tuple[str, Sequence[float]]], int, int]:
+    """The rows of the card, each a kind and its weights, the size of its table, and the width of a sum.
+
+    No rows if scores are added up one after the other.
+    """
     c = CModel(prefix="model", target=target, arguments=False)
     rows = [(next(term.kind for term in row if term is not None), row) for row in target.rows]
-    if layout == "code":
-        if not adds_together(c):
-            return [], 0
+    if layout == "code" and adds_together(c):
         columns = Columns.of(c, 0 if c.is_float else target.sum_bits)  # type: ignore[attr-defined]
-        return [(kind, [columns.weights(row)[j] for j in columns.others]) for kind, row in rows], 0
-    card = Card.of(c)
+        bits = 32 if c.is_float else columns.bits
+        return [(kind, [columns.weights(row)[j] for j in columns.others]) for kind, row in rows], 0, bits
+    card = Card.of(c) if layout == "table" else None
     if card is not None:
         kinds = ["raw" if row.above is None else "above" for row in card.rows]
-        return [
-            (k, list(map(float, card.in_table(row)[1:]))) for k, row in zip(kinds, card.rows, strict=True)
-        ], card.bytes
-    if c.is_float and target.shares_terms:
+        weights = [card.in_table(row)[1:] for row in card.rows]
+        return list(zip(kinds, weights, strict=True)), card.bytes, card.bits
+    if layout == "table" and c.is_float and target.shares_terms:
         n_columns = len(target.intercepts)
-        return [(kind, [1.0] * n_columns) for kind, _ in rows], 4 * len(rows) * (1 + n_columns)
-    return [], 0
+        return [(kind, [1.0] * n_columns) for kind, _ in rows], 4 * len(rows) * (1 + n_columns), 32
+    return [], 0, 0
 
 
 def _apart(target: TargetModel) -> dict[str, float]:
-    """What is counted prototype by prototype."""
+    """What a model has whose scores are added up one after the other."""
     raw = [term for term in target.terms if term.kind == "raw"]
     n_raw, n_terms = len(raw), len(target.terms)
     beside = together = alone = idle = of_literals = most = 0
@@ -115,8 +111,11 @@ def _apart(target: TargetModel) -> dict[str, float]:
             idle += literals - deciding
             alone += deciding == 1
             together += deciding if deciding > 1 else 0
-    several = not target.flat.is_binary
+    prototypes, several = len(target.intercepts), not target.flat.is_binary
     return {
+        "one": 1.0,
+        "prototypes": prototypes,
+        "more than one prototype": prototypes > 1,
         "any sum": n_raw > 0 or most > FEW_LITERALS or (several and n_terms > 0),
         "any raw term": n_raw > 0,
         "any literal": n_raw < n_terms,
@@ -129,6 +128,9 @@ def _apart(target: TargetModel) -> dict[str, float]:
         "literals that change nothing": idle,
         "literals of two ends": sum(term.kind == "between" for term in target.terms),
         "prototypes of literals": of_literals,
+        "inputs": len({term.input for term in target.terms}),
+        "more than two classes": several,
+        "prototypes of more than two classes": prototypes if several else 0,
     }
 
 

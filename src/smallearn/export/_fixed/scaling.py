@@ -110,6 +110,7 @@ class Sketch:
     parts: tuple[Part, ...]
     owner: int | None  # of all prototypes, where there are two classes
     cut: Fraction  # between two classes
+    shares: bool  # whether any term is in several prototypes
     first: int | None  # the prototype that those of other classes are compared with, where they share terms
 
     @property
@@ -159,14 +160,17 @@ class Sketch:
         )
 
     def step(self, factor: Fraction, most_weight: int) -> int:
-        """A power of 2 by which the leads of literals are divided so that they fit beside those of products.
+        """A power of 2 by which weights or leads of literals are divided so that they fit beside those of products.
 
         Only a card has them side by side, and the products need not be more precise than the literals.
         """
-        if self.first is None or not self.has_products:
+        if not self.shares or not self.has_products:
             return 1
-        slopes = leads_of(self.parts, [part.slope for part in self.parts], self.first)
-        most = max((abs(lead) * factor for kind, *row in slopes if kind != "raw" for lead in row), default=Fraction(0))
+        slopes = [part.slope for part in self.parts if part.kind != "raw"]
+        if self.first is not None:
+            rows = leads_of(self.parts, [part.slope for part in self.parts], self.first)
+            slopes = [lead for kind, *row in rows if kind != "raw" for lead in row]
+        most = factor * max(map(abs, slopes), default=Fraction(0))
         step = 1
         while most > step * (most_weight - 1):
             step *= 2
@@ -244,13 +248,14 @@ def sketch(flat: FlatModel, coders: tuple[Coder, ...], weight_bits: int) -> Sket
             elif kind != "never":
                 parts.append(part(kind=kind, slope=weight, value=value, high=high))
     owner = flat.owners[0] if flat.is_binary else None
-    shares = not flat.is_binary and len(flat.rows) < len(flat.terms)
+    shares = len(flat.rows) < len(flat.terms)
     return Sketch(
         intercepts=tuple(intercepts),
         parts=tuple(parts),
         owner=owner,
         cut=Fraction(flat.decision.cut),
-        first=flat.by_class[0] if shares else None,
+        shares=shares,
+        first=flat.by_class[0] if shares and not flat.is_binary else None,
     )
 
 
