@@ -18,7 +18,7 @@ from smallearn._learn.choose.folds import Fold, make_folds
 from smallearn._learn.choose.race import race
 from smallearn._learn.choose.results import Results, cv_results, parameters_of
 from smallearn._learn.choose.scores import CostScore, Scorer, Scoring
-from smallearn._learn.choose.thresholds import sweep_of, takes_weights
+from smallearn._learn.choose.thresholds import is_share, sweep_of, takes_weights
 from smallearn._learn.compiling import notice_of_compiling
 from smallearn._learn.data_parameters import (
     check_cost_matrix,
@@ -78,7 +78,8 @@ class SMaLLClassifierCV(SMaLLBase):
     scoring : str, callable or None, default=None
         A scorer of scikit-learn's, by name or as a function; own metrics do not receive `sample_weight`. None:
         accuracy is reported, and accuracy less a fifth of the log loss decides, which distinguishes models that
-        accuracy on few rows cannot. It weighs the rows by `class_weight` too.
+        accuracy on few rows cannot. It weighs the rows by `class_weight` too. If one of two classes is rare, the log
+        loss has a share in the choice by f1, balanced accuracy, average precision and the like for the same reason.
     decision_threshold : float or "auto", default="auto"
         With two classes, `predict` answers ``classes_[1]`` where its probability exceeds this. "auto": if `scoring`
         depends on predictions (f1, balanced accuracy and other scorers of `sklearn.metrics.make_scorer`, but not
@@ -367,6 +368,7 @@ class SMaLLClassifierCV(SMaLLBase):
             function=scorer,
             takes_weights=by_name or takes_weights(getattr(scorer, "_score_func", None)),
             sweep=sweep_of(scorer, classes) if chosen else None,
+            with_loss=len(classes) == 2 and is_share(scorer),
         )
 
     def _threshold(self, classes: np.ndarray, scoring: Scoring) -> float | None:

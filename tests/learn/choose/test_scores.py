@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.special import softmax
 from sklearn.metrics import accuracy_score, get_scorer, log_loss, roc_auc_score
 
-from smallearn._learn.choose.scores import Scorer, metric_name, score_fold
+from smallearn._learn.choose.scores import CostScore, Scorer, metric_name, score_fold
 from smallearn._learn.data.problem import build_problem
 from smallearn._learn.solve.scoring import LOSS_SHARE
 
@@ -82,3 +82,33 @@ def test_a_score_is_named_as_it_is_reported():
     assert metric_name(None) == metric_name("accuracy") == "accuracy"
     assert metric_name("neg_log_loss") == "neg_log_loss"
     assert metric_name(Scorer(name="f1", function=None, takes_weights=True)) == "f1"
+
+
+@given(st.integers(0, 50))
+def test_the_rarer_a_class_is_the_larger_is_the_share_of_the_log_loss_in_what_decides(seed):
+    problem, decision = held_out(seed)
+    scorer = Scorer(name="roc_auc", function=get_scorer("roc_auc"), takes_weights=True, with_loss=True)
+    score = score_fold(scorer, decision, problem, 22.0)
+    loss = -score_fold("neg_log_loss", decision, problem, 22.0).reported
+    frequency = np.bincount(problem.code, weights=problem.sample_weight) / problem.sample_weight.sum()
+    known = -np.sum(frequency * np.log(frequency))
+    assert score.deciding == pytest.approx(score.reported - abs(frequency[0] - frequency[1]) * loss / known)
+
+
+@given(st.integers(0, 50), st.sampled_from([0.2, 0.5, 0.9]))
+def test_a_threshold_is_a_probability_without_class_weights(seed, threshold):
+    problem, decision = held_out(seed, class_weight={0: 1.0, 1: 4.0})
+    chance = softmax(decision - np.log([1.0, 4.0]), axis=1)[:, 1]
+    score = score_fold("accuracy", decision, problem, 22.0, threshold)
+    assert np.array_equal(score.correct, (chance > threshold) == (problem.code == 1))
+
+
+@given(st.integers(0, 50), st.integers(3, 4))
+def test_a_cost_is_that_of_the_class_of_least_expected_cost(seed, n_classes):
+    problem, decision = held_out(seed, n_classes, class_weight={0: 3.0})
+    costs = np.random.default_rng(seed).uniform(0.0, 5.0, (n_classes, n_classes))
+    score = score_fold(CostScore(tuple(map(tuple, costs.tolist()))), decision, problem, 22.0)
+    chance = softmax(decision - np.log([3.0] + [1.0] * (n_classes - 1)), axis=1)
+    paid = costs[problem.code, (chance @ costs).argmin(axis=1)]
+    assert score.reported == score.deciding == pytest.approx(-np.average(paid, weights=problem.sample_weight))
+    assert metric_name(CostScore(((0.0, 1.0), (1.0, 0.0)))) == "negative mean cost"

@@ -78,11 +78,12 @@ class Results:
         if not swept:
             return self.scores[candidate]
         if candidate not in self._at_thresholds:
-            values = iter(swept[0].sweep.across([fold.above for fold in swept]).tolist())
-            scores = [None if score is None else next(values) for score in self.scores[candidate]]
-            self._at_thresholds[candidate] = [
-                None if value is None else FoldScore(reported=value, deciding=value) for value in scores
-            ]
+            values = swept[0].sweep.across([fold.above for fold in swept]).tolist()
+            scored = iter(
+                FoldScore(reported=value, deciding=value + fold.besides)
+                for value, fold in zip(values, swept, strict=True)
+            )
+            self._at_thresholds[candidate] = [None if s is None else next(scored) for s in self.scores[candidate]]
         return self._at_thresholds[candidate]
 
     def threshold(self, candidate: CandidateModel) -> float | None:

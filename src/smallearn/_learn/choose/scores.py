@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from smallearn._learn.choose.thresholds import Sweep, counts_above
 from smallearn._learn.data.problem import Problem
-from smallearn._learn.solve.scoring import blend, log_loss, right
+from smallearn._learn.solve.scoring import MOST_LOSS, blend, log_loss, right
 
 
 class RowScores(NamedTuple):
@@ -25,10 +25,12 @@ class RowScores(NamedTuple):
 
 
 class Swept(NamedTuple):
-    """The score at every threshold: what it is, and the counts of `thresholds.counts_above`."""
+    """The score at every threshold: what it is, the counts of `thresholds.counts_above`, and what is added to it where
+    it decides."""
 
     sweep: Sweep
     above: np.ndarray
+    besides: float
 
 
 class FoldScore(NamedTuple):
@@ -49,12 +51,15 @@ class FoldScore(NamedTuple):
 @dataclass(frozen=True)
 class Scorer:
     """A scorer of scikit-learn's. ``takes_weights``: scikit-learn's metrics take `sample_weight`; a custom function
-    might not, and does not receive it. ``sweep``: the same score by threshold, if that is to be chosen too."""
+    might not, and does not receive it. ``sweep``: the same score by threshold, if that is to be chosen too.
+    ``with_loss``: the rarer one of two classes is, the larger the share of the log loss in what decides, for few rows
+    of a class cannot tell models apart."""
 
     name: str
     function: Any
     takes_weights: bool
     sweep: Sweep | None = None
+    with_loss: bool = False
 
     def __call__(self, estimator: "_Scored", X, y: np.ndarray, weight: np.ndarray) -> float:
         weights = {"sample_weight": weight} if self.takes_weights else {}
@@ -101,13 +106,14 @@ def score_fold(
     best = compared(decision, held_out, scoring, threshold)
     if isinstance(scoring, Scorer):
         shown = decision - held_out.class_offsets
+        besides = -_share_of_loss(shown, held_out) if scoring.with_loss else 0.0
         if scoring.sweep is not None:
             weight = held_out.sample_weight if scoring.takes_weights else np.ones(len(shown))
             above = counts_above(shown[:, 1] - shown[:, 0], held_out.code, weight)
-            return FoldScore(reported=np.nan, deciding=np.nan, swept=Swept(scoring.sweep, above))
+            return FoldScore(reported=np.nan, deciding=np.nan, swept=Swept(scoring.sweep, above, besides))
         labels = held_out.classes[held_out.code]
         value = scoring(_Scored(shown, best, held_out.classes), held_out.X, labels, held_out.sample_weight)
-        return FoldScore(reported=value, deciding=value)
+        return FoldScore(reported=value, deciding=value + besides)
     # All held-out rows may belong to a class of weight 0.
     by_class = held_out.loss_weight if held_out.loss_weight.any() else held_out.sample_weight
     weight, class_weight = held_out.sample_weight / held_out.sample_weight.sum(), by_class / by_class.sum()
@@ -131,6 +137,16 @@ def score_fold(
     return FoldScore(
         reported=value, deciding=value, rows=RowScores(score=each, weight=weight, n_rows=n_rows), correct=counted
     )
+
+
+def _share_of_loss(decision: np.ndarray, held_out: Problem) -> float:
+    """The mean log loss of two classes, relative to that of their frequencies, times ``1 - 2 f`` with f that of the
+    rarer class: nothing if both are as frequent, all of it if one is very rare."""
+    weight = held_out.sample_weight / held_out.sample_weight.sum()
+    frequency = np.bincount(held_out.code, weights=weight, minlength=2)
+    known = float(special.entr(frequency).sum())
+    loss = np.minimum(log_loss(decision, held_out.code), MOST_LOSS)
+    return (1.0 - 2.0 * float(frequency.min())) * _mean(weight, loss) / known if known > 0.0 else 0.0
 
 
 def _mean(weight: np.ndarray, values: np.ndarray) -> float:

@@ -20,6 +20,12 @@ MOST_CALLS = 32  # thresholds that a function which takes one at a time is tried
 TIED = 1e-9  # scores that are so close are equal
 
 
+SHARES = (
+    *(metrics.f1_score, metrics.fbeta_score, metrics.precision_score, metrics.recall_score, metrics.jaccard_score),
+    *(metrics.balanced_accuracy_score, metrics.average_precision_score, metrics.roc_auc_score),
+)
+
+
 class Confusion(NamedTuple):
     """The weight of the rows by true class (n: the first, p: the second) and by whether the prediction is right."""
 
@@ -114,6 +120,11 @@ def takes_weights(function: Any) -> bool:
     """Whether a metric is one of scikit-learn's that takes `sample_weight`."""
     own = getattr(function, "__module__", "") or ""
     return own.startswith("sklearn.metrics") and "sample_weight" in inspect.signature(function).parameters
+
+
+def is_share(scorer: Any) -> bool:
+    """Whether a scorer is one of scikit-learn's whose values are from 0 to 1, the higher the better."""
+    return getattr(scorer, "_score_func", None) in SHARES and scorer._sign > 0
 
 
 # --- scores of confusion counts --------------------------------------------------------------------------------------
