@@ -1,6 +1,7 @@
 """Weights for `smallearn.devices._estimate`: random models are measured, and least squares does the rest."""
 
 import json
+from dataclasses import replace
 from importlib.resources import files
 from typing import Any
 
@@ -18,23 +19,30 @@ from smallearn.model._columns import factor_of_one
 MODELS, HELD_OUT = 120, 40
 SMALL = 16.0  # below this a byte or a cycle more or less is no great error
 FEATURES, ROWS = 12, 100
+SHARED = 0.7  # of the models of more than two classes have the same terms in all prototypes
 SHARE = 0.9  # of the models keep to the error that is stated
 
 
 def random_model(seed: int) -> SMaLLModel:
     """A model of usual size: one to three prototypes of one to five terms (for each of three or four classes, one or
-    two of one to three), raw, literal or both, on features of different ranges."""
+    two of one to three, or all with the same two to twelve), raw, literal or both, on features of different ranges."""
     rng = np.random.default_rng([seed, 5])
-    n_classes = int(rng.choice([2, 2, 2, 3, 4]))
+    n_classes = int(rng.choice([2, 2, 2, 3, 3, 4, 6]))
     several = n_classes > 2
     each, most = (int(rng.integers(1, 3)), 3) if several else (int(rng.integers(1, 4)), 5)
     owners = [owner for owner in range(n_classes) for _ in range(each)] if several else [int(rng.integers(2))] * each
     style = rng.choice(["raw", "thresholds", "both"])
     centre, spread = rng.normal(size=FEATURES) * 10, np.exp(rng.normal(size=FEATURES))
+    shared: list[Term] = []
+    if several and rng.random() < SHARED:
+        used = rng.choice(FEATURES, rng.integers(2, FEATURES + 1), replace=bool(style == "thresholds"))
+        shared = [_term(rng, int(feature), style, centre[feature], spread[feature]) for feature in used]
     prototypes = []
     for owner in owners:
         used = rng.choice(FEATURES, rng.integers(1, most + 1), replace=False)
         terms = tuple(_term(rng, int(feature), style, centre[feature], spread[feature]) for feature in used)
+        if shared:
+            terms = tuple(replace(term, weight=float(term.weight * rng.normal())) for term in shared)
         prototypes.append(Prototype(owner, -_middle(rng, terms, centre, spread), terms))
     features = sorted({term.feature for prototype in prototypes for term in prototype.terms})
     ranges = tuple(Range(l, float(centre[l] - 3 * spread[l]), float(centre[l] + 3 * spread[l])) for l in features)
@@ -66,7 +74,7 @@ def quantities(found: Cost) -> list[float]:
 def measured(chip: str, number: str, layout: str, seeds: range) -> tuple[np.ndarray, np.ndarray]:
     """The counts of random models, and what they cost."""
     models = [random_model(seed) for seed in seeds]
-    counts = np.array([list(counts_of(target_of(model, number)).values()) for model in models])
+    counts = np.array([list(counts_of(target_of(model, number), layout).values()) for model in models])
     costs = np.array([quantities(cost(model, chip, number, method="measure", layout=layout)) for model in models])
     return counts, costs
 

@@ -19,7 +19,6 @@ from smallearn.export._fixed.float32 import certain, error_bound, exact_scores
 from smallearn.export._fixed.quantise import IntegerModel, target_of
 from smallearn.export._flat import flatten
 from smallearn.model import Prototype, Range, Term
-from smallearn.model._decision import decide
 from tests.helpers.exports import MODELS, edge_rows, full_table, trained_models
 from tests.helpers.tools import MARKED_CHIPS, need_chip
 
@@ -68,7 +67,7 @@ def expected(target, inputs):
     if isinstance(target, IntegerModel):
         return target.predict(inputs), np.ones(len(inputs), dtype=bool)
     z = exact_scores(target.flat, inputs.astype(float))
-    answers = decide(z, target.flat.owners, len(target.flat.classes))
+    answers = target.model.decide(z)
     return answers, certain(target.flat, z, error_bound(target.flat, inputs.astype(float), "float32"))
 
 

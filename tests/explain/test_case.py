@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -11,7 +12,7 @@ from sklearn.datasets import load_iris
 from smallearn import SMaLLClassifier, SMaLLClassifierCV, explain
 from smallearn.explain._case import search
 from smallearn.model import Prototype, Range, SMaLLModel, Term
-from tests.helpers.models import model_of
+from tests.helpers.models import model_of, with_costs, with_decision
 
 SQUARE = 6  # values 0 to 5 of each feature in models that are tried on every row
 
@@ -54,14 +55,16 @@ def tuple_index(row):
     return int(row[0] * SQUARE * SQUARE + row[1] * SQUARE + row[2])
 
 
+@pytest.mark.parametrize("decided", [False, True])
 @pytest.mark.parametrize("most_combinations", [search.MOST_COMBINATIONS, 0])
 @pytest.mark.parametrize("n_classes", [2, 3])
-def test_the_smallest_change_is_that_of_trying_every_row(n_classes, most_combinations, monkeypatch):
+def test_the_smallest_change_is_that_of_trying_every_row(n_classes, most_combinations, decided, monkeypatch):
     monkeypatch.setattr(search, "MOST_COMBINATIONS", most_combinations)
     rng = np.random.default_rng(n_classes)
     found, none = 0, 0
     for _ in range(40):
         model = whole_model(rng, n_classes)
+        model = with_decision(model, rng) if decided else model
         answers = model.predict(EVERY)
         row = EVERY.iloc[int(rng.integers(len(EVERY)))]
         case = explain.case(model, row, X=EVERY)
@@ -79,6 +82,36 @@ def test_the_smallest_change_is_that_of_trying_every_row(n_classes, most_combina
             found += 1
     assert found > 50
     assert none > 10
+
+
+def test_by_expected_costs_a_change_is_found_and_told():
+    rng = np.random.default_rng(0)
+    found, possible = 0, 0
+    for _ in range(25):
+        model = with_costs(whole_model(rng, 3), rng)
+        answers = model.predict(EVERY)
+        row = EVERY.iloc[int(rng.integers(len(EVERY)))]
+        case = explain.case(model, row, X=EVERY)
+        assert case.prediction == answers[tuple_index(row.to_numpy())]
+        assert case.expected_costs[model.classes.index(case.prediction)] == pytest.approx(min(case.expected_costs))
+        assert "least expected cost" in case.reason
+        possible += len(set(answers)) > 1
+        if case.smallest is not None:
+            changed = {**row.to_dict(), **{change.label: change.after for change in case.smallest.changes}}
+            assert model.predict_one(changed) == case.smallest.label != case.prediction
+            found += 1
+    assert found >= 0.8 * possible > 0
+
+
+def test_a_case_tells_the_threshold_and_the_probability_of_what_is_predicted():
+    model = replace(model_of(Term(0, 1.0, "age"), intercept=0.0), decision_threshold=0.2)
+    low, high = (explain.case(model, {"age": age}) for age in (-2.0, -1.0))
+    assert low.reason == "Below the threshold of -1.386: score -2."
+    assert high.reason == "Above the threshold of -1.386: score -1."
+    assert [case.prediction for case in (low, high)] == [model.classes[0], model.classes[1]]
+    assert low.probability == pytest.approx(1.0 / (1.0 + math.exp(-2.0)))
+    assert high.probability == pytest.approx(1.0 / (1.0 + math.exp(1.0)))
+    assert high.margin == pytest.approx(-1.0 + math.log(4.0))
 
 
 def test_a_change_of_a_number_flips_the_decision_and_half_of_it_does_not(tumour_model, tumours):

@@ -15,7 +15,7 @@ from smallearn.explain._dnf.covers import covers, minimum_cover, prime_cover
 from smallearn.explain._dnf.cubes import Space, as_table, primes
 from smallearn.explain._dnf.rule import DNF, Condition, dnf
 from smallearn.model import Prototype, Term
-from tests.helpers.models import CARD, THREE, YES
+from tests.helpers.models import CARD, THREE, YES, with_costs, with_decision
 
 SQUARES = [f"{row}-{column}" for row in ("top", "middle", "bottom") for column in ("left", "middle", "right")]
 LINES = {(0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8), (0, 4, 8), (2, 4, 6)}
@@ -93,11 +93,13 @@ def literal_model(rng, n_classes):
     return SMaLLModel(tuple("pqr"[:n_classes]), "<U1", len(kinds), tuple(prototypes)), X
 
 
+@pytest.mark.parametrize("decided", [lambda model, _: model, with_decision, with_costs], ids=["plain", "cut", "costs"])
 @pytest.mark.parametrize("n_classes", [2, 3])
-def test_on_literals_it_is_the_model_missing_values_too(n_classes):
+def test_on_literals_it_is_the_model_missing_values_too(n_classes, decided):
     rng = np.random.default_rng(n_classes)
-    for _ in range(60):
+    for _ in range(60 if decided is not with_costs or n_classes > 2 else 0):
         model, X = literal_model(rng, n_classes)
+        model = decided(model, rng)
         answer = model.predict(X)
         for label in model.classes:
             found = dnf(model, label=label)

@@ -13,10 +13,9 @@ from smallearn import SMaLLClassifier, SMaLLModel
 from smallearn.export._flat import flatten
 from smallearn.model import Prototype, Range, Term
 from smallearn.model._columns import factor_of_one
-from smallearn.model._decision import winners
 from smallearn.report import report_html
 from smallearn.report._panel import Field, fields_of
-from tests.helpers.exports import MIXED, edges, full_table, trained
+from tests.helpers.exports import DECISIONS, EXPECTED_COSTS, MIXED, SHARED, edges, full_table, trained
 from tests.helpers.models import CARD, NO, YES
 
 ARGUMENTS = [
@@ -122,6 +121,11 @@ EXAMPLES = {
     "first class": lambda: (NO, None, None),
     "mixed": lambda: (MIXED, None, None),
     "card": lambda: (CARD, None, None),
+    "shared terms": lambda: (SHARED["shared, few columns"], None, None),
+    "shared by two classes": lambda: (DECISIONS["threshold of one of two"], None, None),
+    "threshold": lambda: (DECISIONS["low threshold"], None, None),
+    "offsets": lambda: (DECISIONS["offsets of many columns"], None, None),
+    "costs": lambda: (EXPECTED_COSTS["costs of shared terms"], None, None),
 }
 
 
@@ -179,7 +183,7 @@ def answers(given: Example, rows: list[list]) -> list[Answer]:
     model, flat = given.model, flatten(given.model)
     table = full_table(flat, rows)
     scores, chances, labels = model.scores(table), model.predict_proba(table), model.codes(model.predict(table))
-    best = winners(scores, [prototype.owner for prototype in model.prototypes])
+    best = model.winners(scores)
     found = []
     for i, row in enumerate(rows):
         j = int(best[i])

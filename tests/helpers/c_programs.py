@@ -55,7 +55,7 @@ class Library:
         source = self.folder / "all.c"
         source.write_text("\n".join([before, *self.texts]))
         made = self.folder / f"all{len(list(self.folder.iterdir()))}.so"
-        run([need("gcc"), *STRICT, *flags, "-shared", "-fPIC", "-O0", str(source), "-o", str(made)])
+        run([need("gcc"), *STRICT, *flags, "-shared", "-fPIC", "-O0", str(source), "-lm", "-o", str(made)])
         self.loaded = ctypes.CDLL(str(made))
         return self
 

@@ -127,14 +127,15 @@ def agree(model, flat, rows, found, classes):
     assert list(prediction) == list(classes) == expected
     assert {type(label) for label in prediction} <= {type(label) for label in expected} | {int}  # SQLite's booleans
     size = magnitudes(flat, rows)
-    decision = model.decision_function(X)
-    decision = decision if decision.ndim == 1 else decision.max(axis=1)
+    z = model.scores(X)
+    decision, code = model.decision_function(X), model.decide(z)
+    at = np.arange(len(rows))
+    decision = decision if decision.ndim == 1 else decision[at, code]
     bound = 1e-12 * model.scale * size.max(axis=1)
     assert (np.abs(np.array(score) - decision) <= bound).all()
-    assert (np.abs(np.array(probability) - model.predict_proba(X).max(axis=1)) <= 1e-12 + 2.0 * bound).all()
+    assert (np.abs(np.array(probability) - model.predict_proba(X)[at, code]) <= 1e-12 + 2.0 * bound).all()
     named = np.array([int(text.split(":")[0].removeprefix("prototype ")) - 1 for text in reason])
-    z = model.scores(X)
-    assert (z.max(axis=1) - z[np.arange(len(rows)), named] <= 1e-12 * size.max(axis=1)).all()
+    assert (z[at, model.winners(z)] - z[at, named] <= 1e-12 * size.max(axis=1)).all()
     assert all(text.startswith(f"prototype {j + 1}: constant ") for text, j in zip(reason, named, strict=True))
 
 

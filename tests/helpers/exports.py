@@ -11,7 +11,7 @@ from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 from smallearn import SMaLLClassifier, SMaLLModel
 from smallearn.export._flat import FlatModel, Input, flatten
 from smallearn.model import Prototype, Range, Term
-from tests.helpers.models import CARD, NO, THREE, YES, labels_of, models
+from tests.helpers.models import CARD, NO, THREE, YES, labels_of, models, with_decision
 
 
 def trained(load, **parameters) -> tuple[SMaLLModel, np.ndarray]:
@@ -54,7 +54,72 @@ MIXED = SMaLLModel(
     ranges=(Range(0, 18.0, 97.0), Range(1, 60.0, 200.0), Range(3, -1.0, 1.0), Range(4, 0.0, 9.0)),
 )
 """Every kind of term, missing values, two classes of which the first owns the prototypes."""
+
+
+def shared(owners, classes, *, numbers=(), cuts=(), words=(), seed=0, **fields) -> SMaLLModel:
+    """A model whose prototypes share most of their terms, in one order: raw terms of ``numbers`` with a mean, literals
+    of ``cuts`` (feature, kind, value), and categories of the last feature. Some prototypes lack a term."""
+    rng = np.random.default_rng(seed)
+    kinds = [(feature, "raw", None) for feature in numbers] + list(cuts)
+    text = max([-1, *(feature for feature, _, _ in kinds)]) + 1
+    kinds += [(text, "equals", word) for word in words]
+    weights = np.round(rng.normal(size=(len(kinds), len(owners))), 3)
+    weights[rng.random(weights.shape) < 0.15] = 0.0
+    prototypes = tuple(
+        Prototype(
+            owner,
+            round(float(rng.normal()), 3),
+            tuple(
+                Term(feature, float(weight), f"f{feature}", kind, value, mean=0.25 if kind == "raw" else None)
+                for (feature, kind, value), weight in zip(kinds, weights[:, j], strict=True)
+                if weight
+            ),
+        )
+        for j, owner in enumerate(owners)
+    )
+    used = sorted({term.feature for prototype in prototypes for term in prototype.terms} - {text})
+    ranges = tuple(Range(feature, -3.0, 4.0) for feature in used)
+    return SMaLLModel(classes, "|O", text + 1, prototypes, ranges=ranges, **fields)
+
+
+CUTS = [(f, kind, value) for f in range(3, 6) for kind, value in (("at_most", -0.5), ("above", 0.75), ("above", 1.5))]
+SHARED = {
+    "shared literals": shared((0, 1, 2), ("a", "b", "c"), cuts=CUTS).for_complete_rows(),
+    "shared, few columns": shared((0, 1, 2), ("a", "b", "c"), numbers=(0, 1), cuts=CUTS, words=("red", "blue")),
+    "shared raw": shared((0, 1, 2, 3), (1, 2, 3, 4), numbers=(0, 1, 2)).for_complete_rows(),
+    "shared, many columns": shared((0, 1, 1, 2, 3, 4, 4), tuple("abcde"), numbers=(0, 1), cuts=CUTS[:4], words=("w",)),
+    "shared, out of order": shared((2, 0, 1, 0), ("a", "b", "c"), cuts=[*CUTS, (3, "missing", None)], seed=1),
+    "shared by two classes": shared((1, 1, 1), ("no", "yes"), cuts=[*CUTS, (6, "above", 0.0)]),
+    "shared by one of two": shared((0,) * 5, ("no", "yes"), numbers=(1,), cuts=CUTS),
+}
+"""Prototypes that share terms: few and many columns, several prototypes of a class, two classes."""
+COSTS = ((0.0, 1.0, 2.0), (5.0, 0.0, 1.5), (9.0, 3.0, -0.5))
+DECISIONS = {
+    "low threshold": replace(MIXED, decision_threshold=0.2),
+    "high threshold": replace(YES, decision_threshold=0.9),
+    "threshold of a card": replace(CARD, decision_threshold=0.3),
+    "threshold of shared terms": replace(SHARED["shared by two classes"], decision_threshold=0.7, scale=0.5),
+    "threshold of one of two": replace(SHARED["shared by one of two"], decision_threshold=0.05),
+    "extreme threshold": replace(YES, decision_threshold=1e-300),
+    "offsets": replace(THREE, cost_matrix=((0.0, 1.0, 1.0), (4.0, 0.0, 4.0), (0.5, 0.5, 0.0))),
+    "offsets of shared terms": replace(
+        SHARED["shared, few columns"], cost_matrix=((0.0, 1.0, 1.0), (3.0, 0.0, 3.0), (8.0, 8.0, 0.0)), scale=2.0
+    ),
+    "offsets of many columns": replace(
+        SHARED["shared, many columns"],
+        cost_matrix=tuple(tuple(0.0 if i == k else 1.0 + i for k in range(5)) for i in range(5)),
+    ),
+}
+"""Thresholds of two classes, and costs of more that only add to the scores."""
+EXPECTED_COSTS = {
+    "costs": replace(THREE, cost_matrix=COSTS, scale=0.7),
+    "costs of shared terms": replace(SHARED["shared, few columns"], cost_matrix=COSTS),
+    "costs out of order": replace(SHARED["shared, out of order"], cost_matrix=COSTS, scale=3.0),
+}
+"""Costs that need probabilities, and so floating point."""
 MODELS = {
+    **SHARED,
+    **DECISIONS,
     "yes": YES,
     "no": NO,
     "three": THREE,
@@ -139,7 +204,8 @@ moderate = st.floats(-1e6, 1e6).map(lambda w: 0.0 if abs(w) < 1e-6 else w)
 
 @st.composite
 def exportable(draw, classes=None):
-    """Any valid model with weights, cut points and means of ordinary size, and a handful of its edge rows."""
+    """Any valid model with weights, cut points and means of ordinary size, some with shared terms and some with a
+    threshold or costs, and a handful of its edge rows."""
     kind = draw(st.sampled_from(sorted(labels_of))) if classes is None else classes
     model = draw(models(weights=moderate, classes=labels_of[kind]))
     prototypes = []
@@ -147,7 +213,14 @@ def exportable(draw, classes=None):
         tamed = [_tamed(term) for term in prototype.terms]
         different = {(term.feature, term.kind, term.value): term for term in tamed}
         prototypes.append(replace(prototype, terms=tuple(different.values())))
+    if draw(st.booleans()):  # all have the terms of the first, with other weights
+        terms = prototypes[0].terms
+        prototypes = [
+            replace(one, terms=tuple(replace(term, weight=draw(moderate)) for term in terms)) for one in prototypes
+        ]
     model = replace(model, prototypes=tuple(prototypes), ranges=(), scale=min(max(model.scale, 1e-3), 1e3))
+    if draw(st.booleans()):
+        model = with_decision(model, np.random.default_rng(draw(st.integers(0, 99))))
     flat = flatten(model)
     return model, edge_rows(flat, 5, draw(st.integers(0, 2**31)))
 

@@ -59,6 +59,23 @@ RANGED = replace(YES, ranges=(Range(0, -1.0, 3.0), Range(2, 0.5, 0.5)))
 WHOLE = replace(YES, classes=(0, 1), class_dtype="<i8", training=TRAINING)
 
 
+def with_decision(model, rng):
+    """The model with a threshold, if it has two classes, or with costs of errors that depend on the true class."""
+    if len(model.classes) == 2:
+        return replace(model, decision_threshold=float(rng.choice([0.05, 0.3, 0.5, 0.9])))
+    worth = rng.choice([1.0, 2.0, 8.0], len(model.classes))
+    costs = tuple(tuple(0.0 if i == k else float(w) for k in range(len(worth))) for i, w in enumerate(worth))
+    return replace(model, cost_matrix=costs)
+
+
+def with_costs(model, rng):
+    """The model of more than two classes with any costs."""
+    n = len(model.classes)
+    costs = np.round(rng.uniform(0.5, 4.0, (n, n)), 2)
+    np.fill_diagonal(costs, 0.0)
+    return replace(model, cost_matrix=tuple(map(tuple, costs.tolist())))
+
+
 def model_of(*terms, intercept=-1.0, ranges=()):
     """A model for "yes" with one prototype of these terms."""
     n_features = 1 + max(term.feature for term in terms)

@@ -11,7 +11,7 @@ from smallearn import SMaLLModel
 from smallearn.export._flat import FlatModel, flatten
 from smallearn.model import Prototype, Term
 from smallearn.model._columns import factor_of_one
-from tests.helpers.exports import MODELS, edge_rows, exportable, full_table, used_rows
+from tests.helpers.exports import EXPECTED_COSTS, MODELS, edge_rows, exportable, full_table, used_rows
 from tests.helpers.models import YES
 
 few = settings(max_examples=5, suppress_health_check=list(HealthCheck))
@@ -84,7 +84,7 @@ def labelled(labels: tuple) -> SMaLLModel:
 
 def by_hand() -> list[tuple[SMaLLModel, list[list]]]:
     """The models whose answers are known, with rows at every edge."""
-    return [(model, edge_rows(flatten(model), 20)) for model in MODELS.values()]
+    return [(model, edge_rows(flatten(model), 20)) for model in (*MODELS.values(), *EXPECTED_COSTS.values())]
 
 
 def with_rows(found: dict[str, tuple[SMaLLModel, np.ndarray]]) -> list[tuple[SMaLLModel, list[list]]]:
@@ -125,13 +125,14 @@ def assert_agrees(model: SMaLLModel, rows: list[list], answers: list[Answer]) ->
     if answers and answers[0].probabilities is not None:
         found = np.array([answer.probabilities for answer in answers])
         np.testing.assert_allclose(found, model.predict_proba(table), rtol=1e-12, atol=1e-15)
-    for row, label, z, answer in zip(rows, labels, scores, answers, strict=True):
+    best = scores[np.arange(len(rows)), model.winners(scores)] if rows else []
+    for row, label, z, score, answer in zip(rows, labels, scores, best, answers, strict=True):
+        assert z[answer.prototype] == score
         _assert_reason(flat, row, label, z, answer)
 
 
 def _assert_reason(flat: FlatModel, row: list, label: int, z: np.ndarray, answer: Answer) -> None:
     best = answer.prototype
-    assert z[best] == z.max()
     assert flat.is_binary or flat.owners[best] == label
     total, expected = flat.intercepts[best], []
     for term in flat.of(best):

@@ -26,6 +26,8 @@ def hostile(name, other="b"):
     return replace(YES, classes=("no", name), class_dtype="|O", n_features=2, prototypes=prototypes, ranges=())
 
 
+LOW = replace(YES, decision_threshold=0.2)
+COSTLY = replace(THREE, cost_matrix=((0.0, 1.0, 2.0), (5.0, 0.0, 1.5), (9.0, 3.0, 0.0)))
 PICTURES = {  # by the name of their function
     "violins": lambda ax: plot.violins(YES, ROWS, ["no", "yes", "no", "no"], ax=ax),
     "violins, alone": lambda ax: plot.violins(RANGED, ax=ax),
@@ -44,6 +46,13 @@ PICTURES = {  # by the name of their function
     "contributions": lambda ax: plot.contributions(YES, ROWS[0], ax=ax),
     "contributions, literals": lambda ax: plot.contributions(CARD, ODD.iloc[0], ax=ax),
     "contributions, three classes": lambda ax: plot.contributions(THREE, [2.0, 1.0], ax=ax),
+    "violins, threshold": lambda ax: plot.violins(LOW, ROWS, LOW.predict(ROWS), ax=ax),
+    "violins, costs": lambda ax: plot.violins(COSTLY, PAIRS, THREE.predict(PAIRS), ax=ax),
+    "decision_surface, threshold": lambda ax: plot.decision_surface(LOW, MANY, YES.predict(MANY), ax=ax),
+    "decision_surface, costs": lambda ax: plot.decision_surface(COSTLY, PAIRS, THREE.predict(PAIRS), ax=ax),
+    "score_card, threshold": lambda ax: plot.score_card(replace(CARD, decision_threshold=0.2), ax=ax),
+    "contributions, threshold": lambda ax: plot.contributions(LOW, ROWS[0], ax=ax),
+    "contributions, costs": lambda ax: plot.contributions(COSTLY, [2.0, 1.0], ax=ax),
     "reliability": lambda ax: plot.reliability(YES, MANY, YES.predict(MANY), ax=ax),
     "reliability, three classes": lambda ax: plot.reliability(THREE, PAIRS, THREE.predict(PAIRS), label="c", ax=ax),
 }

@@ -27,12 +27,16 @@ ENTER = """(rows) => rows.map((row) => {
   return shown();
   function shown() {
     const lines = [...document.querySelectorAll("#contributions tbody tr")];
+    const told = document.getElementById("decision").dataset, card = document.querySelector("#contributions.shared");
+    const place = card && told.prototype ? 1 + Number(told.prototype) : 1;  // a card has a column for each score
+    const foot = document.querySelector("#contributions tfoot tr");
+    const cells = lines.map((line) => [line.cells[0].textContent, line.cells[place].textContent]);
     return {
-      ...document.getElementById("decision").dataset,
+      ...told,
       words: document.getElementById("decision").textContent,
       why: document.getElementById("why").textContent,
-      lines: lines.map((line) => [...line.cells].slice(0, 2).map((cell) => cell.textContent)),
-      total: document.getElementById("total").textContent,
+      lines: cells.filter((cell) => cell[1] !== "·"),
+      total: foot ? foot.cells[place].textContent : "",
     };
   }
 })"""

@@ -6,12 +6,17 @@ The weights of these numbers are in estimates.json, fitted to measurements of ra
 
 import functools
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 
 import numpy as np
 
 from smallearn.devices._chips import Chip
+from smallearn.export._c.card import FEW, Card
+from smallearn.export._c.code import adds_together
+from smallearn.export._c.columns import Columns
+from smallearn.export._c.model import CModel
 from smallearn.export._fixed.numbers import TargetModel
 
 FEW_LITERALS = 8  # of a prototype without raw terms: their sum is compiled as a condition
@@ -35,8 +40,62 @@ class Estimate:
     errors: dict[str, float]
 
 
-def counts_of(target: TargetModel) -> dict[str, float]:
-    """The numbers that a cost is estimated from, in the order of the weights."""
+def counts_of(target: TargetModel, layout: str) -> dict[str, float]:
+    """The numbers that a cost is estimated from, in the order of the weights.
+
+    Code that adds up all scores together has nothing in common with code that adds up one after the other: one of both
+    groups of numbers is 0.
+    """
+    apart, together = _apart(target), _together(target, layout)
+    return (dict.fromkeys(apart, 0.0) | together) if any(together.values()) else apart | together
+
+
+def _together(target: TargetModel, layout: str) -> dict[str, float]:
+    """What a model has whose scores are added up together; all 0 if they are added up one after the other."""
+    rows, size, bits = _card(target, layout)
+    products = [weights for kind, weights in rows if kind == "raw"]
+    literals = [weights for kind, weights in rows if kind != "raw"]
+    n_columns = max((len(weights) for _, weights in rows), default=0)
+    gaps = [row for row in target.rows if any(term is not None and term.instead is not None for term in row)]
+    return {
+        "together": bool(rows),
+        "products": len(products),
+        "literals": len(literals),
+        "products and literals": bool(products and literals),
+        "weights of products": sum(map(np.count_nonzero, products)),
+        "weights of literals": sum(map(np.count_nonzero, literals)),
+        "products that may be missing": len(gaps) if rows else 0,
+        "bytes of the table": size,
+        "bytes of few sums": n_columns * bits // 8 if n_columns <= FEW else 0,
+        "bytes of one of many sums": bits // 8 if n_columns > FEW else 0,
+        "many sums": n_columns if n_columns > FEW else 0,
+    }
+
+
+def _card(target: TargetModel, layout: str) -> tuple[list[tuple[str, Sequence[float]]], int, int]:
+    """The rows of the card, each a kind and its weights, the size of its table, and the width of a sum.
+
+    No rows if scores are added up one after the other.
+    """
+    c = CModel(prefix="model", target=target, arguments=False)
+    rows = [(next(term.kind for term in row if term is not None), row) for row in target.rows]
+    if layout == "code" and adds_together(c):
+        columns = Columns.of(c, 0 if c.is_float else target.sum_bits)  # type: ignore[attr-defined]
+        bits = 32 if c.is_float else columns.bits
+        return [(kind, [columns.weights(row)[j] for j in columns.others]) for kind, row in rows], 0, bits
+    card = Card.of(c) if layout == "table" else None
+    if card is not None:
+        kinds = ["raw" if row.above is None else "above" for row in card.rows]
+        weights = [card.in_table(row)[1:] for row in card.rows]
+        return list(zip(kinds, weights, strict=True)), card.bytes, card.bits
+    if layout == "table" and c.is_float and target.shares_terms:
+        n_columns = len(target.intercepts)
+        return [(kind, [1.0] * n_columns) for kind, _ in rows], 4 * len(rows) * (1 + n_columns), 32
+    return [], 0, 0
+
+
+def _apart(target: TargetModel) -> dict[str, float]:
+    """What a model has whose scores are added up one after the other."""
     raw = [term for term in target.terms if term.kind == "raw"]
     n_raw, n_terms = len(raw), len(target.terms)
     beside = together = alone = idle = of_literals = most = 0
@@ -82,7 +141,7 @@ def _deciding(target: TargetModel, prototype: int) -> int:
         return len(weights)
     holds = np.indices((2,) * len(weights)).astype(bool)
     score = target.intercepts[prototype] + sum(w * h for w, h in zip(weights, holds, strict=True))
-    predicted = score > 0 if target.flat.owners[0] == 1 else score >= 0
+    predicted = score > target.cut if target.flat.owners[0] == 1 else score >= target.cut
     return sum(bool((predicted.take(0, axis) != predicted.take(1, axis)).any()) for axis in range(len(weights)))
 
 
@@ -94,7 +153,7 @@ def estimate(target: TargetModel, chip: Chip, layout: str) -> Estimate:
             f"There is no estimate for {chip.name}, only for {', '.join(tables)}: install its compiler and simulator."
         )
     table = tables[chip.name][target.number][layout]
-    counts = counts_of(target).values()
+    counts = counts_of(target, layout).values()
     sums = {
         quantity: sum(weight * count for weight, count in zip(table["weights"][quantity], counts, strict=True))
         for quantity in QUANTITIES

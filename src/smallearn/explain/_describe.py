@@ -8,6 +8,8 @@ from smallearn._text import count, exact, joined, show, signed
 from smallearn.explain._digits import rounded
 from smallearn.model import SMaLLModel, Term
 from smallearn.model._arguments import as_model, checked_units, read_rows
+from smallearn.model._card import card_table
+from smallearn.model._print import table_text
 from smallearn.model._sentences import CONSTANT, Line, score_title
 from smallearn.model._term import condition_text
 
@@ -79,6 +81,9 @@ class Description:
         return f"Rounded: {kept} unchanged, and rounding any number further would change one."
 
     def __str__(self) -> str:
+        shared = card_table(self.model, self.cards)
+        if shared is not None:
+            return "\n".join([self.rule, *table_text(shared), "", self.note])
         lines = [self.rule, ""]
         for title, sentence, card in zip(self.titles, self.sentences, self.cards, strict=True):
             width = max(len(line.number) for line in card)

@@ -10,7 +10,7 @@ import numpy as np
 
 from smallearn.model import SMaLLModel, Term
 from smallearn.model._arguments import as_model, read_rows
-from smallearn.model._decision import decide, scores
+from smallearn.model._decision import scores
 from smallearn.model._rows import Rows
 
 MOST_DIGITS = 17  # enough to tell any two floats apart
@@ -71,7 +71,7 @@ def rounded(model: Any, X: Any) -> SMaLLModel:
 
 def _decisions(model: SMaLLModel, rows: Rows) -> np.ndarray:
     """The position of the predicted class of each row. Scores are not kept: many models are tried."""
-    return decide(scores(model.prototypes, rows.factor, rows.n_rows), model.owners, len(model.classes))
+    return model.decide(scores(model.prototypes, rows.factor, rows.n_rows))
 
 
 def _in_points(model: SMaLLModel, unchanged: Callable[[SMaLLModel], bool]) -> SMaLLModel | None:
@@ -115,26 +115,33 @@ def _in_digits(numbers: "_Numbers", unchanged: Callable[[SMaLLModel], bool]) -> 
 class _Numbers:
     """The numbers of a model that can be rounded, in a fixed order.
 
-    Constants and weights, if ``weights``; thresholds; and the means that the rows use for missing values.
+    Constants and weights, if ``weights``; thresholds; and the means that the rows use for missing values. A threshold
+    or mean that several prototypes share is one number.
     """
 
     def __init__(self, model: SMaLLModel, rows: Rows, weights: bool):
         self.model, self.rows, self.weights = model, rows, weights
-        others = sum(_is_cut(term) or rows.fills_gaps(term) for term in model.terms)
-        self.count = others + (len(model.prototypes) + len(model.terms) if weights else 0)
+        others = {_value(term) for term in model.terms if _is_cut(term) or rows.fills_gaps(term)}
+        self.count = len(others) + (len(model.prototypes) + len(model.terms) if weights else 0)
 
     def rounded(self, digits: list[int]) -> SMaLLModel:
         """The model with each of its numbers in its number of ``digits``."""
         left = iter(digits)
+        shared: dict[tuple, int] = {}
 
         def weight(number: float) -> float:
             return significant(number, next(left)) if self.weights else number
 
+        def digits_of(term: Term) -> int:
+            if _value(term) not in shared:
+                shared[_value(term)] = next(left)
+            return shared[_value(term)]
+
         def term_of(term: Term) -> Term:
             term = replace(term, weight=weight(term.weight))
             if self.rows.fills_gaps(term):
-                return replace(term, mean=significant(term.mean, next(left)))
-            return self._cut(term, next(left)) if _is_cut(term) else term
+                return replace(term, mean=significant(term.mean, digits_of(term)))
+            return self._cut(term, digits_of(term)) if _is_cut(term) else term
 
         prototypes = tuple(
             replace(one, intercept=weight(one.intercept), terms=tuple(term_of(term) for term in one.terms))
@@ -147,6 +154,11 @@ class _Numbers:
         nearby = [replace(term, value=value) for value in _nearby(float(term.value), digits)]  # type: ignore[arg-type]
         same = [one for one in nearby if np.array_equal(self.rows.factor(one), self.rows.factor(term))]
         return (same or nearby)[0]
+
+
+def _value(term: Term) -> tuple:
+    """What a threshold or a mean is told from others by."""
+    return term.feature, term.kind, term.value, term.mean
 
 
 def _is_cut(term: Term) -> bool:

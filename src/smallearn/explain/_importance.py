@@ -11,7 +11,7 @@ from scipy import stats
 from smallearn._text import count, show
 from smallearn.model import SMaLLModel, Term
 from smallearn.model._arguments import as_model, codes, read_rows
-from smallearn.model._decision import decide, scores, winners
+from smallearn.model._decision import scores
 from smallearn.model._rows import Rows
 
 REPEATS = 10
@@ -225,15 +225,14 @@ def _decisions(model: SMaLLModel, rows: Rows, instead: Mapping[Place, Any] | Non
         return other[j, term] if (j, term) in other else rows.factor(term)
 
     z = [scores([prototype], partial(factor, j), rows.n_rows) for j, prototype in enumerate(model.prototypes)]
-    return decide(np.hstack(z), model.owners, len(model.classes))
+    return model.decide(np.hstack(z))
 
 
 def _shares(model: SMaLLModel, rows: Rows, code: np.ndarray) -> Iterator[PrototypeShare]:
-    """How often each prototype has the highest score, and is right."""
-    owners = model.owners
+    """How often each prototype decides, and is right."""
     z = model.scores(rows)
-    winner, right = winners(z, owners), decide(z, owners, len(model.classes)) == code
-    for j, owner in enumerate(owners):
+    winner, right = model.winners(z), model.decide(z) == code
+    for j, owner in enumerate(model.owners):
         mine = winner == j
         yield PrototypeShare(
             number=j + 1,

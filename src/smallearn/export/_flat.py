@@ -18,6 +18,8 @@ from smallearn._version import __version__
 from smallearn.export._names import unique_names
 from smallearn.model import SMaLLModel, Term
 from smallearn.model._arguments import as_model
+from smallearn.model._card import aligned
+from smallearn.model._decision import Decision
 from smallearn.model._parts import Category
 from smallearn.model._sentences import threshold_text
 
@@ -108,9 +110,9 @@ class FlatModel:
     """A model as a flat list of terms.
 
     The score of prototype ``j`` is ``intercepts[j] + Σ weight · b``, summed in the order of ``terms``. With two classes
-    the owner of the prototypes is predicted if any score is above 0 (if it is class 1) or at least 0 (if it is class 0,
-    as ties go to the first class), otherwise the other class. With more classes the class with the greatest score is
-    predicted, ties going to the first.
+    the owner of the prototypes is predicted if any score is above ``decision.cut`` (if it is class 1) or at least that
+    (if it is class 0, as ties go to the first class), otherwise the other class. With more classes the class with the
+    greatest score is predicted, ties going to the first, or as ``decision`` says.
 
     Parameters
     ----------
@@ -128,6 +130,8 @@ class FlatModel:
         The terms of all prototypes.
     scale : float
         Log-odds of one unit of score.
+    decision : Decision
+        What the scores are compared by: `SMaLLModel.decision`.
     version : str
         The version of smallearn that made it.
     hash : str
@@ -151,6 +155,7 @@ class FlatModel:
     intercepts: tuple[float, ...]
     terms: tuple[FlatTerm, ...]
     scale: float
+    decision: Decision
     version: str
     hash: str
 
@@ -177,6 +182,19 @@ class FlatModel:
         tuple of FlatTerm
         """
         return tuple(term for term in self.terms if term.prototype == prototype)
+
+    @property
+    def rows(self) -> list[tuple[FlatTerm | None, ...]]:
+        """The rows of the card: what is multiplied by a weight of each prototype is the same along a row.
+
+        Returns
+        -------
+        list of tuple of FlatTerm or None
+            The term of each prototype; None where it has none.
+        """
+        return aligned(
+            [self.of(j) for j in range(len(self.owners))], lambda term: (term.input, term.kind, term.value, term.mean)
+        )
 
     @property
     def stamp(self) -> str:
@@ -237,6 +255,7 @@ def flatten(model: Any) -> FlatModel:
             for term in terms
         ),
         scale=model.scale,
+        decision=model.decision,
         version=__version__,
         hash=model_hash(model),
     )
@@ -277,10 +296,14 @@ def as_term(flat: FlatModel, term: FlatTerm) -> Term:
 
 def decision_rule(flat: FlatModel, labels: Sequence[str], score: str = "any score") -> str:
     """How the scores make a decision, without the verb: ``yes if any score is above 0, otherwise no``."""
+    if flat.decision.costs is not None:
+        return "the class of the least expected cost, at a tie the first"
     if not flat.is_binary:
-        return "the class of the greatest score, at a tie the first"
+        added = zip(labels, flat.decision.offsets or (), strict=False)
+        shifts = ", ".join(f"{offset:+.6g} for {label}" for label, offset in added if offset)
+        return f"the class of the greatest score{f' ({shifts})' if shifts else ''}, at a tie the first"
     owner = flat.owners[0]
-    return f"{labels[owner]} if {score} is {threshold_text(owner)}, otherwise {labels[1 - owner]}"
+    return f"{labels[owner]} if {score} is {threshold_text(owner, flat.decision.cut)}, otherwise {labels[1 - owner]}"
 
 
 def model_hash(model: Any) -> str:

@@ -14,7 +14,6 @@ from smallearn.export._flat import FlatModel
 from smallearn.model import SMaLLModel
 from smallearn.model._arguments import read_rows
 from smallearn.model._columns import is_missing
-from smallearn.model._decision import decide
 
 Cell = str | float | None  # text, a number, or missing
 CELLS = 2**20  # of the table that is predicted at a time
@@ -67,4 +66,4 @@ def _positions(model: SMaLLModel, flat: FlatModel, rows: Sequence[tuple[Cell, ..
         table = np.zeros((len(chunk), model.n_features), dtype=object)  # features that are not in use hold 0
         for position, input_ in enumerate(flat.inputs):
             table[:, input_.feature] = [cells[position] for cells in chunk]
-        yield from decide(model.scores(table), model.owners, len(model.classes))
+        yield from model.decide(model.scores(table))

@@ -3,6 +3,7 @@
 from html import escape
 from typing import TYPE_CHECKING
 
+from smallearn.model._card import CardTable, card_table
 from smallearn.model._sentences import card_lines, score_title, size_text
 
 if TYPE_CHECKING:
@@ -16,7 +17,9 @@ def model_html(model: "SMaLLModel") -> str:
     """The size, the rule, and a small table for each prototype."""
     chosen = model.selection
     quality = "" if chosen is None else f", {chosen.metric} {chosen.text} by cross-validation"
-    cards = "".join(_card(model, j) for j in range(len(model.prototypes)))
+    lines = [card_lines(model, j) for j in range(len(model.prototypes))]
+    shared = card_table(model, lines)
+    cards = "".join(_card(model, j) for j in range(len(model.prototypes))) if shared is None else _table(shared)
     return (
         '<div class="smallearn-model" style="overflow-x:auto">'
         f'<p style="margin:.2em 0">SMaLL model: {escape(size_text(model) + quality)}.<br>{escape(model.rule)}</p>'
@@ -32,6 +35,19 @@ def _card(model: "SMaLLModel", prototype: int) -> str:
     title = escape(score_title(model, prototype))
     caption = f'<caption style="text-align:left;caption-side:top">{title}</caption>'
     return f'<table style="border:0;margin:.3em 0">{caption}<tbody>{lines}</tbody></table>'
+
+
+def _table(card: CardTable) -> str:
+    """One table for all prototypes."""
+    lines = [(card.heads, ""), *((numbers, text) for numbers, text, _ in card.lines)]
+    body = "".join(
+        "<tr>"
+        + "".join(f'<td style="{NUMBER}">{escape(number)}</td>' for number in numbers)
+        + f'<td style="{CELL}">{escape(text)}</td></tr>'
+        for numbers, text in lines
+    )
+    caption = '<caption style="text-align:left;caption-side:top">Score for class</caption>'
+    return f'<table style="border:0;margin:.3em 0">{caption}<tbody>{body}</tbody></table>'
 
 
 def beside(rule: str, diagram: str) -> str:

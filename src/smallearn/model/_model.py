@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from smallearn.model import _html, _json, _print
+from smallearn.model._card import CardRow, card_of
 from smallearn.model._checks import check_parts
 from smallearn.model._columns import factor_in
 from smallearn.model._decision import (
@@ -29,7 +30,7 @@ from smallearn.model._decision import (
 )
 from smallearn.model._fingerprint import fingerprint
 from smallearn.model._one_row import decide_one
-from smallearn.model._parts import DataFacts, Prototype, Range, Selection, Term, Training
+from smallearn.model._parts import DataFacts, Prototype, Range, Selection, Term, Training, without_gaps
 from smallearn.model._rows import Rows, gather
 from smallearn.model._sentences import decision_sentence
 from smallearn.model._totals import attainable_totals
@@ -127,6 +128,39 @@ class SMaLLModel:
             In the order of the prototypes.
         """
         return tuple(term for prototype in self.prototypes for term in prototype.terms)
+
+    @property
+    def card(self) -> tuple[CardRow, ...]:
+        """The different terms, each with its weight in every prototype.
+
+        Returns
+        -------
+        tuple of CardRow
+            A row for each feature, kind and value among the terms; ``[x ≤ 1]`` and ``[x > 1]`` are two rows. They are
+            in the order of the terms.
+
+        Examples
+        --------
+        >>> from smallearn.model import Prototype, SMaLLModel, Term
+        >>> prototypes = [Prototype(j, 0.0, (Term(0, weight),)) for j, weight in enumerate((1.0, 2.0, -3.0))]
+        >>> model = SMaLLModel(("a", "b", "c"), "<U1", n_features=1, prototypes=tuple(prototypes))
+        >>> [(row.text, row.weights) for row in model.card]
+        [('x0', (1.0, 2.0, -3.0))]
+        """
+        return card_of(self.prototypes)
+
+    @property
+    def n_terms(self) -> int:
+        """How many terms the model has, as its budget counts them.
+
+        Returns
+        -------
+        int
+            With a shared budget the rows of the `card`, where a term that several classes weigh is one; otherwise every
+            weight.
+        """
+        shared = self.training is not None and self.training.budget == "shared"
+        return len(self.card) if shared else len(self.terms)
 
     @property
     def owners(self) -> tuple[int, ...]:
@@ -251,11 +285,10 @@ class SMaLLModel:
         -------
         SMaLLModel
             A model that predicts the same for rows without missing values, and refuses a missing value of a raw term.
+            ``[x ≤ 1]`` becomes ``[x > 1]`` with the opposite weight and another constant: it needs no test for a
+            missing value.
         """
-        prototypes = tuple(
-            replace(prototype, terms=tuple(replace(t, mean=None) for t in prototype.terms if t.kind != "missing"))
-            for prototype in self.prototypes
-        )
+        prototypes = tuple(map(without_gaps, self.prototypes))
         used = {term.feature for prototype in prototypes for term in prototype.terms}
         return replace(self, prototypes=prototypes, ranges=tuple(r for r in self.ranges if r.feature in used))
 

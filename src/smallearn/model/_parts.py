@@ -1,7 +1,7 @@
 """The parts of a model: prototypes, ranges, how it was trained and chosen. Frozen data, no arithmetic on rows."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from smallearn._text import count
 from smallearn.model._term import Category, Term
@@ -17,6 +17,7 @@ __all__ = [
     "Term",
     "Training",
     "standard_error",
+    "without_gaps",
 ]
 
 BUDGETS = ("prototype", "total", "shared")
@@ -45,6 +46,24 @@ class Prototype:
     owner: int
     intercept: float
     terms: tuple[Term, ...]
+
+
+def without_gaps(prototype: Prototype) -> Prototype:
+    """The prototype for rows without missing values: no term is false, or has a mean, because a value is missing."""
+    intercept = prototype.intercept
+    terms: dict[tuple, Term] = {}
+    for term in prototype.terms:
+        if term.kind == "missing":
+            continue
+        found = replace(term, mean=None)
+        if term.kind == "at_most":
+            intercept += term.weight
+            found = replace(found, kind="above", weight=-term.weight)
+        same = terms.get((found.feature, found.kind, found.value))
+        if same is not None:
+            found = replace(found, weight=same.weight + found.weight)
+        terms[found.feature, found.kind, found.value] = found
+    return replace(prototype, intercept=intercept, terms=tuple(terms.values()))
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,11 @@
 """A model as `print` shows it."""
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from smallearn._text import percent, show
+from smallearn.model._card import CardTable, card_table
 from smallearn.model._sentences import (
     CONSTANT,
     budget_sentence,
@@ -15,6 +17,9 @@ from smallearn.model._sentences import (
 
 if TYPE_CHECKING:
     from smallearn.model._model import SMaLLModel
+
+WIDTH = 100  # characters of a line that has a card of several columns
+FEWEST = 3  # columns side by side, if there are that many
 
 
 def text_of(model: "SMaLLModel") -> str:
@@ -30,13 +35,41 @@ def _head(model: "SMaLLModel") -> Iterator[str]:
 
 
 def _cards(model: "SMaLLModel") -> Iterator[str]:
-    for j in range(len(model.prototypes)):
-        lines = card_lines(model, j)
+    cards = [card_lines(model, j) for j in range(len(model.prototypes))]
+    table = card_table(model, cards)
+    if table is not None and _groups(table):
+        yield from table_text(table)
+        return
+    for j, lines in enumerate(cards):
         width = max(len(line.number) for line in lines)
         yield f"\n  {score_title(model, j)}"
         for line in lines:
             text = f"({CONSTANT})" if line.term is None else line.text
             yield f"    {line.number:>{width}} {text}"
+
+
+def table_text(table: CardTable) -> Iterator[str]:
+    """The card, with as many columns side by side as are read on a screen, then the others below."""
+    for begin, end in _groups(table):
+        yield "\n  Score for class"
+        cells = [table.heads[begin:end], *(numbers[begin:end] for numbers, _, _ in table.lines)]
+        texts = ["", *(f"({text})" if term is None else text for _, text, term in table.lines)]
+        widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+        for line, text in zip(cells, texts, strict=True):
+            numbers = "  ".join(f"{cell:>{width}}" for cell, width in zip(line, widths, strict=True))
+            yield f"    {numbers}  {text}".rstrip()
+
+
+def _groups(table: CardTable) -> list[tuple[int, int]]:
+    """The first and the last column, exclusive, of each group that is shown side by side; none if nothing fits."""
+    n_columns = len(table.heads)
+    width = 2 + max(len(cell) for cells in (table.heads, *(numbers for numbers, _, _ in table.lines)) for cell in cells)
+    fitting = (WIDTH - 4 - max(len(text) for _, text, _ in table.lines)) // width
+    if fitting < min(n_columns, FEWEST):
+        return []
+    n_groups = -(-n_columns // fitting)
+    ends = [n_columns * group // n_groups for group in range(n_groups + 1)]  # of about the same size
+    return list(pairwise(ends))
 
 
 def _probabilities(model: "SMaLLModel") -> Iterator[str]:

@@ -44,11 +44,18 @@ class Line:
 
 
 def size_text(model: "SMaLLModel") -> str:
-    """``6 terms in 1 prototype, 6 of 30 features used``."""
+    """``6 terms in 1 prototype, 6 of 30 features used``; ``4 terms (12 weights)`` where prototypes share terms."""
     return (
-        f"{count(len(model.terms), 'term')} in {count(len(model.prototypes), 'prototype')}, "
+        f"{terms_text(model)} in {count(len(model.prototypes), 'prototype')}, "
         f"{len(model.features)} of {count(model.n_features, 'feature')} used"
     )
+
+
+def terms_text(model: "SMaLLModel") -> str:
+    """``6 terms``, or ``4 terms (12 weights)`` where prototypes share terms."""
+    rows, weights = len(model.card), len(model.terms)
+    shared = rows < weights and (shares_terms(model) or model.n_terms == rows)
+    return f"{count(rows, 'term')} ({weights} weights)" if shared else count(weights, "term")
 
 
 def decision_sentence(model: "SMaLLModel") -> str:
@@ -102,7 +109,7 @@ def _aim(model: "SMaLLModel") -> str:
 
 def budget_sentence(model: "SMaLLModel") -> str | None:
     """Whether terms of the budget were left unused; None if all were used, or the budget is not known."""
-    chosen, n_terms = model.selection, len(model.terms)
+    chosen, n_terms = model.selection, model.n_terms
     if chosen is None or n_terms >= chosen.max_terms:
         return None
     larger = [step for step in chosen.frontier if step.n_terms > n_terms]
@@ -147,6 +154,13 @@ def score_title(model: "SMaLLModel", prototype: int, *, quote: bool = True, long
 
 
 # --- cards -----------------------------------------------------------------------------------------------------------
+
+
+def shares_terms(model: "SMaLLModel") -> bool:
+    """Whether most of the terms are in several prototypes."""
+    rows = model.card
+    shared = sum(sum(term is not None for term in row.terms) > 1 for row in rows)
+    return 2 * shared > len(rows)
 
 
 def card_lines(model: "SMaLLModel", prototype: int, *, longest: int = LONGEST_NAME) -> tuple[Line, ...]:

@@ -22,8 +22,8 @@ UP, DOWN = "#8C8C8C", "#F2F2F2"  # not the colour of any class
 def contributions(model: Any, row: Any, *, ax: "Axes | None" = None) -> "Axes":
     """Draw one decision as a waterfall: the constant, what each term adds, and the score.
 
-    The prototype with the highest score is drawn. With more than two classes a dotted line marks the best score of the
-    other classes.
+    The prototype that decides is drawn. With two classes a dashed line marks the score at which the decision changes,
+    with more a dotted line the score of the next class.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ def contributions(model: Any, row: Any, *, ax: "Axes | None" = None) -> "Axes":
     decision = model.predict_one(as_row(model, values))
     factor = partial(factor_in_row, values)
     scores = np.array([[float(_decision.score(prototype, factor)) for prototype in model.prototypes]])
-    number = int(_decision.winners(scores, model.owners)[0])
+    number = int(model.winners(scores)[0])
     prototype = model.prototypes[number]
     labels = ["constant", *(_with_value(term, values[term.feature]) for term in prototype.terms), "score"]
     new = ax is None
@@ -65,7 +65,7 @@ def contributions(model: Any, row: Any, *, ax: "Axes | None" = None) -> "Axes":
     canvas.label_lines(ax, labels, size)
     if new:
         canvas.lay_out(ax)
-    ax.axvline(0.0, color=INK, linewidth=1.0, linestyle="--", zorder=1)
+    ax.axvline(model.cut, color=INK, linewidth=1.0, linestyle="--", zorder=1)
     _bars(ax, [prototype.intercept, *_decision.contributions(prototype, factor)], size)
     canvas.label_axes(ax, "contribution to the score")
     if len(model.classes) > 2:
@@ -127,11 +127,11 @@ def _make_room(ax: "Axes", starts: np.ndarray, ends: np.ndarray, size: float) ->
 
 
 def _mark_next_class(ax: "Axes", model: SMaLLModel, scores: np.ndarray, owner: int) -> None:
-    """A dotted line at the best score of a class other than ``owner``."""
-    by_class = _decision.class_scores(scores, model.owners, len(model.classes))[0]
-    by_class[owner] = -np.inf
-    following = int(by_class.argmax())
-    score = float(by_class[following])
+    """A dotted line at the score of the class that comes after ``owner``."""
+    ahead = model.compared(scores)[0]
+    ahead[owner] = -np.inf
+    following = int(ahead.argmax())
+    score = float(_decision.class_scores(scores, model.owners, len(model.classes))[0, following])
     low, high = ax.get_xlim()
     ax.set_xlim(min(low, score - 0.05 * (high - low)), max(high, score + 0.05 * (high - low)))
     ax.axvline(score, color=INK, linewidth=1.4, linestyle=":", zorder=1)

@@ -91,7 +91,7 @@ def _two_classes(ax: "Axes", model: SMaLLModel, rows: np.ndarray, across: Side, 
 
     small = compact(model)
     chance = small.predict_proba(rows)[:, 1].reshape(GRID, GRID)
-    ahead = small.decision_function(rows).reshape(GRID, GRID)
+    ahead = leads(small.compared(small.scores(rows)))[:, 1].reshape(GRID, GRID)
     first, second = (lighter(style_of(number).colour, SHADE) for number in (0, 1))
     shades = LinearSegmentedColormap.from_list("probability", [first, "#FFFFFF", second])
     look: dict[str, Any] = {"cmap": shades, "vmin": 0.0, "vmax": 1.0, "shading": "nearest", "rasterized": True}
@@ -100,7 +100,7 @@ def _two_classes(ax: "Axes", model: SMaLLModel, rows: np.ndarray, across: Side, 
     bar = figure.colorbar(mesh, ax=ax, format=PercentFormatter(1.0), fraction=0.05, pad=0.02)
     bar.outline.set_linewidth(0.6)
     label_axes(bar.ax, y=f"probability of {name_of(model.classes[1])}")
-    wins = ahead > 0.0
+    wins = small.decide(small.scores(rows)).reshape(GRID, GRID) == 1
     _region(ax, across, up, ahead, wins, style_of(1))
     return {number: _region_patch(style_of(number), SHADE) for number in (0, 1) if (wins == number).any()}
 
@@ -109,8 +109,10 @@ def _more_classes(ax: "Axes", model: SMaLLModel, rows: np.ndarray, across: Side,
     """A tint and a hatch for each predicted class, and the boundaries."""
     from matplotlib.colors import ListedColormap
 
-    ahead = leads(compact(model).decision_function(rows)).reshape(GRID, GRID, -1)
-    winner = ahead.argmax(axis=2)
+    small = compact(model)
+    z = small.scores(rows)
+    ahead = leads(small.compared(z)).reshape(GRID, GRID, -1)
+    winner = small.decide(z).reshape(GRID, GRID)
     number_of = len(model.classes)
     tints = ListedColormap([lighter(style_of(number).colour, TINT) for number in range(number_of)])
     look: dict[str, Any] = {"cmap": tints, "vmin": -0.5, "vmax": number_of - 0.5, "shading": "nearest"}

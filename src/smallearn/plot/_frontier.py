@@ -131,13 +131,13 @@ def _star(ax: "Axes", model: SMaLLModel) -> None:
     chosen = model.selection
     assert chosen is not None
     near = [step.n_terms for step in chosen.frontier if abs(step.score - chosen.score) <= SAME]
-    size = min(near, key=lambda n: abs(n - len(model.terms)), default=len(model.terms))
+    size = min(near, key=lambda n: abs(n - model.n_terms), default=model.n_terms)
     star = ax.plot(
         size, chosen.score, marker="*", color=ORANGE, markeredgecolor=INK, markersize=17, linestyle="none", zorder=3
     )
     score = f"{chosen.score:.1%}" if chosen.metric == "accuracy" else f"{chosen.score:.4g}"
     prototypes = count(len(model.prototypes), "prototype")
-    label = f"chosen: {count(len(model.terms), 'term')} in {prototypes}, {score}"
+    label = f"chosen: {count(model.n_terms, 'term')} in {prototypes}, {score}"
     plain_legend(ax, star, [label], loc="lower right", fontsize=legend_font_size(ax), markerscale=0.7)
 
 

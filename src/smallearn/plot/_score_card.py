@@ -156,10 +156,10 @@ def _draw_totals(ax: "Axes", model: SMaLLModel, totals: list[tuple[int, float]],
         _write(ax, x + width / 2, y + 0.55, signed(total), letters, ha="center", fontweight="bold")
         _write(ax, x + width / 2, y + 1.4, percent(chance), letters, ha="center")
         before = totals[number - 1][0] if number else None
-        if before is not None and _predicts_owner(total, owner) and not _predicts_owner(before, owner):
+        if before is not None and _predicts_owner(model, total) and not _predicts_owner(model, before):
             ax.plot([x, x], [y - 0.1, y + 2.0], color="black", linewidth=3.0, solid_capstyle="butt")
 
 
-def _predicts_owner(total: int, owner: int) -> bool:
+def _predicts_owner(model: SMaLLModel, total: int) -> bool:
     """Whether the class that owns the prototypes is predicted: a tie goes to the first of the two."""
-    return total > 0 or (total == 0 and owner == 0)
+    return total > model.cut or (total == model.cut and model.prototypes[0].owner == 0)

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from smallearn.model import Prototype, Rows, SMaLLModel, Term, as_model, read_rows
-from smallearn.model._decision import class_scores, leads
-from smallearn.model._sentences import score_title, threshold_text
+from smallearn.model._decision import leads
+from smallearn.model._sentences import cut_text, score_title
 from smallearn.model._term import term_text
 from smallearn.plot._canvas import (
     LONGEST_NAME,
@@ -118,13 +118,14 @@ def _line(term: Term, suffix: str = "", **content: Any) -> Line:
 def _decision_labels(model: SMaLLModel, suffix: str = "") -> list[str]:
     """The heading of the last lines, and their labels."""
     if len(model.classes) > 2:
+        what = "Lead over the next class" if model.decision.costs is None else "Expected cost below the next class's"
         return [
-            "Lead over the next class: predicted if above 0",
+            f"{what}: predicted if above 0",
             *(f"{name_of(label)}{suffix}" for label in model.classes),
         ]
     owner = model.prototypes[0].owner
     highest = "score" if len(model.prototypes) == 1 else "highest score"
-    decision = f"Decision: {name_of(model.classes[owner])} if the {highest} is {threshold_text(owner)}"
+    decision = f"Decision: {name_of(model.classes[owner])} if the {highest} is {cut_text(model)}"
     return [decision, f"{highest}{suffix}"]
 
 
@@ -137,7 +138,7 @@ def _measured_lines(model: SMaLLModel, rows: Rows) -> list[Line]:
             lines.append(
                 Line(term_text(term, longest=LONGEST_NAME), values=added[:, place], literal=term.kind != "raw")
             )
-    best = class_scores(model.scores(rows), model.owners, len(model.classes))
+    best = model.compared(model.scores(rows))
     decisive = best[:, [model.prototypes[0].owner]] if len(model.classes) == 2 else leads(best)
     heading, *labels = _decision_labels(model)
     return [*lines, Line(heading), *(Line(label, values=decisive[:, at]) for at, label in enumerate(labels))]
@@ -157,10 +158,10 @@ def _possible_lines(model: SMaLLModel) -> list[Line]:
                 )
             )
     spans = [_span(model, prototype) for prototype in model.prototypes]
-    if any(span is None for span in spans):
+    if any(span is None for span in spans) or model.decision.costs is not None:
         return lines
     scores = np.array([span for span in spans if span]).T  # the least score of each prototype, then the greatest
-    low, high = class_scores(scores, model.owners, len(model.classes))
+    low, high = model.compared(scores)
     heading, *labels = _decision_labels(model, " (range)")
     if len(model.classes) == 2:
         owner = model.prototypes[0].owner

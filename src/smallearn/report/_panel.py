@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 
 from smallearn._text import show, show_category
-from smallearn.export._flat import FlatTerm, Input, flatten
+from smallearn.export._flat import FlatModel, FlatTerm, Input, as_term, flatten
 from smallearn.export._scripts.javascript import to_javascript
-from smallearn.model import SMaLLModel, Term, read_rows
+from smallearn.model import SMaLLModel, read_rows
+from smallearn.model._card import card_table
 from smallearn.model._columns import Column
-from smallearn.model._sentences import score_name
+from smallearn.model._sentences import card_lines, score_name
 from smallearn.model._term import condition_text
 
 MOST_CATEGORIES = 50
@@ -138,25 +139,44 @@ def script_of(model: SMaLLModel, fields: list[Field], units: Mapping[str, str]) 
         "TERM_TEXTS": _term_texts(model, units),
         "SCORE_NAMES": [score_name(model, number, quote=False) for number in range(len(model.prototypes))],
         "NAMES": [show(label, quote=False) for label in model.classes],
+        "CARD": _card(model, units),
+        "DECIDES": "costs" if model.decision.costs else "offsets" if model.decision.offsets else "score",
     }
     lines = [f"const {name} = {_script_json(value)};" for name, value in constants.items()]
     return "\n".join([to_javascript(model, inputs="used"), *lines, panel])
 
 
+def _card(model: SMaLLModel, units: Mapping[str, str]) -> dict[str, Any] | None:
+    """The headings of the scores, and for each row of the card its text and the place of its term in each score.
+
+    None if the scores do not share most of their terms.
+    """
+    table = card_table(model, [card_lines(model, j) for j in range(len(model.prototypes))], quote=False)
+    if table is None:
+        return None
+    flat = flatten(model)
+    terms = [flat.of(number) for number in range(len(flat.owners))]
+    rows = [
+        {
+            "text": _term_text(flat, next(term for term in row if term is not None), units),
+            "places": [None if term is None else terms[j].index(term) for j, term in enumerate(row)],
+        }
+        for row in flat.rows
+    ]
+    return {"heads": table.heads, "rows": rows}
+
+
 def _term_texts(model: SMaLLModel, units: Mapping[str, str]) -> list[list[str]]:
     """The text of each term of each prototype, in the order of the exported module."""
     flat = flatten(model)
+    return [[_term_text(flat, term, units) for term in flat.of(number)] for number in range(len(flat.owners))]
 
-    def text(term: FlatTerm) -> str:
-        feature = flat.inputs[term.input]
-        if term.kind == "raw":
-            return show(feature.label, quote=False)
-        literal = Term(
-            feature=feature.feature, weight=term.weight, name=feature.label, kind=term.kind, value=term.value
-        )
-        return condition_text(literal, units.get(feature.label))
 
-    return [[text(term) for term in flat.of(number)] for number in range(len(flat.owners))]
+def _term_text(flat: FlatModel, term: FlatTerm, units: Mapping[str, str]) -> str:
+    feature = flat.inputs[term.input]
+    if term.kind == "raw":
+        return show(feature.label, quote=False)
+    return condition_text(as_term(flat, term), units.get(feature.label))
 
 
 def _script_json(value: Any) -> str:

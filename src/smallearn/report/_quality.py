@@ -6,6 +6,7 @@ import numpy as np
 
 from smallearn._text import count, percent, show, typeset
 from smallearn.evaluation import Comparison, Evaluation, Interval, _captions
+from smallearn.model import SMaLLModel
 from smallearn.plot._colours import BLUE, GREY
 from smallearn.report._pictures import Picture, draw
 from smallearn.report._subject import Subject
@@ -51,9 +52,14 @@ def _facts(subject: Subject) -> list[tuple[str, str, str]]:
         facts.append(("accuracy on the training rows", f"{judged.accuracy.value:.1%}", text))
     return [
         *facts,
-        ("terms", str(len(model.terms)), f"in {count(len(model.prototypes), 'score')}"),
+        ("terms", str(model.n_terms), _terms_note(model)),
         ("features", f"{len(model.features)} of {model.n_features}", "used"),
     ]
+
+
+def _terms_note(model: SMaLLModel) -> str:
+    scores = count(len(model.prototypes), "score")
+    return f"in {scores}" if model.n_terms == len(model.terms) else f"shared by {scores}, {len(model.terms)} weights"
 
 
 def _warning(subject: Subject) -> str | None:

@@ -6,7 +6,8 @@ from smallearn import explain
 from smallearn._text import count, joined, percent, show, typeset
 from smallearn.explain._dnf.rule import conditions_of
 from smallearn.model import SMaLLModel
-from smallearn.model._sentences import CONSTANT, score_name, score_title
+from smallearn.model._card import card_table
+from smallearn.model._sentences import CONSTANT, score_name, score_title, terms_text
 from smallearn.model._term import term_text
 from smallearn.report._subject import Subject
 from smallearn.report._tables import Table
@@ -28,6 +29,7 @@ def about(subject: Subject) -> dict[str, Any]:
     return {
         "lead": _lead(model),
         "description": description,
+        "card": card_of(description),
         "cards": _cards(description),
         "exact": _exact(model) if model.terms and shown != model else None,
         "rules": _rules(subject, simplify=judged is not None and judged.is_training_data),
@@ -42,11 +44,21 @@ def _lead(model: SMaLLModel) -> str:
         return f"It has no terms: the prediction is always {show(model.predict_one({}), quote=False)}."
     classes = joined([show(label, quote=False) for label in model.classes])
     used = joined([show(term.label, quote=False) for term in model.features])
-    size = f"{count(len(model.terms), 'term')} in {count(len(model.prototypes), 'score')}"
+    size = f"{terms_text(model)} in {count(len(model.prototypes), 'score')}"
     return (
         f"It distinguishes {classes} with {size}, from {len(model.features)} of "
         f"{count(model.n_features, 'feature')}: {used}."
     )
+
+
+def card_of(description: explain.Description) -> Table | None:
+    """One table for all scores, if they share most of their terms."""
+    found = card_table(description.model, description.cards, quote=False)
+    if found is None:
+        return None
+    lines = [(text, *map(typeset, numbers)) for numbers, text, _ in found.lines]
+    name = "Points of each class" if description.model.is_score_card else "Weights of each class"
+    return Table(name=name, head=("term", *found.heads), lines=lines, numbers=range(1, 1 + len(found.heads)))
 
 
 def _cards(description: explain.Description) -> list[dict[str, Any]]:

@@ -22,9 +22,9 @@ def frontier_of(model: SMaLLModel) -> dict[str, Any] | None:
     best = max(selection.frontier, key=lambda step: step.score)
     text = (
         "The best model of each size by cross-validation; bars are standard errors. The model on this page has "
-        f"{count(len(model.terms), 'term')}."
+        f"{count(model.n_terms, 'term')}."
     )
-    if best.n_terms != len(model.terms):
+    if best.n_terms != model.n_terms:
         text += (
             f" The highest score is {typeset(selection.told(best.score))}, with {count(best.n_terms, 'term')}; the "
             "choice also takes the uncertainty of the scores into account."

@@ -22,18 +22,27 @@ function percent(chance) {
   return `${(100 * chance).toFixed(1)}%`;
 }
 
-function explainScore(z, prototype) {
+function explainCosts(label, chances) {
+  const costs = CLASSES.map((_, k) => chances.reduce((sum, chance, i) => sum + chance * COSTS[i][k], 0));
+  const next = costs.map((_, k) => k).filter((k) => k !== label).reduce((i, k) => (costs[k] < costs[i] ? k : i));
+  const rival = `the next class is ${NAMES[next]} with ${shortNumber(costs[next])}`;
+  return `${NAMES[label]} has the least expected cost, ${shortNumber(costs[label])}; ${rival}.`;
+}
+
+function explainScore(scores, prototype) {
+  const z = DECIDES === "offsets" ? scores.map((one, j) => one + OFFSETS[OWNERS[j]]) : scores;
   const best = z[prototype];
   if (CLASSES.length > 2) {
     const others = z.map((_, j) => j).filter((j) => OWNERS[j] !== OWNERS[prototype]);
     const ahead = (j, i) => z[j] > z[i] || (z[j] === z[i] && OWNERS[j] < OWNERS[i]);
     const next = others.reduce((i, j) => (ahead(j, i) ? j : i));
     const rival = `the next class is ${NAMES[OWNERS[next]]} with ${signed(z[next])}`;
-    return `The ${SCORE_NAMES[prototype]} is highest, ${signed(best)}; ${rival}, ${shortNumber(best - z[next])} lower.`;
+    const lead = `${signed(best)}; ${rival}, ${shortNumber(best - z[next])} lower`;
+    return `The ${SCORE_NAMES[prototype]} is highest${DECIDES === "offsets" ? " with its offset" : ""}, ${lead}.`;
   }
-  const side = best > 0 ? "Above" : best < 0 ? "Below" : "At";
-  if (z.length === 1) return `${side} the threshold of 0: score ${signed(best)}.`;
-  return `${side} the threshold of 0: best score ${signed(best)} (number ${prototype + 1} of ${z.length}).`;
+  const side = `${best > CUT ? "Above" : best < CUT ? "Below" : "At"} the threshold of ${shortNumber(CUT)}`;
+  if (z.length === 1) return `${side}: score ${signed(best)}.`;
+  return `${side}: best score ${signed(best)} (number ${prototype + 1} of ${z.length}).`;
 }
 
 function addLine(body, label, value, largest) {
@@ -53,6 +62,40 @@ function addLine(body, label, value, largest) {
   cell.append(bar);
 }
 
+// What each term adds to every score, where these share their terms: a row of the card for each term.
+function cardLine(part, text, cells, prototype) {
+  const line = part.insertRow();
+  const head = document.createElement("th");
+  head.scope = "row";
+  head.textContent = text;
+  line.append(head);
+  cells.forEach((value, j) => {
+    const cell = line.insertCell();
+    cell.className = j === prototype ? "number hit" : "number";
+    cell.textContent = value === null ? "·" : signed(value);
+  });
+}
+
+function showCard(table, parts, z, prototype) {
+  table.className = "shared";
+  table.tHead.replaceChildren();
+  const names = table.tHead.insertRow();
+  ["term", ...CARD.heads].forEach((name, place) => {
+    const head = document.createElement("th");
+    head.scope = "col";
+    head.className = place ? "number" : "";
+    head.textContent = name;
+    names.append(head);
+  });
+  const body = table.tBodies[0];
+  cardLine(body, "constant", INTERCEPTS, prototype);
+  for (const { text, places } of CARD.rows) {
+    cardLine(body, text, places.map((place, j) => (place === null ? null : parts[j][place])), prototype);
+  }
+  table.tFoot.replaceChildren();
+  cardLine(table.tFoot, "score", z, prototype);
+}
+
 function update() {
   const decision = at("decision");
   const body = at("contributions").tBodies[0];
@@ -61,15 +104,21 @@ function update() {
     const x = FIELDS.map(readField);
     const z = scores(x);
     const { prototype, label } = winner(z);
-    const parts = contributions(x)[prototype];
-    const chance = probabilities(x)[label];
+    const every = contributions(x);
+    const parts = every[prototype];
+    const chances = probabilities(x);
+    const chance = chances[label];
     decision.textContent = `${NAMES[label]} (${percent(chance)})`;
     decision.dataset.label = String(label);
     decision.dataset.score = String(z[prototype]);
     decision.dataset.scores = JSON.stringify(z);
     decision.dataset.prototype = String(prototype);
     decision.dataset.probability = String(chance);
-    at("why").textContent = explainScore(z, prototype);
+    at("why").textContent = DECIDES === "costs" ? explainCosts(label, chances) : explainScore(z, prototype);
+    if (CARD !== null) {
+      showCard(at("contributions"), every, z, prototype);
+      return;
+    }
     const largest = Math.max(Math.abs(INTERCEPTS[prototype]), ...parts.map(Math.abs));
     addLine(body, "constant", INTERCEPTS[prototype], largest);
     parts.forEach((part, i) => addLine(body, TERM_TEXTS[prototype][i], part, largest));
@@ -78,7 +127,8 @@ function update() {
     decision.textContent = "No prediction";
     for (const name of Object.keys(decision.dataset)) delete decision.dataset[name];
     at("why").textContent = error.message;
-    at("total").textContent = "";
+    if (CARD === null) at("total").textContent = "";
+    else at("contributions").tFoot.replaceChildren();
   }
 }
 

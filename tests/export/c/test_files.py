@@ -168,7 +168,7 @@ def test_the_header_says_where_it_comes_from_and_what_it_does():
     [
         ({"number": "int4"}, "number='int4' is not one of 'float32', 'float64', 'int8', 'int16', 'int32'"),
         ({"form": "so"}, "form='so' is not one of 'header', 'h', 'c'"),
-        ({"layout": "tree"}, "layout='tree' is not one of 'code', 'table'"),
+        ({"layout": "tree"}, "layout='tree' is not one of 'auto', 'code', 'table'"),
         ({"name": "2"}, "name='2' is not a C name"),
         ({"name": "a b"}, "name='a b' is not a C name"),
         ({"ranges": {"a": (0, 1)}}, "for whole numbers .*not for float32"),

@@ -8,11 +8,10 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from smallearn.export._fixed.float32 import certain, error_bound, exact_scores
-from smallearn.export._fixed.quantise import BITS
+from smallearn.export._fixed.quantise import BITS, deciding
 from smallearn.export._flat import flatten
-from smallearn.model._decision import decide, winners
 from tests.helpers.c_programs import FORMS, NARROW, Library, device_rows, rows_of, with_ranges
-from tests.helpers.exports import MODELS, exportable, full_table, magnitudes, trained_models
+from tests.helpers.exports import EXPECTED_COSTS, MODELS, exportable, full_table, magnitudes, trained_models
 
 pytestmark = pytest.mark.tools  # every test compiles with gcc
 FLOATS = ("float32", "float64")
@@ -24,12 +23,13 @@ compiled = settings(max_examples=6, phases=[Phase.generate])  # to shrink an exa
 def every(tmp_path_factory):
     """Every model in every number, in several layouts and forms of call, with its rows; all compiled together."""
     ranged = map(with_ranges, MODELS.values())
-    models = [(model, rows_of(model), FORMS) for model in ranged]
-    models += [(model, X, [FORMS[0], FORMS[-1]]) for model, X in trained_models().values()]
+    models = [(model, rows_of(model), FORMS, NUMBERS) for model in ranged]
+    models += [(model, rows_of(model), FORMS, FLOATS) for model in EXPECTED_COSTS.values()]
+    models += [(model, X, [FORMS[0], FORMS[-1]], NUMBERS) for model, X in trained_models().values()]
     library = Library(tmp_path_factory.mktemp("c"))
     found = []
-    for model, X, forms in models:
-        for number in NUMBERS:
+    for model, X, forms, numbers in models:
+        for number in numbers:
             for layout, arguments in forms:
                 name = library.add(model, number, arguments, layout=layout, conformance=X[:20])
                 library.texts.append(f"int {name}_check(void); int {name}_check(void) {{ return (int){name}_test(); }}")
@@ -40,9 +40,9 @@ def every(tmp_path_factory):
 def check_whole_numbers(library, name, rows):
     target, got = library.models[name], library.call(name, rows)
     z = target.scores(rows)
-    best = winners(z, target.flat.owners)
+    best = deciding(target, z)
     np.testing.assert_array_equal(got.predict, target.predict(rows))
-    np.testing.assert_array_equal(got.score, z.max(axis=1))
+    np.testing.assert_array_equal(got.score, z[np.arange(len(z)), best])
     np.testing.assert_array_equal(got.prototype, best)
     added = target.contributions(rows)
     for i, j in enumerate(best):
@@ -68,15 +68,18 @@ def check_floats(library, name, model, X):
     got = library.call(name, rows)
     z = exact_scores(flat, inputs)
     bound = error_bound(flat, inputs, target.number)
-    assert (np.abs(got.score - z.max(axis=1)) <= bound.max(axis=1)).all()
-    sure = certain(flat, z, bound)
-    np.testing.assert_array_equal(got.predict[sure], decide(z[sure], flat.owners, len(flat.classes)))
+    sure = certain(flat, z, bound, target.number)
+    best = model.winners(z)
+    assert (np.abs(got.score - z[np.arange(len(z)), best]) <= bound.max(axis=1))[sure].all()
+    np.testing.assert_array_equal(got.predict[sure], model.decide(z[sure]))
     if flat.is_binary:  # by the scores that came out, nothing is in doubt
-        owner = flat.owners[0]
-        np.testing.assert_array_equal(got.predict == owner, got.score > 0 if owner == 1 else got.score >= 0)
+        owner, cut = flat.owners[0], target.cut
+        np.testing.assert_array_equal(got.predict == owner, got.score > cut if owner == 1 else got.score >= cut)
     else:
         assert (np.abs(got.scores - class_scores(flat, z)) <= bound.max(axis=1, keepdims=True)).all()
-        np.testing.assert_array_equal(got.predict, got.scores.argmax(axis=1))
+        if flat.decision.costs is None:
+            offsets = np.array(target.offsets or 0, dtype=got.scores.dtype)
+            np.testing.assert_array_equal(got.predict, (got.scores + offsets).argmax(axis=1))
     assert (got.prototype < len(flat.owners)).all()
     start = np.array(target.intercepts)[got.prototype]
     total = start + got.contribution.astype(np.float64).sum(axis=1)
@@ -107,7 +110,8 @@ def test_doubles_in_c_give_the_scores_of_the_model_and_all_its_decisions(every):
             got = library.call(name, device_rows(model, target, X))
             np.testing.assert_array_equal(np.array(model.classes, dtype=object)[got.predict], model.predict(X))
             rows = [[None if x != x else x for x in row] for row in device_rows(model, target, X).tolist()]
-            error = np.abs(got.score - model.scores(X).max(axis=1))
+            z = model.scores(X)
+            error = np.abs(got.score - z[np.arange(len(z)), model.winners(z)])
             assert (error <= 1e-12 * magnitudes(target.flat, rows).max(axis=1)).all()
 
 

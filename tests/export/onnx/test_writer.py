@@ -13,12 +13,13 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from smallearn import SMaLLClassifier, SMaLLClassifierCV, SMaLLModel
-from smallearn.export._fixed.float32 import certain, float32_error_bound
+from smallearn.export._fixed.float32 import certain, float32_error_bound, in_floats
 from smallearn.export._fixed.numbers import float32_at_most
 from smallearn.export._flat import flatten
 from smallearn.export._onnx.writer import register_onnx, to_onnx
 from smallearn.model import Prototype, Term
 from tests.helpers.exports import (
+    EXPECTED_COSTS,
     MIXED,
     MODELS,
     edge_rows,
@@ -109,7 +110,14 @@ def follow_the_rule(model, found, labels):
         own = np.column_stack([np.zeros_like(best), best if owners[0] == 1 else -best])
     else:
         own = np.column_stack([scores[:, owners == label].max(axis=1) for label in range(len(model.classes))])
-    assert [labels[place] for place in own.argmax(axis=1)] == found["label"].tolist()
+    target = in_floats(model, found["scores"].dtype.name)
+    merits = own.astype(found["scores"].dtype)
+    if len(model.classes) == 2:
+        merits[:, 0] = target.cut if owners[0] == 1 else -target.cut
+    elif target.offsets:
+        merits = merits + np.array(target.offsets, dtype=merits.dtype)
+    if model.decision.costs is None:
+        assert [labels[place] for place in merits.argmax(axis=1)] == found["label"].tolist()
     odds = model.scale * own
     chance = np.exp(odds - odds.max(axis=1, keepdims=True))
     chance /= chance.sum(axis=1, keepdims=True)
@@ -136,9 +144,10 @@ def test_every_row_of_real_data_gets_the_answer_of_the_model(learned, name, inpu
     assert sure.mean() > 0.98
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", [*MODELS, *EXPECTED_COSTS])
 def test_edge_rows_get_the_answer_of_the_model(name):
-    check(MODELS[name], edge_rows(flatten(MODELS[name]), 100))
+    model = (MODELS | EXPECTED_COSTS)[name]
+    check(model, edge_rows(flatten(model), 100))
 
 
 def test_edge_rows_of_trained_models_get_the_answer_of_the_model(learned):

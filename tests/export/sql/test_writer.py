@@ -14,7 +14,16 @@ from smallearn.export._sql.dialects import DIALECTS, _rounds_to_zero
 from smallearn.export._sql.writer import ANSWERS, to_sql
 from smallearn.model import Prototype, Term
 from tests.helpers.databases import ID, MARKED_DIALECTS, POSTGRESQL, agree, check, opened, quoted, storable
-from tests.helpers.exports import MIXED, MODELS, edge_rows, exportable, full_table, trained_models, used_rows
+from tests.helpers.exports import (
+    EXPECTED_COSTS,
+    MIXED,
+    MODELS,
+    edge_rows,
+    exportable,
+    full_table,
+    trained_models,
+    used_rows,
+)
 from tests.helpers.models import CARD, NO, THREE, YES
 
 VIEW = 'v"; --'
@@ -45,9 +54,10 @@ def test_every_row_of_real_data_gets_the_answer_of_the_model(db, learned, name):
     check(db, model, used_rows(flatten(model), X))
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", [*MODELS, *EXPECTED_COSTS])
 def test_edge_rows_get_the_answer_of_the_model(db, name):
-    check(db, MODELS[name], edge_rows(flatten(MODELS[name]), 100))
+    model = (MODELS | EXPECTED_COSTS)[name]
+    check(db, model, edge_rows(flatten(model), 100))
 
 
 def test_edge_rows_of_trained_models_get_the_answer_of_the_model(db, learned):

@@ -53,7 +53,7 @@ def add(commands) -> argparse.ArgumentParser:
         help="C, Arduino: float32, float64, int8, int16 or int32 (default: float32, for Arduino int16); "
         "ONNX: float32 or float64 (default: float32)",
     )
-    parser.add_argument("--layout", metavar="KIND", help="C, Arduino: code or table (default: code)")
+    parser.add_argument("--layout", metavar="KIND", help="C, Arduino: auto, code or table (default: auto)")
     parser.add_argument("--name", metavar="NAME", help="C, Arduino: prefix of all names (default: model)")
     parser.add_argument(
         "--form",

@@ -16,7 +16,7 @@ from smallearn.explain._case.search import smallest_flip
 from smallearn.model import SMaLLModel, Term
 from smallearn.model._arguments import as_model, as_row, checked_units, values_of
 from smallearn.model._columns import factor_in_row
-from smallearn.model._decision import class_scores, contributions, leads, score, winners
+from smallearn.model._decision import contributions, leads, score
 
 
 def case(
@@ -71,7 +71,7 @@ def case(
     prediction = model.predict_one(as_row(model, values))
     factor = partial(factor_in_row, values)
     z = np.array([[float(score(prototype, factor)) for prototype in model.prototypes]])
-    winner = int(winners(z, model.owners)[0])
+    winner = int(model.winners(z)[0])
     known = known_from(model, X)
 
     def flip_of(features: Sequence[Term]) -> Flip | None:
@@ -84,7 +84,7 @@ def case(
         model=model,
         values=values,
         prediction=prediction,
-        probability=float(model.chances(z).max()),
+        probability=float(model.chances(z)[0, model.decide(z)[0]]),
         prototype=winner,
         scores=tuple(z[0].tolist()),
         margin=_margin(model, z, winner),
@@ -123,7 +123,5 @@ def _changeable(model: SMaLLModel, labels: Sequence[str] | None) -> list[Term]:
 
 
 def _margin(model: SMaLLModel, z: np.ndarray, winner: int) -> float:
-    """How far the highest score is above that of the next class; above 0 with two classes."""
-    if len(model.classes) == 2:
-        return float(z[0, winner])
-    return float(leads(class_scores(z, model.owners, len(model.classes)))[0, model.owners[winner]])
+    """How far the score that decides is above the cut of two classes, or what it has above that of the next class."""
+    return float(leads(model.compared(z))[0, model.owners[winner]])

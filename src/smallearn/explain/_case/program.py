@@ -16,7 +16,7 @@ from smallearn.model._decision import contributions
 
 @dataclass(frozen=True)
 class Above:
-    """The score of prototype ``one`` is above that of ``other``; None stands for a score of 0.
+    """The score of prototype ``one`` is above that of ``other`` by ``lead``; None stands for the cut of two classes.
 
     ``tie``: equal scores are enough.
     """
@@ -24,6 +24,7 @@ class Above:
     one: int | None
     other: int | None
     tie: bool
+    lead: float = 0.0
 
 
 def goals_of(model: SMaLLModel, current: int) -> list[list[Above]]:
@@ -113,6 +114,9 @@ class Program:
             LinearConstraint(np.vstack([least, most]), 0.0, np.inf),
         ]
         self.constant = _constants(model, values, domains)
+        self.cut = model.cut
+        if model.decision.offsets is not None:
+            self.constant += np.array(model.decision.offsets)[list(model.owners)]
         self.slope = _slopes(model, domains, self.pieces)
 
     def solve(self, goal: Sequence[Above], *, at_ties: bool, limit: float) -> list[Any] | None:
@@ -123,7 +127,7 @@ class Program:
         rows, least = [], []
         for above in goal:
             one, other = self._score(above.one), self._score(above.other)
-            slope, level = one[0] - other[0], one[1] - other[1]
+            slope, level = one[0] - other[0], one[1] - other[1] - above.lead
             reach = abs(level) + float(np.abs(slope) @ self.bounds.ub) or 1.0
             rows.append(slope / reach)
             least.append(-level / reach + (0.0 if above.tie and at_ties else ROOM))
@@ -140,9 +144,9 @@ class Program:
         return [self._value(d, solution.x) for d in range(self.n_domains)]
 
     def _score(self, prototype: int | None) -> tuple[np.ndarray, float]:
-        """The score of a prototype as a linear function of the variables: slope and constant."""
+        """The score of a prototype, with its offset, as a linear function of the variables: slope and constant."""
         if prototype is None:
-            return np.zeros(2 * len(self.pieces)), 0.0
+            return np.zeros(2 * len(self.pieces)), self.cut
         return self.slope[prototype], float(self.constant[prototype])
 
     def _value(self, d: int, x: np.ndarray) -> Any:

@@ -4,6 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from smallearn._text import percent, show, signed
 from smallearn.explain._case.changes import Flip
 from smallearn.model import SMaLLModel, Term
@@ -105,8 +107,8 @@ class Case:
     scores : tuple of float
         The score of each prototype.
     margin : float
-        How far the highest score is from where the decision changes: from 0 with two classes, from the best score of
-        another class with more.
+        How far the score that decides is from where the decision changes: from the threshold with two classes, from
+        the best score of another class with more. Where expected costs decide, by how much the cost is lower.
     parts : tuple of tuple of Contribution
         For each prototype, what its terms added.
     alone : dict
@@ -162,8 +164,10 @@ class Case:
         if len(self.model.classes) == 2:
             return None
         owners = self.model.owners
-        others = [j for j in range(len(owners)) if owners[j] != owners[self.prototype]]
-        return max(others, key=lambda j: (self.scores[j], -owners[j]))
+        ahead = self.model.compared(np.array([self.scores]))[0]
+        ahead[owners[self.prototype]] = -np.inf
+        label = int(ahead.argmax())
+        return max((j for j in range(len(owners)) if owners[j] == label), key=lambda j: self.scores[j])
 
     @property
     def fired(self) -> bool:
@@ -198,19 +202,48 @@ class Case:
         str
             One sentence.
         """
-        score = self.scores[self.prototype]
+        score, decision = self.scores[self.prototype], self.model.decision
         if self.rival is not None:
             name = score_name(self.model, self.prototype)
-            other = show(self.model.classes[self.model.prototypes[self.rival].owner])
+            label = self.model.prototypes[self.rival].owner
+            other = show(self.model.classes[label])
+            if decision.costs is not None:
+                own, next_cost = (self.expected_costs[k] for k in (self.model.owners[self.prototype], label))
+                return (
+                    f"{show(self.prediction)} has the least expected cost, {own:.4g}; the next class is {other} with "
+                    f"{next_cost:.4g}."
+                )
+            if decision.offsets is not None:
+                mine, theirs = (decision.offsets[k] for k in (self.model.owners[self.prototype], label))
+                theirs_text = f"{signed(self.scores[self.rival])} and {signed(theirs)}"
+                return (
+                    f"The {name}, {signed(score)}, is highest with its offset of {signed(mine)}; the next class is "
+                    f"{other} with {theirs_text}, {abs(self.margin):.4g} lower."
+                )
             return (
                 f"The {name} is highest, {signed(score)}; the next class is {other} with "
                 f"{signed(self.scores[self.rival])}, {abs(self.margin):.4g} lower."
             )
-        side = "Above" if score > 0.0 else "Below" if score < 0.0 else "At"
+        side = "Above" if score > decision.cut else "Below" if score < decision.cut else "At"
+        threshold = f"{side} the threshold of {decision.cut:z.4g}"
         if len(self.scores) == 1:
-            return f"{side} the threshold of 0: score {signed(score)}."
+            return f"{threshold}: score {signed(score)}."
         number = f"number {self.prototype + 1} of {len(self.scores)}"
-        return f"{side} the threshold of 0: best score {signed(score)} ({number})."
+        return f"{threshold}: best score {signed(score)} ({number})."
+
+    @property
+    def expected_costs(self) -> tuple[float, ...]:
+        """The expected cost of predicting each class.
+
+        Returns
+        -------
+        tuple of float
+            By the model's cost matrix; empty if it has none.
+        """
+        if self.model.cost_matrix is None:
+            return ()
+        chances = self.model.chances(np.array([self.scores]))[0]
+        return tuple((chances @ np.array(self.model.cost_matrix)).tolist())
 
     @property
     def change_summary(self) -> ChangeSummary:

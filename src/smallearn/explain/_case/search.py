@@ -8,6 +8,7 @@ there are not too many; otherwise a mixed-integer program is solved (`program`).
 
 import math
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,8 +21,9 @@ from smallearn.explain._case.short import in_short_numbers
 from smallearn.model import SMaLLModel, Term
 from smallearn.model._arguments import as_row
 from smallearn.model._columns import factor_of_one
-from smallearn.model._decision import decide, score
+from smallearn.model._decision import score
 
+MOST_LEAD, LEADS = 30.0, 12  # in log-odds, of a class that is to have the least expected cost, and how many are tried
 MOST_COMBINATIONS = 100_000  # of regions, that are all tried
 
 
@@ -74,7 +76,7 @@ def _nearest_combination(row: Changeable, choices: Sequence[list[Any]]) -> list[
 
     for j, prototype in enumerate(model.prototypes):
         z[:, j] = score(prototype, factor)
-    cost[decide(z, model.owners, len(model.classes)) == model.classes.index(row.prediction)] = np.inf
+    cost[model.decide(z) == model.classes.index(row.prediction)] = np.inf
     best = int(cost.argmin())
     return None if math.isinf(cost[best]) else [choice[place[best]] for choice, place in chosen.values()]
 
@@ -83,11 +85,29 @@ def _by_program(row: Changeable) -> Flip | None:
     """The best of the goals that give the row to another class."""
     program = Program(row.model, row.values, row.domains)
     best: Flip | None = None
+    reached = _reached if row.model.decision.costs is None else _reached_by_leads
     for goal in goals_of(row.model, row.model.classes.index(row.prediction)):
         limit = math.inf if best is None else best.size
-        flip = _reached(row, program, goal, limit)
+        flip = reached(row, program, goal, limit)
         if flip is not None and flip.size < limit:
             best = flip
+    return best
+
+
+def _reached_by_leads(row: Changeable, program: Program, goal: Sequence[Above], limit: float) -> Flip | None:
+    """A change that gives the row to a class by its expected cost, with the smallest lead of its score that does.
+
+    The lead is the same over all other classes, so that there may be a smaller change.
+    """
+    low, high = -MOST_LEAD / row.model.scale, MOST_LEAD / row.model.scale
+    best = None
+    for _ in range(LEADS):
+        lead = 0.5 * (low + high)
+        flip = _reached(row, program, [replace(above, lead=lead) for above in goal], limit)
+        if flip is None:
+            low = lead
+        else:
+            high, best = lead, flip
     return best
 
 

@@ -31,14 +31,16 @@ class _Part:
     model: SMaLLModel
     features: tuple[int, ...]
     wanted: int
+    offsets: tuple[float, ...] = ()  # of the prototypes, which are added to their scores
 
     def truth(self, rows: np.ndarray) -> np.ndarray:
         """Whether it predicts ``wanted``, row by row."""
-        return self.model.predict(rows) == self.wanted
+        z = self.model.scores(rows)
+        return self.model.decide(z + np.array(self.offsets) if self.offsets else z) == self.wanted
 
 
-def _part(prototypes: Sequence[Prototype], n_classes: int, wanted: int) -> _Part:
-    """A part of some prototypes, with features and classes numbered from 0."""
+def _part(prototypes: Sequence[Prototype], n_classes: int, wanted: int, of: SMaLLModel | None = None) -> _Part:
+    """A part of some prototypes, with features and classes numbered from 0; it decides as ``of`` does, if given."""
     used = [[term for term in prototype.terms if term.weight != 0.0] for prototype in prototypes]
     features = sorted({term.feature for terms in used for term in terms})
     place = {feature: i for i, feature in enumerate(features)}
@@ -47,16 +49,22 @@ def _part(prototypes: Sequence[Prototype], n_classes: int, wanted: int) -> _Part
         for prototype, terms in zip(prototypes, used, strict=True)
     )
     model = SMaLLModel(
-        classes=tuple(range(n_classes)), class_dtype="<i8", n_features=len(features), prototypes=renumbered
+        classes=tuple(range(n_classes)),
+        class_dtype="<i8",
+        n_features=len(features),
+        prototypes=renumbered,
     )
+    if of is not None:
+        model = replace(model, scale=of.scale, decision_threshold=of.decision_threshold, cost_matrix=of.cost_matrix)
     return _Part(model=model, features=tuple(features), wanted=wanted)
 
 
-def _duel(own: Prototype, other: Prototype) -> _Part:
+def _duel(own: Prototype, other: Prototype, offsets: Sequence[float] | None) -> _Part:
     """The part in which ``own`` should beat ``other``: two classes in their order, and a third that cannot win."""
     position = int(own.owner > other.owner)
     never = Prototype(owner=2, intercept=-sys.float_info.max, terms=())
-    return _part([replace(own, owner=position), replace(other, owner=1 - position), never], 3, position)
+    part = _part([replace(own, owner=position), replace(other, owner=1 - position), never], 3, position)
+    return part if offsets is None else replace(part, offsets=(offsets[own.owner], offsets[other.owner], 0.0))
 
 
 def weighed_terms(model: SMaLLModel) -> dict[int, list[Term]]:
@@ -96,7 +104,7 @@ class Function:
 
     def __init__(self, model: SMaLLModel, variables: Sequence[Variable], label: int):
         self.model, self.variables, self.label = model, variables, label
-        self.whole = _part(model.prototypes, len(model.classes), label)
+        self.whole = _part(model.prototypes, len(model.classes), label, model)
         terms = weighed_terms(model)
         self.regions = [_regions(variable, terms[variable.term.feature]) for variable in variables]
         self.space = Space(tuple(map(len, self.regions)))
@@ -132,16 +140,19 @@ class Function:
         """The class is predicted if all parts of any branch predict what they should.
 
         With two classes, any prototype decides for its owner; all of them must decide against it for the other class.
-        With more, a prototype of the class must beat those of all other classes.
+        With more, a prototype of the class must beat those of all other classes. Expected costs have no parts.
         """
-        prototypes = self.model.prototypes
+        prototypes, decision = self.model.prototypes, self.model.decision
+        if decision.costs is not None:
+            yield [self.whole]
+            return
         if len(self.model.classes) == 2:
-            alone = [_part([prototype], 2, self.label) for prototype in prototypes]
+            alone = [_part([prototype], 2, self.label, self.model) for prototype in prototypes]
             yield from ([part] for part in alone) if self.label == prototypes[0].owner else [alone]
             return
         for own in prototypes:
             if own.owner == self.label:
-                yield [_duel(own, other) for other in prototypes if other.owner != self.label]
+                yield [_duel(own, other, decision.offsets) for other in prototypes if other.owner != self.label]
 
     def _primes(self, part: _Part) -> list[int]:
         """All primes of a part, as cubes of the regions of all features."""

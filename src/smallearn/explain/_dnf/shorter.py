@@ -11,7 +11,6 @@ from smallearn.explain._dnf.functions import Function, clause_of, weighed_terms
 from smallearn.explain._dnf.regions import Variable
 from smallearn.model import SMaLLModel
 from smallearn.model._columns import Column
-from smallearn.model._decision import decide
 from smallearn.model._rows import Rows
 
 
@@ -34,7 +33,7 @@ def data_of(model: SMaLLModel, rows: Rows, label: int) -> Data:
     if rows.n_rows == 0:
         raise ValueError("X has no rows; pass at least one row, or X=None for the exact rule.")
     columns = {feature: rows.column(terms[0]) for feature, terms in weighed_terms(model).items()}
-    truth = decide(model.scores(rows), model.owners, len(model.classes)) == label
+    truth = model.decide(model.scores(rows)) == label
     return Data(n_rows=rows.n_rows, columns=columns, truth=truth)
 
 

@@ -25,7 +25,7 @@ def to_arduino(
     number: str = "int16",
     name: str | None = None,
     *,
-    layout: str = "code",
+    layout: str = "auto",
     arguments: bool = False,
     ranges: Mapping[str, tuple[float, float]] | None = None,
     counts: Mapping[str, tuple[float, float, int, int]] | None = None,

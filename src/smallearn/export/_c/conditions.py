@@ -76,4 +76,5 @@ def _is_predicted(c: CModel, prototype: int, helping: dict[int, bool]) -> bool:
         for term in c.target.of(prototype):
             if helping[id(term)] == (term.weight > 0):
                 z = z + kind(term.weight)
-    return bool(z > 0 if c.target.flat.owners[0] == 1 else z >= 0)
+    cut = kind(c.target.cut)
+    return bool(z > cut if c.target.flat.owners[0] == 1 else z >= cut)

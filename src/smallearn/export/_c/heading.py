@@ -25,7 +25,8 @@ def _functions(c: CModel) -> Iterator[str]:
     yield f"{c.prefix}_predict: the position of the class, {', '.join(shown[:20])}{', ...' * (len(shown) > 20)}."
     score = "the score" if len(flat.owners) == 1 else "the score of any prototype"
     yield f"It is {decision_rule(flat, shown, score)}."
-    yield f"{c.prefix}_score: the greatest score. {c.prefix}_reason: what each term adds to it."
+    score = "the greatest score" if flat.decision.costs is None and not c.target.offsets else "the score that decides"
+    yield f"{c.prefix}_score: {score}. {c.prefix}_reason: what each term adds to it."
     if isinstance(c.target, IntegerModel):
         factor = Decimal(c.target.factor.numerator) / Decimal(c.target.factor.denominator)
         yield f"Scores are {factor:.6g} times those of the model, in whole numbers; none can overflow."

@@ -84,9 +84,9 @@ class CModel:
             return f"const {self.input_type} *x"
         return ", ".join(f"{self.input_type} {self.argument}_{name}" for name in self.inputs) or "void"
 
-    def with_output(self, name: str) -> str:
-        """The same, and where the answer is written: ``scores`` or ``reason``."""
-        kind = self.score_type if name == "scores" else f"{self.prefix}_reason_t"
+    def with_output(self, name: str, kind: str | None = None) -> str:
+        """The same, and where the answer is written: ``scores``, ``reason``, or an array of this kind of numbers."""
+        kind = kind or (self.score_type if name == "scores" else f"{self.prefix}_reason_t")
         return f"{kind} *{name}" if self.parameters == "void" else f"{self.parameters}, {kind} *{name}"
 
     @cached_property
@@ -122,7 +122,11 @@ class CModel:
         """The type of the sum of one prototype, or of all: the fastest that is wide enough."""
         if not isinstance(self.target, IntegerModel):
             return self._real
-        bits = self.target.sum_bits if prototype is None else bits_for(self.target.intervals[prototype])
+        return self.fast_type(self.target.sum_bits if prototype is None else bits_for(self.target.intervals[prototype]))
+
+    @staticmethod
+    def fast_type(bits: int) -> str:
+        """The fastest type of at least this width."""
         return "int64_t" if bits == 64 else f"int_fast{bits}_t"
 
     @property
@@ -142,7 +146,7 @@ class CModel:
         """The condition of a literal."""
         x, value = self.x(term.input), term.value
         if term.kind == "missing":
-            return f"{x} != {x}" if self.is_float else f"{x} == {self.upper}_MISSING"
+            return self.is_missing(term.input)
         if term.kind == "between":
             assert isinstance(self.target, IntegerModel)
             assert value is not None
@@ -162,14 +166,21 @@ class CModel:
 
     def product(self, term: TargetTerm, weight: float) -> str:
         """What a raw term adds, in a type that can hold it."""
-        x = self.x(term.input)
-        kind = self.sum_type(term.prototype)
-        cast = f"({kind})" if kind in ("int_fast32_t", "int64_t") else ""
-        product = f"{cast}{self.number(weight)} * {x}"
+        product = self.times(term.input, weight, self.sum_type(term.prototype))
         if term.instead is None:
             return product
-        absent = f"{x} != {x}" if self.is_float else f"{x} == {self.upper}_MISSING"
-        return f"({absent} ? {self.number(term.instead if weight == term.weight else -term.instead)} : {product})"
+        instead = self.number(term.instead if weight == term.weight else -term.instead)
+        return f"({self.is_missing(term.input)} ? {instead} : {product})"
+
+    def times(self, position: int, weight: float, kind: str) -> str:
+        """A weight times an input, in a type that can hold it."""
+        cast = f"({kind})" if kind in ("int_fast32_t", "int64_t") else ""
+        return f"{cast}{self.number(weight)} * {self.x(position)}"
+
+    def is_missing(self, position: int) -> str:
+        """The condition that an input is missing."""
+        x = self.x(position)
+        return f"{x} != {x}" if self.is_float else f"{x} == {self.upper}_MISSING"
 
     def term_comment(self, term: TargetTerm) -> str:
         """A term for a comment."""

@@ -1,13 +1,20 @@
-"""The body of a C export as a loop over tables of constants; on AVR they are in flash."""
+"""The body of a C export as a loop over tables of constants; on AVR they are in flash.
+
+Where prototypes share terms, a row of the tables is a term with its weight in every prototype (in whole numbers that is
+`card`); otherwise tables list the terms of one prototype after the other.
+"""
 
 from collections.abc import Iterator, Sequence
 
-from smallearn.export._c.code import function, lines_of
+from smallearn.export._c import card
+from smallearn.export._c.code import function, lines_of, of_columns
+from smallearn.export._c.columns import Columns
 from smallearn.export._c.model import CModel, count_type
 from smallearn.export._fixed.numbers import TargetTerm
 from smallearn.export._fixed.quantise import IntegerModel, bits_for
 
 KINDS = ("RAW", "RAW_OR_MEAN", "BETWEEN", "AT_MOST", "ABOVE", "EQUALS", "MISSING")
+COMPARISONS = {"AT_MOST": "<=", "ABOVE": ">", "EQUALS": "=="}
 READ = {"8": "pgm_read_byte({})", "16": "pgm_read_word({})", "32": "pgm_read_dword({})", "float": "pgm_read_float({})"}
 WIDE = "((uint64_t)pgm_read_dword({0}) | (uint64_t)pgm_read_dword((const uint8_t *)({0}) + 4) << 32)"
 
@@ -37,17 +44,29 @@ def element(c: CModel, name: str, kind: str, index: str) -> str:
     return f"{c.upper}_GET_{kind.removesuffix('_t').upper()}({c.prefix}_{name}, {index})"
 
 
+def types_of(c: CModel) -> list[str]:
+    """The types of the numbers in the tables of a model."""
+    found = card.Card.of(c)
+    return list(Tables(c).types.values()) if found is None else found.types
+
+
 class Tables:
-    """The tables that a model needs: the kinds of its terms, and the type of the numbers in each table."""
+    """The tables that a model needs: the kinds of its terms, and the type of the numbers in each table.
+
+    ``rows`` are the rows of the card in floats, if prototypes share terms; then ``terms`` has one of each row.
+    """
 
     def __init__(self, c: CModel):
         self.c = c
-        self.terms = c.target.terms
+        self.rows = c.target.rows if c.is_float and c.target.shares_terms else []
+        self.terms = [next(filter(None, row)) for row in self.rows] or c.target.terms
         self.kinds = sorted({self.kind(term) for term in self.terms}, key=KINDS.index)
         self.index_type = count_type(2 * len(self.terms))  # `reason` counts on past the end
         literals = [kind for kind in self.kinds if not kind.startswith("RAW")]
-        self.types = {"begin": self.index_type, "intercept": c.score_type}
-        if not c.target.flat.is_binary:
+        self.types = {"intercept": c.score_type}
+        if not self.rows:
+            self.types["begin"] = self.index_type
+        if not c.target.flat.is_binary and not self.uses_columns:
             self.types["owner"] = c.position_type
         self.types |= {"input": count_type(len(c.inputs)), "weight": self._weight_type()}
         if len(self.kinds) > 1:
@@ -58,6 +77,11 @@ class Tables:
             self.types["value"] = c.input_type
         if "RAW_OR_MEAN" in self.kinds:
             self.types["instead"] = c.score_type
+
+    @property
+    def uses_columns(self) -> bool:
+        """Whether all scores are added up before one is compared."""
+        return bool(self.rows or self.c.target.offsets) or self.c.target.flat.decision.costs is not None
 
     def _weight_type(self) -> str:
         if self.c.is_float:
@@ -95,6 +119,9 @@ class Tables:
             return [number(intercept) for intercept in target.intercepts]
         if name == "owner":
             return [str(owner) for owner in target.flat.owners]
+        if self.rows and name in ("weight", "instead"):
+            cells = [0 if term is None else getattr(term, name) for row in self.rows for term in row]
+            return [number(cell or 0) for cell in cells]
         of_term = {
             "input": lambda term: f"{self.c.upper}_X_{self.c.inputs[term.input].upper()}",
             "weight": lambda term: number(term.weight),
@@ -113,10 +140,23 @@ class Tables:
 
 def functions(c: CModel, public: str, private: str) -> Iterator[str]:
     """Tables and functions; ``public`` and ``private`` are the storage classes of functions."""
+    found = card.Card.of(c)
+    if found is not None:
+        yield from card.functions(found, public, private)
+        return
     tables = Tables(c)
     yield "\n".join(_definitions(tables))
-    yield _term(tables, private)
-    yield _prototype(tables, private)
+    if tables.rows:
+        yield _sums_of_rows(tables, private)
+    else:
+        yield _term(tables, private)
+        yield _prototype(tables, private)
+    if tables.uses_columns:
+        if not tables.rows:
+            yield _sums_of_prototypes(tables, private)
+        begin = [*_array(c), f"{c.sum_type()} z[{c.upper}_PROTOTYPES];", f"{c.prefix}_sums(x, z);"]
+        yield from of_columns(Columns(c, None), public, private, kind=c.sum_type(), begin=begin)
+        return
     yield _predict(tables, public)
     yield _score(tables, public)
     if not c.target.flat.is_binary:
@@ -161,12 +201,7 @@ def _added(tables: Tables, kind: str) -> str:
         return "w * v"
     if kind == "RAW_OR_MEAN":
         return f"{missing} ? {tables.get('instead', 'i')} : w * v"
-    if kind == "MISSING":
-        return f"{missing} ? w : {zero}"
-    if kind == "BETWEEN":
-        return f"v >= {tables.get('low', 'i')} && v <= {tables.get('high', 'i')} ? w : {zero}"
-    sign = {"AT_MOST": "<=", "ABOVE": ">", "EQUALS": "=="}[kind]
-    return f"v {sign} {tables.get('value', 'i')} ? w : {zero}"
+    return f"{_holds(tables, kind)} ? w : {zero}"
 
 
 def _prototype(tables: Tables, private: str) -> str:
@@ -183,6 +218,62 @@ def _prototype(tables: Tables, private: str) -> str:
     return function(head, body)
 
 
+def _sums_of_prototypes(tables: Tables, private: str) -> str:
+    """The score of each prototype, with the offset of its class where these are whole numbers."""
+    c, Z = tables.c, tables.c.sum_type()
+    body = [f"{c.position_type} j;", f"for (j = 0; j < {c.upper}_PROTOTYPES; j++) z[j] = {c.prefix}_prototype(x, j);"]
+    body += [f"z[{j}] += {shift};" for j, shift in enumerate(Columns(c, None).shifts) if shift]
+    return function(f"{private}void {c.prefix}_sums(const {c.input_type} *x, {Z} *z)", body)
+
+
+def _sums_of_rows(tables: Tables, private: str) -> str:
+    """The score of each prototype, row by row of the card: each literal is evaluated once."""
+    c, Z = tables.c, tables.c.sum_type()
+    place = f"i * {c.upper}_PROTOTYPES + j"
+    each = f"for (j = 0; j < {c.upper}_PROTOTYPES; j++)"
+    factors = {kind: _factor(tables, kind) for kind in tables.kinds}
+    *cases, last = factors.items()
+    choice = [f"const {Z} f = {last[1]};"]
+    if cases:
+        choice = [f"{Z} f;", f"switch ({tables.get('kind', 'i')}) {{"]
+        choice += [f"case {c.upper}_KIND_{kind}: f = {factor}; break;" for kind, factor in cases]
+        choice += [f"default: f = {last[1]}; break;", "}"]
+    if "RAW_OR_MEAN" in factors:
+        only = f"{tables.get('kind', 'i')} == {c.upper}_KIND_RAW_OR_MEAN && " if cases else ""
+        choice += [f"if ({only}v != v) {{", f"    {each} z[j] += {tables.get('instead', place)};", "    continue;", "}"]
+    row = [
+        f"const {c.input_type} v = x[{tables.get('input', 'i')}];",
+        *choice,
+        f"if (f != {c.number(0)}) {each} z[j] += f * {tables.get('weight', place)};",
+    ]
+    body = [
+        f"{count_type(len(tables.rows) * len(c.target.intercepts))} i;",
+        f"{c.position_type} j;",
+        f"{each} z[j] = {tables.get('intercept', 'j')};",
+        f"for (i = 0; i < {len(tables.rows)}; i++) {{",
+        *(f"    {line}" for line in row),
+        "}",
+    ]
+    return function(f"{private}void {c.prefix}_sums(const {c.input_type} *x, {Z} *z)", body)
+
+
+def _factor(tables: Tables, kind: str) -> str:
+    """What the weights of a row of this kind are multiplied by, given its input ``v``."""
+    if kind.startswith("RAW"):
+        return "v"
+    one, zero = tables.c.number(1), tables.c.number(0)
+    return f"{_holds(tables, kind)} ? {one} : {zero}"
+
+
+def _holds(tables: Tables, kind: str) -> str:
+    """The condition that a literal of this kind holds, given its input ``v``."""
+    if kind == "MISSING":
+        return "v != v" if tables.c.is_float else f"v == {tables.c.upper}_MISSING"
+    if kind == "BETWEEN":
+        return f"v >= {tables.get('low', 'i')} && v <= {tables.get('high', 'i')}"
+    return f"v {COMPARISONS[kind]} {tables.get('value', 'i')}"
+
+
 def _array(c: CModel) -> list[str]:
     """The inputs as an array, where they are arguments."""
     return [f"const {c.input_type} x[] = {{{c.passed}}};"] if c.arguments else []
@@ -194,7 +285,7 @@ def _predict(tables: Tables, public: str) -> str:
     if not flat.is_binary:
         return function(head, [*_array(c), *_best(tables), f"return {tables.get('owner', 'winner')};"])
     owner = flat.owners[0]
-    test = f"{c.prefix}_prototype(x, j) {'>' if owner == 1 else '>='} {c.number(0)}"
+    test = f"{c.prefix}_prototype(x, j) {'>' if owner == 1 else '>='} {c.number(c.target.cut)}"
     loop = f"for (j = 0; j < {c.upper}_PROTOTYPES; j++) if ({test}) return {owner};"
     return function(head, [*_array(c), f"{c.position_type} j;", loop, f"return {1 - owner};"])
 

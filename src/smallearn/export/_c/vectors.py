@@ -12,7 +12,6 @@ from smallearn.export._c.table import element, table
 from smallearn.export._fixed.float32 import certain, error_bound, exact_scores
 from smallearn.export._fixed.numbers import read_inputs
 from smallearn.export._fixed.quantise import IntegerModel
-from smallearn.model._decision import decide
 
 
 @dataclass(frozen=True)
@@ -43,8 +42,8 @@ class TestVectors:
                 rows = rows.astype(np.float32).astype(np.float64)
         rows = rows[~np.isinf(rows).any(axis=1)]
         z = exact_scores(flat, rows)
-        sure = certain(flat, z, error_bound(flat, rows, target.number))
-        answers = decide(z[sure], flat.owners, len(flat.classes))
+        sure = certain(flat, z, error_bound(flat, rows, target.number), target.number)
+        answers = target.model.decide(z[sure])
         return cls(c=c, rows=rows[sure], answers=answers, undecided=int((~sure).sum()))
 
     @property

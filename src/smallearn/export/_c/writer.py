@@ -1,4 +1,7 @@
-"""A model as C99: one header, or a pair of .h and .c. It includes only <stdint.h>: no library, no heap."""
+"""A model as C99: one header, or a pair of .h and .c. It includes only <stdint.h>: no library, no heap.
+
+Expected costs alone need <math.h>, for the exponential.
+"""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -6,6 +9,7 @@ from typing import Any
 from smallearn._errors import check_choice
 from smallearn.export._c import code as c_code
 from smallearn.export._c import table as c_table
+from smallearn.export._c.card import Card
 from smallearn.export._c.conversions import conversions
 from smallearn.export._c.heading import heading
 from smallearn.export._c.model import CModel, real
@@ -15,7 +19,8 @@ from smallearn.export._names import comment_text
 from smallearn.model._arguments import as_model
 
 FORMS = ("header", "h", "c")
-LAYOUTS = ("code", "table")
+LAYOUTS = ("auto", "code", "table")
+FEW_ROWS = 4  # of a card that is shorter as code
 INLINE = "static inline "
 
 
@@ -25,7 +30,7 @@ def to_c(
     *,
     name: str = "model",
     form: str = "header",
-    layout: str = "code",
+    layout: str = "auto",
     arguments: bool = False,
     ranges: Mapping[str, tuple[float, float]] | None = None,
     counts: Mapping[str, tuple[float, float, int, int]] | None = None,
@@ -34,8 +39,9 @@ def to_c(
     """Write a model as C99, with functions ``NAME_predict``, ``NAME_score`` and ``NAME_reason``.
 
     The functions take an array of the inputs in use; ``NAME_X_…`` are their places. ``NAME_predict`` returns the
-    position of the class, ``NAME_score`` the greatest score, and ``NAME_reason`` the prototype that has it and what
-    each of its terms adds.
+    position of the class, ``NAME_score`` the score that decides, which is the greatest, with a cost matrix that of the
+    predicted class, and ``NAME_reason`` the prototype that has it and what each of its terms adds. Expected costs of
+    more than two classes need floats and <math.h>; otherwise no library is needed.
 
     Parameters
     ----------
@@ -47,8 +53,10 @@ def to_c(
         What every identifier begins with, and the name of a pair's files.
     form : {"header", "h", "c"}, default="header"
         "header" is one file with everything; "h" and "c" are the two files of a pair.
-    layout : {"code", "table"}, default="code"
+    layout : {"auto", "code", "table"}, default="auto"
         Whether the weights are in the code or in tables, which are smaller for large models and are in flash on AVR.
+        "auto": in a table if several classes or prototypes share terms and the weights are whole numbers, otherwise in
+        the code. `smallearn.devices.cost` tells which is smaller on a chip.
     arguments : bool, default=False
         Whether the functions take the inputs one by one instead of as an array.
     ranges : mapping from label to (low, high), default=None
@@ -84,7 +92,13 @@ def c_text(c: CModel, form: str, layout: str, conformance: Any) -> str:
     check_choice("form", form, FORMS)
     check_choice("layout", layout, LAYOUTS)
     vectors = None if conformance is None else TestVectors.of(c, conformance)
-    return "\n".join(_file(c, form, layout == "table" and bool(c.target.terms), vectors))
+    in_tables = layout == "table" or (layout == "auto" and _is_large_card(c))
+    return "\n".join(_file(c, form, in_tables and bool(c.target.terms), vectors))
+
+
+def _is_large_card(c: CModel) -> bool:
+    card = Card.of(c)
+    return card is not None and len(card.rows) >= FEW_ROWS
 
 
 def _file(c: CModel, form: str, in_tables: bool, vectors: TestVectors | None) -> Iterator[str]:
@@ -93,7 +107,8 @@ def _file(c: CModel, form: str, in_tables: bool, vectors: TestVectors | None) ->
         yield f'#include "{c.prefix}.h"\n'
         yield "\n".join(_definitions(c, "", in_tables, vectors))
         return
-    yield f"#ifndef {c.upper}_H\n#define {c.upper}_H\n\n#include <stdint.h>\n"
+    library = "#include <math.h>\n" if c.target.flat.decision.costs is not None else ""
+    yield f"#ifndef {c.upper}_H\n#define {c.upper}_H\n\n{library}#include <stdint.h>\n"
     yield "\n".join(_constants(c))
     yield "\n".join(_declarations(c, vectors) if form == "h" else _definitions(c, INLINE, in_tables, vectors))
     yield from conversions(c)
@@ -101,7 +116,7 @@ def _file(c: CModel, form: str, in_tables: bool, vectors: TestVectors | None) ->
 
 
 def _definitions(c: CModel, public: str, in_tables: bool, vectors: TestVectors | None) -> Iterator[str]:
-    types = list(c_table.Tables(c).types.values()) if in_tables else []
+    types = c_table.types_of(c) if in_tables else []
     types += [] if vectors is None else vectors.types
     if types:
         yield c_table.flash(c, sorted(set(types))) + "\n"

@@ -18,7 +18,7 @@ from smallearn.export._flat import FlatModel, FlatTerm, as_term, flatten
 from smallearn.model import Prototype, SMaLLModel, Term
 from smallearn.model._arguments import as_model
 from smallearn.model._columns import Column
-from smallearn.model._decision import score
+from smallearn.model._decision import class_scores, compared, score
 
 UNIT = {"float32": 2.0**-24, "float64": 2.0**-53}  # half the distance from 1 to the next number
 GREATEST = {"float32": float(np.finfo(np.float32).max), "float64": float(np.finfo(np.float64).max)}
@@ -41,6 +41,8 @@ def in_floats(model: SMaLLModel, number: str = "float32") -> TargetModel[float]:
         number=number,
         intercepts=intercepts,
         terms=tuple(term for term in terms if term is not None),
+        cut=_clipped(flat.decision.cut, number),
+        offsets=tuple(_clipped(offset, number) for offset in flat.decision.offsets or ()),
     )
 
 
@@ -85,6 +87,13 @@ def _rounded(number: float, what: str, narrow: bool) -> float:
             ".",
         )
     return nearest
+
+
+def _clipped(number: float, kind: str) -> float:
+    """The nearest number of this type to a number that scores are compared with."""
+    most = GREATEST[kind]
+    number = max(-most, min(number, most))
+    return float(np.float32(number)) if kind == "float32" else number
 
 
 # --- the bound -------------------------------------------------------------------------------------------------------
@@ -199,15 +208,50 @@ def _factor(inputs: np.ndarray, term: Term) -> np.ndarray:
     return Column(inputs[:, term.feature], term.label).factor(term).astype(float)
 
 
-def certain(flat: FlatModel, z: np.ndarray, bound: np.ndarray) -> np.ndarray:
-    """Which rows have the same class for all scores that are at most ``bound`` away from ``z``."""
+def certain(flat: FlatModel, z: np.ndarray, bound: np.ndarray, number: str = "float32") -> np.ndarray:
+    """Which rows have the same class for all scores that are at most ``bound`` away from ``z``.
+
+    What the scores are compared with may be rounded to numbers of this type.
+    """
+    decision, n_classes = flat.decision, len(flat.classes)
     with np.errstate(invalid="ignore"):
         low, high = z - bound, z + bound
     if flat.is_binary:
-        return (low > 0).any(axis=1) | (high < 0).all(axis=1)
-    owners = np.array(flat.owners)
-    best = np.column_stack([low[:, owners == label].max(axis=1) for label in range(len(flat.classes))])
-    rival = np.column_stack([high[:, owners == label].max(axis=1) for label in range(len(flat.classes))])
+        off = 2.0 * UNIT[number] * abs(decision.cut)
+        return (low > decision.cut + off).any(axis=1) | (high < decision.cut - off).all(axis=1)
+    best, rival = class_scores(low, flat.owners, n_classes), class_scores(high, flat.owners, n_classes)
+    if decision.costs is not None:
+        best, rival = _cost_ends(flat, z, bound, number)
+    elif decision.offsets is not None:
+        offsets = np.array(decision.offsets)
+        best, rival = (_with_offsets(ends, offsets, sign, number) for ends, sign in ((best, -1.0), (rival, 1.0)))
     winner = best.argmax(axis=1)
+    rival = rival.copy()
     rival[np.arange(len(z)), winner] = -np.inf
     return best.max(axis=1) > rival.max(axis=1)
+
+
+def _with_offsets(ends: np.ndarray, offsets: np.ndarray, sign: float, number: str) -> np.ndarray:
+    """The ends of scores plus offsets, once for the rounding of the offsets and once for that of the sum."""
+    return ends + offsets + sign * 2.0 * UNIT[number] * (np.abs(ends) + 2.0 * np.abs(offsets))
+
+
+def _cost_ends(flat: FlatModel, z: np.ndarray, bound: np.ndarray, number: str) -> tuple[np.ndarray, np.ndarray]:
+    """The least and the greatest that minus the expected cost of each class can be.
+
+    A probability is off by a factor: of the scores' error, of the scale's, and of some roundings.
+    """
+    decision, n_classes = flat.decision, len(flat.classes)
+    assert decision.costs is not None
+    middle = compared(z, flat.owners, n_classes, decision)
+    size = class_scores(z, flat.owners, n_classes)
+    farthest = decision.scale * (size.max(axis=1) - size.min(axis=1))
+    with np.errstate(over="ignore", invalid="ignore"):
+        relative = np.expm1(
+            2.0 * decision.scale * bound.max(axis=1) + UNIT[number] * (8.0 * farthest + 64.0 + n_classes)
+        )
+        chance = np.exp(decision.scale * (size - size.max(axis=1, keepdims=True)))
+        error = relative[:, None] * (chance @ np.abs(np.array(decision.costs)))
+        error += GREATEST[number] ** -1.0  # underflow
+        error[np.isnan(error)] = np.inf
+    return middle - error, middle + error

@@ -10,6 +10,7 @@ from smallearn._text import show
 from smallearn.export._flat import FlatModel, as_term
 from smallearn.model import SMaLLModel, Term
 from smallearn.model._arguments import read_rows
+from smallearn.model._card import aligned
 
 N = TypeVar("N", int, float)
 NUMBERS = ("float32", "float64", "int8", "int16", "int32")
@@ -43,15 +44,24 @@ class TargetTerm(Generic[N]):
     instead: N | None = None
 
 
+Row = tuple[TargetTerm[N] | None, ...]  # of the card: the term of each prototype, None where it has none
+
+
 @dataclass(frozen=True)
 class TargetModel(Generic[N]):
-    """``z_j = intercepts[j] + Σ`` of what the terms add, in the order of ``terms``; the rest as in `FlatModel`."""
+    """``z_j = intercepts[j] + Σ`` of what the terms add, in the order of ``terms``; the rest as in `FlatModel`.
+
+    ``cut`` and ``offsets`` are those of `FlatModel.decision` in these numbers; there is an offset for each class, or
+    none.
+    """
 
     model: SMaLLModel
     flat: FlatModel
     number: str
     intercepts: tuple[N, ...]
     terms: tuple[TargetTerm[N], ...]
+    cut: N
+    offsets: tuple[N, ...]
 
     def of(self, prototype: int) -> tuple[TargetTerm[N], ...]:
         """The terms of one prototype.
@@ -66,6 +76,28 @@ class TargetModel(Generic[N]):
         tuple
         """
         return tuple(term for term in self.terms if term.prototype == prototype)
+
+    @property
+    def rows(self) -> list[Row]:
+        """The rows of the card: terms that differ in nothing but the prototype and the weight.
+
+        Returns
+        -------
+        list of tuple
+            The term of each prototype; None where it has none.
+        """
+        columns = [self.of(j) for j in range(len(self.intercepts))]
+        return aligned(columns, lambda term: (term.input, term.kind, term.value, term.high))
+
+    @property
+    def shares_terms(self) -> bool:
+        """Whether any term is in several prototypes.
+
+        Returns
+        -------
+        bool
+        """
+        return len(self.rows) < len(self.terms)
 
 
 def term_texts(flat: FlatModel) -> list[str]:

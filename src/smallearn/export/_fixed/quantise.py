@@ -15,12 +15,12 @@ from typing import Any
 
 import numpy as np
 
-from smallearn._errors import check_choice
+from smallearn._errors import Parameter, ParameterError, check_choice
 from smallearn._text import listed, show
 from smallearn.export._fixed.codes import Coder, Count, Steps, Text, linear
 from smallearn.export._fixed.float32 import in_floats
 from smallearn.export._fixed.numbers import NUMBERS, TargetModel, TargetTerm, read_inputs
-from smallearn.export._fixed.scaling import sketch
+from smallearn.export._fixed.scaling import Rounded, sketch
 from smallearn.export._flat import FlatModel, FlatTerm, Input, flatten
 from smallearn.model import SMaLLModel
 from smallearn.model._arguments import as_model
@@ -152,7 +152,7 @@ class IntegerModel(TargetModel[int]):
         ndarray of int64, shape (n_rows,)
             Positions in the model's classes.
         """
-        return decide(self.flat, self.scores(codes))
+        return decide(self, self.scores(codes))
 
     def predict_rows(self, X: Any) -> np.ndarray:
         """Predict the position of the class from rows.
@@ -170,16 +170,23 @@ class IntegerModel(TargetModel[int]):
         return self.predict(self.codes(X))
 
 
-def decide(flat: FlatModel, z: np.ndarray) -> np.ndarray:
+def decide(target: IntegerModel, z: np.ndarray) -> np.ndarray:
     """The position of the predicted class, from whole-number scores (rows × prototypes).
 
     `smallearn.model._decision.decide` compares in float64, which does not hold every sum of 64 bits; this one is exact.
     """
-    if flat.is_binary:
-        owner = flat.owners[0]
+    owners = target.flat.owners
+    if target.flat.is_binary:
+        owner = owners[0]
         best = z.max(axis=1)
-        return np.where(best > 0 if owner == 1 else best >= 0, owner, 1 - owner)
-    return np.array(flat.owners)[winners(z, flat.owners)]
+        return np.where(best > target.cut if owner == 1 else best >= target.cut, owner, 1 - owner)
+    return np.array(owners)[deciding(target, z)]
+
+
+def deciding(target: IntegerModel, z: np.ndarray) -> np.ndarray:
+    """The position of the prototype that decides, from whole-number scores (rows × prototypes)."""
+    shifts = [target.offsets[owner] for owner in target.flat.owners] if target.offsets else 0
+    return winners(z + np.array(shifts, dtype=np.int64), target.flat.owners)
 
 
 def _added(term: TargetTerm[int], codes: np.ndarray, missing: int) -> np.ndarray:
@@ -245,6 +252,13 @@ def quantise(
     check_choice("number", number, tuple(BITS))
     model = as_model(model)
     flat = flatten(model)
+    if flat.decision.costs is not None:
+        raise ParameterError(
+            "The model predicts the class of the least expected cost, which needs probabilities and so floating point: "
+            "use ",
+            Parameter("number", "float32"),
+            ", or a cost matrix in which the cost of an error depends on the true class alone.",
+        )
     coders = _coders(flat, number, dict(ranges or {}), dict(counts or {}))
     reach = max((max(-coder.least, coder.greatest) for coder in coders if isinstance(coder, Count | Text)), default=0)
     input_bits = next((bits for bits in (8, 16, 32) if bits >= BITS[number] and reach < 2 ** (bits - 1)), None)
@@ -261,12 +275,27 @@ def quantise(
         number=number,
         intercepts=best.intercepts,
         terms=best.terms,
+        cut=_whole_cut(flat, best),
+        offsets=_whole_offsets(flat, best),
         coders=coders,
         factor=best.factor,
         input_bits=input_bits,
         sum_bits=max(bits_for(interval) for interval in best.intervals),
         intervals=best.intervals,
     )
+
+
+def _whole_cut(flat: FlatModel, rounded: Rounded) -> int:
+    """The cut between two classes times the factor: within the reach of the scores, or next to it."""
+    least, greatest = min(low for low, _ in rounded.intervals), max(high for _, high in rounded.intervals)
+    return max(least - 1, min(round(rounded.factor * Fraction(flat.decision.cut)), greatest + 1))
+
+
+def _whole_offsets(flat: FlatModel, rounded: Rounded) -> tuple[int, ...]:
+    """The offset of each class times the factor; no lower than it takes for a class never to be predicted."""
+    least, greatest = min(low for low, _ in rounded.intervals), max(high for _, high in rounded.intervals)
+    offsets = (round(rounded.factor * Fraction(offset)) for offset in flat.decision.offsets or ())
+    return tuple(max(least - greatest - 1, offset) for offset in offsets)
 
 
 def target_of(
@@ -288,9 +317,9 @@ def target_of(
 
 
 def bits_for(interval: tuple[int, int]) -> int:
-    """The width of the smallest type that holds an interval and its negative."""
+    """The width of the smallest type that holds an interval and its negative; 128 if no type does."""
     most = max(map(abs, interval))
-    return next(bits for bits in (8, 16, 32, 64) if most < 2 ** (bits - 1))
+    return next((bits for bits in (8, 16, 32, 64) if most < 2 ** (bits - 1)), 128)
 
 
 def _coders(flat: FlatModel, number: str, ranges: dict, counts: dict) -> tuple[Coder, ...]:

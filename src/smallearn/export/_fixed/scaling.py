@@ -5,16 +5,18 @@ overflows: it adds up the least and the greatest value of each term.
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, partial
+from typing import Any
 
 from smallearn.export._fixed.codes import Coder, Count, Interval, Linear
 from smallearn.export._fixed.numbers import TargetTerm, term_texts
 from smallearn.export._flat import FlatModel
 
 MOST_LITERALS = 10  # of a prototype whose subsets of literals are enumerated
+MOST_OF_BYTE = 127
 FACTORS = 24  # that are tried, between half the greatest that fits and the greatest
 
 
@@ -53,6 +55,8 @@ class Rounded:
     terms: tuple[TargetTerm[int], ...]
     parts: tuple[Part, ...]
     error: Fraction  # of the score at worst, in units of the exact score
+    first: int | None  # the prototype that those of other classes are compared with, where they share terms
+    step: int = 1  # of the weights of literals
 
     @cached_property
     def intervals(self) -> tuple[tuple[int, int], ...]:
@@ -69,10 +73,33 @@ class Rounded:
         return tuple((least, greatest) for least, greatest in ends)
 
     def fits(self, most_weight: int, most_sum: int) -> bool:
-        """Whether no sum exceeds ``most_sum`` and no weight of a product exceeds ``most_weight``."""
+        """Whether no sum exceeds ``most_sum`` and no weight of a product ``most_weight``.
+
+        Where prototypes of several classes share terms, no lead exceeds that either, divided by the step of literals.
+        """
         ends = [abs(end) for interval in self.intervals for end in interval]
         raw = [abs(term.weight) for term in self.terms if term.kind == "raw"]
-        return max(ends) <= most_sum and max(raw, default=0) <= most_weight
+        leads = []
+        if self.first is not None:
+            rows = list(leads_of(self.terms, [term.weight for term in self.terms], self.first))
+            leads = [abs(lead) if kind == "raw" else abs(lead) // self.step for kind, *row in rows for lead in row]
+            if not raw and most_sum > MOST_OF_BYTE:  # leads add up in as many bits as scores, where that costs nothing
+                farthest = max(abs(intercept - self.intercepts[self.first]) for intercept in self.intercepts)
+                ends.append(farthest + sum(max(map(abs, row)) for _, *row in rows))
+        return max(ends) <= most_sum and max([*raw, *leads], default=0) <= most_weight
+
+
+def leads_of(terms: Sequence[Any], weights: Sequence[Any], first: int) -> Iterator[tuple]:
+    """For each row of the card, its kind, and how far the weights of prototypes are from that of the first.
+
+    A decision between several classes depends on nothing else, and code that adds up leads is shorter.
+    """
+    rows: dict[tuple, dict[int, Any]] = {}
+    for term, weight in zip(terms, weights, strict=True):
+        rows.setdefault((term.kind, term.input, term.value, term.high), {})[term.prototype] = weight
+    for (kind, *_), row in rows.items():
+        base = row.get(first, 0)
+        yield kind, *(weight - base for weight in (*row.values(), 0))
 
 
 @dataclass(frozen=True)
@@ -82,6 +109,9 @@ class Sketch:
     intercepts: tuple[Fraction, ...]
     parts: tuple[Part, ...]
     owner: int | None  # of all prototypes, where there are two classes
+    cut: Fraction  # between two classes
+    shares: bool  # whether any term is in several prototypes
+    first: int | None  # the prototype that those of other classes are compared with, where they share terms
 
     @property
     def has_products(self) -> bool:
@@ -94,16 +124,17 @@ class Sketch:
         sizes = (max(map(abs, some), default=Fraction(0)) for some in (*kinds, self.intercepts, [Fraction(1)]))
         return next(size for size in sizes if size)
 
-    def rounded(self, factor: Fraction) -> Rounded:
+    def rounded(self, factor: Fraction, step: int = 1) -> Rounded:
         """The model times ``factor``, rounded to the nearest whole numbers; terms that round to 0 are dropped.
 
-        What rounding a slope changes in the middle of its codes is added to the constant.
+        The weights of literals are multiples of ``step``. What rounding a slope changes in the middle of its codes is
+        added to the constant.
         """
         exact = [factor * intercept for intercept in self.intercepts]
         error = [Fraction(0) for _ in exact]
         terms, parts = [], []
         for part in self.parts:
-            weight = round(factor * part.slope)
+            weight = round(factor * part.slope) if part.kind == "raw" else step * round(factor * part.slope / step)
             excess = factor * part.slope - weight
             exact[part.prototype] += excess * part.middle
             wrong = abs(excess) * part.farthest
@@ -119,13 +150,36 @@ class Sketch:
         intercepts = tuple(map(round, exact))
         worst = max(e + abs(x - b) for e, x, b in zip(error, exact, intercepts, strict=True))
         return Rounded(
-            factor=factor, intercepts=intercepts, terms=tuple(terms), parts=tuple(parts), error=worst / factor
+            factor=factor,
+            intercepts=intercepts,
+            terms=tuple(terms),
+            parts=tuple(parts),
+            error=worst / factor,
+            first=self.first,
+            step=step,
         )
 
-    def changed_decisions(self, factor: Fraction) -> int:
-        """For how many subsets of the literals rounding moves a score to the other side of 0.
+    def step(self, factor: Fraction, most_weight: int) -> int:
+        """A power of 2 by which weights or leads of literals are divided so that they fit beside those of products.
 
-        0 for more than two classes, where 0 decides nothing. Prototypes with products or many literals are not counted.
+        Only a card has them side by side, and the products need not be more precise than the literals.
+        """
+        if not self.shares or not self.has_products:
+            return 1
+        slopes = [part.slope for part in self.parts if part.kind != "raw"]
+        if self.first is not None:
+            rows = leads_of(self.parts, [part.slope for part in self.parts], self.first)
+            slopes = [lead for kind, *row in rows if kind != "raw" for lead in row]
+        most = factor * max(map(abs, slopes), default=Fraction(0))
+        step = 1
+        while most > step * (most_weight - 1):
+            step *= 2
+        return step
+
+    def changed_decisions(self, factor: Fraction) -> int:
+        """For how many subsets of the literals rounding moves a score to the other side of the cut.
+
+        0 for more than two classes. Prototypes with products or many literals are not counted.
         """
         if self.owner is None:
             return 0
@@ -134,7 +188,8 @@ class Sketch:
             own = [part for part in self.parts if part.prototype == prototype]
             if len(own) > MOST_LITERALS or any(part.kind == "raw" for part in own):
                 continue
-            exact, rounded = [intercept], [round(factor * intercept)]
+            cut = round(factor * self.cut)
+            exact, rounded = [intercept - self.cut], [round(factor * intercept) - cut]
             for part in own:
                 exact += [total + part.slope for total in exact]
                 rounded += [total + round(factor * part.slope) for total in rounded]
@@ -149,7 +204,7 @@ class Sketch:
             size[part.prototype] += abs(part.slope) * max(abs(part.least), abs(part.greatest))
         top = min(most_weight / self.steepest, most_sum / max(*size, self.steepest))
         while True:  # ends: with a small enough factor all weights are 0
-            tried = [self.rounded(factor) for factor in _factors(top, self.steepest)]
+            tried = [self.rounded(factor, self.step(factor, most_weight)) for factor in _factors(top, self.steepest)]
             fitting = [one for one in tried if one.fits(most_weight, most_sum)]
             if fitting:
                 return min(fitting, key=lambda one: (self.changed_decisions(one.factor), one.error))
@@ -193,7 +248,15 @@ def sketch(flat: FlatModel, coders: tuple[Coder, ...], weight_bits: int) -> Sket
             elif kind != "never":
                 parts.append(part(kind=kind, slope=weight, value=value, high=high))
     owner = flat.owners[0] if flat.is_binary else None
-    return Sketch(intercepts=tuple(intercepts), parts=tuple(parts), owner=owner)
+    shares = len(flat.rows) < len(flat.terms)
+    return Sketch(
+        intercepts=tuple(intercepts),
+        parts=tuple(parts),
+        owner=owner,
+        cut=Fraction(flat.decision.cut),
+        shares=shares,
+        first=flat.by_class[0] if shares and not flat.is_binary else None,
+    )
 
 
 def literal(holds: Interval, coder: Coder, guarded: bool) -> tuple[str, int | None, int | None]:

@@ -1,23 +1,25 @@
 """The rule of a model as a graph of standard ONNX operators, added to a graph of `to_onnx` or of skl2onnx.
 
-Terms of one kind are computed together: a column for each, then one product with the weights. All operators exist since
+Terms of one kind are computed together: a column for each, however many prototypes have it, then one product with the
+weights. All operators exist since
 version 13 of the default domain, except the comparison of text, which came with version 19.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 
 from smallearn._text import listed, show
-from smallearn.export._fixed.numbers import TargetModel, TargetTerm
+from smallearn.export._fixed.numbers import Row, TargetModel, TargetTerm
 from smallearn.export._flat import FlatModel
 
 OPSET = 13
 TEXT_OPSET = 19
 INT64, STRING = 7, 8  # TensorProto's numbers for types, which are part of the format
 NUMBERS = {"float32": 1, "float64": 11}
+LARGEST_COST = 1e30  # whose sums float32 holds
 COMPARISONS = {"at_most": "LessOrEqual", "above": "Greater", "equals": "Equal"}
 
 
@@ -66,18 +68,33 @@ def add_model(graph: Graph, target: TargetModel[float], inputs: Inputs) -> Answe
     own: list[list[str]] = [[] for _ in flat.classes]
     for column, owner in zip(columns, flat.owners, strict=True):
         own[owner].append(column)
-    each = graph.node("Concat", *(_greatest(graph, columns) for columns in own), axis=1)
+    greatest = [_greatest(graph, columns) for columns in own]
+    each = graph.node("Concat", *greatest, axis=1)
     decision = graph.node("Mul", each, _scale(graph, target))
-    position = graph.node("ArgMax", each, axis=1, keepdims=0)
+    position = graph.node("ArgMax", _merits(graph, target, each, greatest), axis=1, keepdims=0)
     probabilities = graph.node("Softmax", decision, axis=1)
     return Answers(scores=scores, decision=decision, probabilities=probabilities, position=position)
 
 
+def _merits(graph: Graph, target: TargetModel[float], each: str, columns: list[str]) -> str:
+    """What decides between more than two classes, from the score of each, also column by column: the greatest wins."""
+    costs = target.flat.decision.costs
+    if target.offsets:
+        return graph.node("Add", each, graph.constant(np.array([target.offsets], dtype=target.number)))
+    if costs is None:
+        return each
+    ahead = graph.node("Mul", graph.node("Sub", each, _greatest(graph, columns)), _scale(graph, target))
+    matrix = -np.array(costs)
+    if target.number == "float32" and np.abs(matrix).max() > LARGEST_COST:
+        matrix /= np.abs(matrix).max()
+    return graph.node("MatMul", graph.node("Exp", ahead), graph.constant(matrix.astype(target.number)))
+
+
 def _two_classes(graph: Graph, target: TargetModel[float], scores: str, best: str) -> Answers:
     """The answers of two classes; ties go to class 0, whichever class owns the prototypes."""
-    zero = graph.constant(np.zeros(1, dtype=target.number))
+    cut = graph.constant(np.array([target.cut], dtype=target.number))
     owner = target.flat.owners[0]
-    second = graph.node("Greater" if owner else "Less", best, zero)
+    second = graph.node("Greater" if owner else "Less", best, cut)
     position = graph.node("Reshape", graph.node("Cast", second, to=INT64), indices(graph, [-1]))
     decision = graph.node("Mul", best, _scale(graph, target, 1.0 if owner else -1.0))
     chances = [graph.node("Sigmoid", graph.node("Neg", decision)), graph.node("Sigmoid", decision)]
@@ -109,15 +126,16 @@ def _scores(graph: Graph, target: TargetModel[float], inputs: Inputs) -> str:
     """Rows × prototypes: the columns of all terms times their weights, plus the constants."""
     blocks = _Blocks(graph, target, inputs.numbers)
     place = {position: number for number, position in enumerate(_numeric(target.flat))}
+    rows = [(_first(row), row) for row in target.rows]
     for kind in ("raw", "at_most", "above", "equals", "missing"):
-        terms = [term for term in target.terms if term.kind == kind and term.input in place]
-        if terms:
-            blocks.add_numbers(kind, terms, [place[term.input] for term in terms])
+        found = [row for term, row in rows if term.kind == kind and term.input in place]
+        if found:
+            blocks.add_numbers(kind, found, place)
     for position, x in inputs.texts.items():
-        blocks.add_texts(x, position, [term for term in target.terms if term.input == position])
+        blocks.add_texts(x, position, [row for term, row in rows if term.input == position])
     if not blocks.columns:  # constant scores still need one row for each row of the input
-        rows = graph.node("Shape", graph.node("Gather", inputs.any_input, indices(graph, [0]), axis=1))
-        blocks.add_literals(graph.node("ConstantOfShape", rows), [], [])
+        shape = graph.node("Shape", graph.node("Gather", inputs.any_input, indices(graph, [0]), axis=1))
+        blocks.add_literals(graph.node("ConstantOfShape", shape), [])
     matrix = graph.node("Concat", *blocks.columns, axis=1)
     weights = graph.constant(np.concatenate(blocks.weights).astype(target.number))
     return graph.node("Gemm", matrix, weights, graph.constant(np.array(target.intercepts, dtype=target.number)))
@@ -135,51 +153,54 @@ class _Blocks:
         self.columns: list[str] = []
         self.weights: list[np.ndarray] = []
 
-    def add(self, columns: str, terms: Sequence[TargetTerm[float]], weights: Sequence[float]) -> None:
-        rows = np.zeros((max(len(terms), 1), len(self.target.intercepts)))
-        for row, term, weight in zip(rows, terms, weights, strict=False):
-            row[term.prototype] = weight
+    def add(self, columns: str, rows: Sequence[Row], field: str = "weight") -> None:
+        """Columns, one for each row of the card, and what the prototypes multiply them by."""
+        numbers = [[0.0 if term is None else getattr(term, field) or 0.0 for term in row] for row in rows]
         self.columns.append(columns)
-        self.weights.append(rows)
+        self.weights.append(np.array(numbers or [[0.0] * len(self.target.intercepts)]))
 
-    def add_literals(self, truth: str, terms: Sequence[TargetTerm[float]], weights: Sequence[float]) -> None:
-        self.add(self.graph.node("Cast", truth, to=NUMBERS[self.target.number]), terms, weights)
+    def add_literals(self, truth: str, rows: Sequence[Row], field: str = "weight") -> None:
+        self.add(self.graph.node("Cast", truth, to=NUMBERS[self.target.number]), rows, field)
 
-    def add_numbers(self, kind: str, terms: list[TargetTerm[float]], places: list[int]) -> None:
-        x = self.graph.node("Gather", self.numbers, indices(self.graph, places), axis=1)
-        weights = [term.weight for term in terms]
+    def add_numbers(self, kind: str, rows: list[Row], place: Mapping[int, int]) -> None:
+        terms = list(map(_first, rows))
+        x = self.graph.node("Gather", self.numbers, indices(self.graph, [place[term.input] for term in terms]), axis=1)
         if kind == "raw":
-            self._add_raw(x, terms, weights)
+            self._add_raw(x, rows)
         elif kind == "missing":
-            self.add_literals(self.graph.node("IsNaN", x), terms, weights)
+            self.add_literals(self.graph.node("IsNaN", x), rows)
         else:
             values = self.graph.constant(np.array([[term.value for term in terms]], dtype=self.target.number))
-            self.add_literals(self.graph.node(COMPARISONS[kind], x, values), terms, weights)
+            self.add_literals(self.graph.node(COMPARISONS[kind], x, values), rows)
 
-    def _add_raw(self, x: str, terms: list[TargetTerm[float]], weights: list[float]) -> None:
+    def _add_raw(self, x: str, rows: list[Row]) -> None:
         """Missing values become 0, and another column adds ``instead``; NaN where there is no ``instead``."""
-        if all(term.instead is None for term in terms):
-            self.add(x, terms, weights)
+        lost = [[np.nan if _first(row).instead is None else 0.0 for row in rows]]
+        if np.isnan(lost).all():
+            self.add(x, rows)
             return
         gaps = self.graph.node("IsNaN", x)
-        lost = [[np.nan if term.instead is None else 0.0 for term in terms]]
         filled = self.graph.node("Where", gaps, self.graph.constant(np.array(lost, dtype=self.target.number)), x)
-        self.add(filled, terms, weights)
-        self.add_literals(gaps, terms, [term.instead or 0.0 for term in terms])
+        self.add(filled, rows)
+        self.add_literals(gaps, rows, "instead")
 
-    def add_texts(self, x: str, position: int, terms: list[TargetTerm[float]]) -> None:
+    def add_texts(self, x: str, position: int, rows: list[Row]) -> None:
         """Comparisons of a text input; empty text is missing."""
         compared = []
-        for term in terms:
+        for row in rows:
             category: Any = ""
-            if term.kind == "equals":
-                category = self.target.flat.inputs[position].categories[int(term.value or 0) - 1]
+            if _first(row).kind == "equals":
+                category = self.target.flat.inputs[position].categories[int(_first(row).value or 0) - 1]
             if isinstance(category, str):  # text is never a number
-                compared.append((term, category))
+                compared.append((row, category))
         if compared:
             values = np.array([[category for _, category in compared]], dtype=object)
             truth = self.graph.node("Equal", x, self.graph.constant(values))
-            self.add_literals(truth, [term for term, _ in compared], [term.weight for term, _ in compared])
+            self.add_literals(truth, [row for row, _ in compared])
+
+
+def _first(row: Row) -> TargetTerm[float]:
+    return next(term for term in row if term is not None)
 
 
 # --- labels ----------------------------------------------------------------------------------------------------------

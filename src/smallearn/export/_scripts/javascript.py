@@ -88,6 +88,9 @@ class JavaScript(Script):
     def either(self, condition: str, yes: str, no: str) -> str:
         return f"{condition} ? {yes} : {no}"
 
+    def named(self, name: str, expression: str) -> str:
+        return f"const {name} = {expression};"
+
     template = """\
 @heading@
 
@@ -107,13 +110,7 @@ export function predict(x) {
   return CLASSES[winner(scores(x)).label];
 }
 
-function winner(z) {
-  let best = BY_CLASS[0];
-  for (const j of BY_CLASS) if (z[j] > z[best]) best = j;
-  let label = OWNERS[best];
-  if (CLASSES.length === 2 && (label === 1 ? z[best] <= 0 : z[best] < 0)) label = 1 - label;
-  return { prototype: best, label };
-}
+@winner@
 
 /** The score of each prototype. */
 export function scores(x) {
@@ -140,7 +137,7 @@ export function probabilities(x) {
   return weights.map((weight) => weight / total);
 }
 
-/** The prototype with the greatest score, and what each of its terms adds to it. */
+/** The prototype that decides, the one with the greatest score of its class, and what each of its terms adds to it. */
 export function reason(x) {
   const z = scores(x);
   const { prototype, label } = winner(z);
@@ -158,6 +155,7 @@ export function reason(x) {
 export function contributions(x) {
   const read = reader(x);
   @inputs@
+  @shared@
   return [
     @contributions@
   ];
@@ -193,6 +191,45 @@ function needed(value) {
 
 function category(value) {
   return typeof value === "string" ? value : number(value);
+}
+"""
+    cut_decides = """\
+const CUT = @cut@; // the score that decides
+function winner(z) {
+  let best = 0;
+  for (const j of BY_CLASS) if (z[j] > z[best]) best = j;
+  const owner = OWNERS[best];
+  const lost = owner === 1 ? z[best] <= CUT : z[best] < CUT;
+  return { prototype: best, label: lost ? 1 - owner : owner };
+}
+"""
+    highest_decides = """\
+function winner(z) {
+  let best = BY_CLASS[0];
+  for (const j of BY_CLASS) if (z[j] > z[best]) best = j;
+  return { prototype: best, label: OWNERS[best] };
+}
+"""
+    offsets_decide = """\
+const OFFSETS = @offsets@; // added to the scores of each class before the greatest decides
+function winner(z) {
+  const shifted = z.map((one, j) => one + OFFSETS[OWNERS[j]]);
+  let best = BY_CLASS[0];
+  for (const j of BY_CLASS) if (shifted[j] > shifted[best]) best = j;
+  return { prototype: best, label: OWNERS[best] };
+}
+"""
+    costs_decide = """\
+const COSTS = [ // of predicting a class (column) where another is true (row): the least expected cost decides
+  @costs@
+];
+function winner(z) {
+  const best = CLASSES.map((_, label) => Math.max(...z.filter((_, j) => OWNERS[j] === label)));
+  const top = Math.max(...best);
+  const chances = best.map((one) => Math.exp(SCALE * (one - top)));
+  const costs = CLASSES.map((_, k) => chances.reduce((sum, chance, i) => sum + chance * COSTS[i][k], 0));
+  const label = costs.indexOf(Math.min(...costs));
+  return { prototype: z.findIndex((one, j) => OWNERS[j] === label && one === best[label]), label };
 }
 """
     two_classes = """\

@@ -106,6 +106,9 @@ class Python(Script):
     def either(self, condition: str, yes: str, no: str) -> str:
         return f"{yes} if {condition} else {no}"
 
+    def named(self, name: str, expression: str) -> str:
+        return f"{name} = {expression}"
+
     def summand(self, expression: str) -> str:
         return f"({expression})"
 
@@ -144,18 +147,24 @@ class Python(Script):
         finite = " and ".join(f"z{j} > -1e999 and z{j} < 1e999" for j in prototypes)
         if flat.is_binary:
             owner = flat.owners[0]
-            sign = "<=" if owner == 1 else "<"
+            sign, cut = "<=" if owner == 1 else "<", self.number(flat.decision.cut)
             # Two comparisons are faster than a chained one, and a score that decides is compared with infinity once.
-            below = " and ".join(f"z{j} {sign} 0.0 and z{j} > -1e999" for j in prototypes)
+            below = " and ".join(f"z{j} {sign} {cut} and z{j} > -1e999" for j in prototypes)
             yield from (f"if {below}:", f"    return {labels[1 - owner]}")
             yield from (f"if {finite}:", f"    return {labels[owner]}")
             yield "raise ValueError(BAD)"
             return
         yield from (f"if not ({finite}):", "    raise ValueError(BAD)")
+        if flat.decision.costs is not None:
+            yield f"return CLASSES[OWNERS[_winner(({', '.join(f'z{j}' for j in prototypes)}))]]"
+            return
+        scores = {j: f"z{j}" for j in prototypes}
+        if flat.decision.offsets is not None:
+            scores = {j: f"z{j} + {self.number(flat.decision.offsets[flat.owners[j]])}" for j in prototypes}
         first, *others = flat.by_class
-        yield from (f"best = z{first}", f"winner = {labels[flat.owners[first]]}")
+        yield from (f"best = {scores[first]}", f"winner = {labels[flat.owners[first]]}")
         for j in others:
-            yield from (f"if z{j} > best:", f"    best = z{j}", f"    winner = {labels[flat.owners[j]]}")
+            yield from (f"if {scores[j]} > best:", f"    best = {scores[j]}", f"    winner = {labels[flat.owners[j]]}")
         yield "return winner"
 
     template = '''\
@@ -183,6 +192,7 @@ def predict(x):
         if len(x) != @width@:
             raise ValueError(BAD)
         @inputs@
+        @shared@
         @sums@
     except (TypeError, LookupError, OverflowError):
         raise ValueError(BAD)
@@ -195,6 +205,7 @@ def contributions(x):
         if len(x) != @width@:
             raise ValueError(BAD)
         @inputs@
+        @shared@
         return (
             @contributions@
         )
@@ -230,13 +241,13 @@ def probabilities(x):
     return [weight / sum(weights) for weight in weights]
 
 
+@winner@
+
+
 def reason(x):
-    """The prototype with the greatest score, and what each of its terms adds to it."""
+    """The prototype that decides, the one with the greatest score of its class, and what each of its terms adds."""
     z = scores(x)
-    best = BY_CLASS[0]
-    for j in BY_CLASS:
-        if z[j] > z[best]:
-            best = j
+    best = _winner(z)
     parts = zip(TERMS[best], contributions(x)[best])
     return {
         "class": predict(x),
@@ -246,6 +257,46 @@ def reason(x):
         "terms": [{"feature": name, "term": words, "contribution": part} for (name, words), part in parts],
     }
 '''
+    cut_decides = highest_decides = """\
+def _winner(z):
+    best = BY_CLASS[0]
+    for j in BY_CLASS:
+        if z[j] > z[best]:
+            best = j
+    return best
+"""
+    offsets_decide = """\
+OFFSETS = @offsets@  # added to the scores of each class before the greatest decides
+
+
+def _winner(z):
+    best = BY_CLASS[0]
+    for j in BY_CLASS:
+        if z[j] + OFFSETS[OWNERS[j]] > z[best] + OFFSETS[OWNERS[best]]:
+            best = j
+    return best
+"""
+    costs_decide = """\
+COSTS = (  # of predicting a class (column) where another is true (row): the least expected cost decides
+    @costs@
+)
+
+
+def _winner(z):
+    best = {}  # the prototype of each class
+    for j in BY_CLASS:
+        if OWNERS[j] not in best or z[j] > z[best[OWNERS[j]]]:
+            best[OWNERS[j]] = j
+    top = max(z)
+    label, least = 0, None
+    for k in range(len(CLASSES)):
+        cost = 0.0
+        for i in range(len(CLASSES)):
+            cost += math.exp(SCALE * (z[best[i]] - top)) * COSTS[i][k]
+        if least is None or cost < least:
+            label, least = k, cost
+    return best[label]
+"""
     two_classes = '''\
 def decision(x):
     """Log-odds: positive for CLASSES[1]."""

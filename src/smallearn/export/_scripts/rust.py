@@ -134,6 +134,9 @@ class Rust(Script):
     def either(self, condition: str, yes: str, no: str) -> str:
         return f"if {condition} {{ {yes} }} else {{ {no} }}"
 
+    def named(self, name: str, expression: str) -> str:
+        return f"let {name} = {expression};"
+
     def operand(self, expression: str) -> str:
         return expression
 
@@ -179,18 +182,7 @@ pub fn predict(x: &Row) -> Option<usize> {
     Some(winner(&scores(x)?).1)
 }
 
-/// The prototype with the greatest score, and the class that it predicts.
-fn winner(z: &[f64; PROTOTYPES]) -> (usize, usize) {
-    let mut best = BY_CLASS[0];
-    for &j in BY_CLASS.iter() {
-        if z[j] > z[best] {
-            best = j;
-        }
-    }
-    let owner = OWNERS[best];
-    let lost = if owner == 1 { z[best] <= 0.0 } else { z[best] < 0.0 };
-    (best, if N_CLASSES == 2 && lost { 1 - owner } else { owner })
-}
+@winner@
 
 /// The score of each prototype.
 pub fn scores(x: &Row) -> Option<[f64; PROTOTYPES]> {
@@ -236,9 +228,104 @@ pub fn reason(x: &Row) -> Option<Reason> {
 /// For each prototype, what each of its terms adds to its score; then zeros.
 pub fn contributions(x: &Row) -> Option<[[f64; MOST_TERMS]; PROTOTYPES]> {
     @inputs@
+    @shared@
     Some([
         @contributions@
     ])
+}
+"""
+    cut_decides = """\
+/// The score that decides.
+pub const CUT: f64 = @cut@;
+
+/// The prototype with the greatest score, and the class that it predicts.
+fn winner(z: &[f64; PROTOTYPES]) -> (usize, usize) {
+    let mut best = BY_CLASS[0];
+    for &j in BY_CLASS.iter() {
+        if z[j] > z[best] {
+            best = j;
+        }
+    }
+    let owner = OWNERS[best];
+    let lost = if owner == 1 { z[best] <= CUT } else { z[best] < CUT };
+    (best, if lost { 1 - owner } else { owner })
+}
+"""
+    highest_decides = """\
+/// The prototype with the greatest score, and the class that it predicts.
+fn winner(z: &[f64; PROTOTYPES]) -> (usize, usize) {
+    let mut best = BY_CLASS[0];
+    for &j in BY_CLASS.iter() {
+        if z[j] > z[best] {
+            best = j;
+        }
+    }
+    (best, OWNERS[best])
+}
+"""
+    offsets_decide = """\
+/// What is added to the scores of each class before the greatest decides.
+pub static OFFSETS: [f64; N_CLASSES] = @offsets@;
+
+/// The prototype that decides, and the class that it predicts.
+fn winner(z: &[f64; PROTOTYPES]) -> (usize, usize) {
+    let mut best = BY_CLASS[0];
+    for &j in BY_CLASS.iter() {
+        if z[j] + OFFSETS[OWNERS[j]] > z[best] + OFFSETS[OWNERS[best]] {
+            best = j;
+        }
+    }
+    (best, OWNERS[best])
+}
+"""
+    costs_decide = """\
+/// The cost of predicting a class (column) where another is true (row): the least expected cost decides.
+pub static COSTS: [[f64; N_CLASSES]; N_CLASSES] = [
+    @costs@
+];
+
+/// The greatest score of the class of the least expected cost: its prototype, and the class.
+fn winner(z: &[f64; PROTOTYPES]) -> (usize, usize) {
+    let mut best = [PROTOTYPES; N_CLASSES];
+    let mut top = z[0];
+    for j in 0..PROTOTYPES {
+        let held = best[OWNERS[j]];
+        if held == PROTOTYPES || z[j] > z[held] {
+            best[OWNERS[j]] = j;
+        }
+        if z[j] > top {
+            top = z[j];
+        }
+    }
+    let mut label = 0;
+    let mut least = f64::INFINITY;
+    for k in 0..N_CLASSES {
+        let mut cost = 0.0;
+        for i in 0..N_CLASSES {
+            cost += exponential(SCALE * (z[best[i]] - top)) * COSTS[i][k];
+        }
+        if cost < least {
+            least = cost;
+            label = k;
+        }
+    }
+    (best[label], label)
+}
+
+/// exp(x) of x up to 0, which core does not have: exp(x) = 2^n exp(r), |r| <= ln(2) / 2.
+fn exponential(x: f64) -> f64 {
+    if x < -700.0 {
+        return 0.0;
+    }
+    let n = (x * core::f64::consts::LOG2_E - 0.5) as i64;
+    let r = (x - n as f64 * 0.693147180369123816490) - n as f64 * 1.90821492927058770002e-10;
+    let mut power = 1.0;
+    let mut i = 18.0;
+    while i > 0.5 {
+        power = 1.0 + r / i * power;
+        i -= 1.0;
+    }
+    power * f64::from_bits(((1023 + n) as u64) << 52)
 }
 """
     rows_of_numbers = """\

@@ -5,9 +5,10 @@ A language is a subclass of `Script`, in a file of its own. It has
 - ``template``: the text of the program, with ``@name@`` where something of the model goes (`Script.parts` has all
   names); a ``@name@`` alone on a line is a block of lines, indented as it is there and absent if there are none;
 - ``test_template``: what is added if there are test vectors;
-- ``two_classes`` and ``more_classes``: what ``@decision@`` is;
+- ``two_classes`` and ``more_classes``: what ``@decision@`` is; ``cut_decides``, ``highest_decides``,
+  ``offsets_decide`` and ``costs_decide``: what ``@winner@`` is;
 - the abstract methods: ``number``, ``string``, ``cell``, ``labels``, ``named_place``, ``reading``, ``missing``,
-  ``equal`` and ``either``;
+  ``equal``, ``either`` and ``named``;
 - where the language differs, other class variables (``comment``, ``brackets``, …) and the methods ``value``,
   ``operand`` and ``summand``.
 
@@ -19,6 +20,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar
 
 from smallearn._errors import Parameter, ParameterError
@@ -77,6 +79,10 @@ class Script(ABC):
     test_template: ClassVar[str]
     two_classes: ClassVar[str]
     more_classes: ClassVar[str]
+    cut_decides: ClassVar[str]
+    highest_decides: ClassVar[str]
+    offsets_decide: ClassVar[str]
+    costs_decide: ClassVar[str]
     comment: ClassVar[str] = "//"
     gap: ClassVar[str] = " "  # between code and a comment
     indent: ClassVar[str] = "    "
@@ -123,6 +129,10 @@ class Script(ABC):
     def either(self, condition: str, yes: str, no: str) -> str:
         """The value of ``yes`` where the condition holds, else of ``no``."""
 
+    @abstractmethod
+    def named(self, name: str, expression: str) -> str:
+        """A statement that gives a name to the value of an expression."""
+
     def value(self, position: int) -> str:
         """An input, as an expression."""
         return f"x{self.layout.places[position]}"
@@ -160,11 +170,42 @@ class Script(ABC):
             "by_class": self.sequence(map(str, flat.by_class)),
             "intercepts": self.sequence(map(self.number, flat.intercepts)),
             "scale": self.number(flat.scale),
+            "winner": self._winner(),
+            "shared": list(self._shared_parts()),
             "terms": list(self._groups(self.terms_opening, map(self._term_names, prototypes))),
             "inputs": [line for position in range(len(flat.inputs)) for line in self.reading(position)],
             "contributions": list(self._groups(self.brackets[0], map(self.contributions, prototypes))),
             "decision": (self.two_classes if flat.is_binary else self.more_classes).splitlines(),
         }
+
+    def _winner(self) -> list[str]:
+        """The lines by which the scores decide."""
+        decision = self.flat.decision
+        if self.flat.is_binary:
+            text = self.cut_decides
+        elif decision.costs is not None:
+            text = self.costs_decide
+        else:
+            text = self.highest_decides if decision.offsets is None else self.offsets_decide
+        numbers = {"cut": self.number(decision.cut), "offsets": self.sequence(map(self.number, decision.offsets or ()))}
+        costs = [f"{self.sequence(map(self.number, row))}," for row in decision.costs or ()]
+        return fill(text, {**numbers, "costs": costs}).splitlines()
+
+    @cached_property
+    def _names(self) -> dict[tuple, str]:
+        """The name of each literal, or feature with a mean, that several prototypes have: it is evaluated once."""
+        rows = [[term for term in row if term is not None] for row in self.flat.rows]
+        shared = [row[0] for row in rows if len(row) > 1 and (row[0].kind != "raw" or row[0].mean is not None)]
+        named = [term for term in shared if term.kind == "raw" or self._condition(term) is not None]
+        return {_factor(term): f"b{number}" for number, term in enumerate(named)}
+
+    def _shared_parts(self) -> Iterator[str]:
+        """Statements that evaluate what several prototypes have."""
+        first = {_factor(term): term for term in reversed(self.flat.terms)}
+        for factor, name in self._names.items():
+            term = first[factor]
+            value = self._filled(term) if term.kind == "raw" else self._condition(term)
+            yield f"{self.named(name, str(value))}{self.gap}{self.comment} {self.term_comment(term)}"
 
     def test_parts(self, vectors: Sequence[Vector]) -> dict[str, str | list[str]]:
         """The same for ``test_template``."""
@@ -198,13 +239,17 @@ class Script(ABC):
 
     def contribution(self, term: FlatTerm) -> str:
         """``weight · b`` as an expression."""
-        weight, x = self.number(term.weight), self.value(term.input)
+        weight, name = self.number(term.weight), self._names.get(_factor(term))
         if term.kind == "raw":
-            if term.mean is not None:
-                x = self.operand(self.either(self.missing(term.input), self.number(term.mean), x))
-            return f"{weight} * {x}"
-        condition = self._condition(term)
+            if name is None:
+                name = self.value(term.input) if term.mean is None else self.operand(self._filled(term))
+            return f"{weight} * {name}"
+        condition = name or self._condition(term)
         return self.zero if condition is None else self.summand(self.either(condition, weight, self.zero))
+
+    def _filled(self, term: FlatTerm) -> str:
+        """The value of a raw term, with its mean where it is missing."""
+        return self.either(self.missing(term.input), self.number(term.mean), self.value(term.input))  # type: ignore[arg-type]
 
     def _condition(self, term: FlatTerm) -> str | None:
         """When a literal holds; None if never."""
@@ -236,6 +281,11 @@ class Script(ABC):
             yield opening
             yield from (f"{self.indent}{line}" for line in lines)
             yield f"{self.brackets[1]},"
+
+
+def _factor(term: FlatTerm) -> tuple:
+    """What is the same for terms that differ in the prototype and the weight alone."""
+    return term.input, term.kind, term.value, term.mean
 
 
 def fill(template: str, parts: Mapping[str, str | list[str]]) -> str:

@@ -3,7 +3,7 @@
 An input, a score and so on is a piece of SQL here: a column of an earlier step, or a whole expression.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from smallearn._text import listed
@@ -11,6 +11,7 @@ from smallearn.export._flat import FlatModel, FlatTerm, as_term
 from smallearn.export._sql.dialects import MOST, Dialect
 from smallearn.model import SMaLLModel
 
+Factor = tuple  # what is the same for terms that differ in the prototype and the weight alone
 ANSWERS = ("prediction", "score", "probability", "reason")
 
 
@@ -42,23 +43,35 @@ class Expressions:
             conditions += [] if input_.may_be_missing else [f"{x} IS NULL"]
         return "\n      OR ".join(conditions)
 
-    def scores(self, inputs: list[str]) -> list[str]:
-        """The score of each prototype, summed from the left in the order of the terms."""
+    def factors(self, inputs: list[str]) -> dict[Factor, str]:
+        """What several prototypes have, to be evaluated once: literals, and features with a mean."""
+        rows = [[term for term in row if term is not None] for row in self.flat.rows]
+        shared = [row[0] for row in rows if len(row) > 1 and (row[0].kind != "raw" or row[0].mean is not None)]
+        found = {_factor(term): self._value(term, inputs[term.input]) for term in shared}
+        return {factor: text for factor, text in found.items() if text is not None}
+
+    def scores(self, inputs: list[str], factors: Mapping[Factor, str]) -> list[str]:
+        """The score of each prototype, summed from the left in the order of the terms.
+
+        ``factors`` are those that have been evaluated before.
+        """
         scores = []
         for j, intercept in enumerate(self.flat.intercepts):
-            terms = [self._term(term, inputs[term.input]) for term in self.flat.of(j)]
+            terms = [self._term(term, inputs[term.input], factors) for term in self.flat.of(j)]
             scores.append("\n      + ".join([self.dialect.number(intercept), *filter(None, terms)]))
         return scores
 
-    def _term(self, term: FlatTerm, x: str) -> str | None:
+    def _term(self, term: FlatTerm, x: str, factors: Mapping[Factor, str]) -> str | None:
+        value = factors.get(_factor(term)) or self._value(term, x)
         if term.kind == "raw":
-            return self._raw(term, x)
-        condition = self._condition(term, x)
-        return condition and f"CASE WHEN {condition} THEN {self.dialect.number(term.weight)} ELSE 0 END"
+            return self.dialect.product(term.weight, str(value))
+        return value and f"CASE WHEN {value} THEN {self.dialect.number(term.weight)} ELSE 0 END"
 
-    def _raw(self, term: FlatTerm, x: str) -> str:
-        x = x if term.mean is None else f"COALESCE({x}, {self.dialect.number(term.mean)})"
-        return self.dialect.product(term.weight, x)
+    def _value(self, term: FlatTerm, x: str) -> str | None:
+        """What the weight of a term is multiplied by: a number, or a condition; None if it never holds."""
+        if term.kind != "raw":
+            return self._condition(term, x)
+        return x if term.mean is None else f"COALESCE({x}, {self.dialect.number(term.mean)})"
 
     def _condition(self, term: FlatTerm, x: str) -> str | None:
         """The condition that a literal holds; None if it never does."""
@@ -81,24 +94,63 @@ class Expressions:
         return self._scaled(best, -1.0 if self.flat.is_binary and self.flat.owners[0] == 0 else 1.0)
 
     def class_scores(self, scores: list[str]) -> list[str]:
-        """The decision function of more than two classes; empty for two."""
+        """The score of each of more than two classes; empty for two."""
         own: list[list[str]] = [[] for _ in self.flat.classes]
         for score, owner in zip(scores, self.flat.owners, strict=True):
             own[owner].append(score)
-        return [] if self.flat.is_binary else [self._scaled(self.greatest(scores)) for scores in own]
+        return [] if self.flat.is_binary else [self.greatest(scores) for scores in own]
+
+    def odds(self, own: list[str]) -> list[str]:
+        """The decision function of more than two classes, from the score of each."""
+        return [self._scaled(score) for score in own]
 
     def _scaled(self, score: str, sign: float = 1.0) -> str:
         if self.flat.scale == 1.0:
             return score if sign > 0.0 else f"-{score}"
         return self.dialect.product(sign * self.flat.scale, score)
 
+    # --- offsets and costs -------------------------------------------------------------------------------------------
+
+    @property
+    def has_merits(self) -> bool:
+        """Whether something else than the score of a class decides between more than two."""
+        return self.flat.decision.offsets is not None or self.flat.decision.costs is not None
+
+    def chances(self, own: list[str]) -> list[str]:
+        """Of each class the probability, relative to the most probable; empty if there are no costs."""
+        if self.flat.decision.costs is None:
+            return []
+        top, least = self.greatest(own), self.dialect.number(-MOST)
+        return [f"exp({self.dialect.greatest}({self._scaled(f'({one} - {top})')}, {least}))" for one in own]
+
+    def merits(self, own: list[str], chances: list[str]) -> list[str]:
+        """What decides between more than two classes, the greatest: scores and offsets, or minus expected costs."""
+        offsets, costs = self.flat.decision.offsets, self.flat.decision.costs
+        if costs is not None:
+            return [self._cost(chances, [row[k] for row in costs]) for k in range(len(own))]
+        return [f"{score} + {self.dialect.number(off)}" for score, off in zip(own, offsets or (), strict=True)]
+
+    def _cost(self, chances: list[str], costs: list[float]) -> str:
+        """Minus the expected cost of a prediction."""
+        parts = [self.dialect.product(cost, chance) for chance, cost in zip(chances, costs, strict=True) if cost]
+        return f"-({' + '.join(parts)})" if parts else self.dialect.number(0.0)
+
+    def of_class(self, best: str, merits: list[str], answers: list[str]) -> str:
+        """The answer of the class that decides; NULL where ``best`` is NULL."""
+        return _cases(best, list(zip(merits, answers, strict=True)))
+
     # --- answers ---------------------------------------------------------------------------------------------------
 
     def any_of(self, scores: list[str]) -> str:
         """The class, of two: the owner if any score is high enough, otherwise the other."""
         owner = self.flat.owners[0]
-        condition = "\n      OR ".join(f"{z} {'>' if owner else '>='} 0" for z in scores)
+        condition = "\n      OR ".join(f"{z} {'>' if owner else '>='} {self._cut}" for z in scores)
         return f"CASE WHEN {condition}\n    THEN {self.labels[owner]} ELSE {self.labels[1 - owner]} END"
+
+    @property
+    def _cut(self) -> str:
+        cut = self.flat.decision.cut
+        return self.dialect.number(cut) if cut else "0"
 
     def winner(self, best: str, scores: list[str]) -> str:
         """The class, of more than two: the first that has the greatest score."""
@@ -110,37 +162,61 @@ class Expressions:
             return self.winner(best, scores)
         owner = self.flat.owners[0]
         yes, no = (">", "<=") if owner else (">=", "<")
-        return (
-            f"CASE WHEN {best} {yes} 0 THEN {self.labels[owner]} WHEN {best} {no} 0 THEN {self.labels[1 - owner]} END"
-        )
+        cut, labels = self._cut, self.labels
+        return f"CASE WHEN {best} {yes} {cut} THEN {labels[owner]} WHEN {best} {no} {cut} THEN {labels[1 - owner]} END"
 
     def probability(self, best: str, score: str, own: list[str]) -> str:
         """The probability of the predicted class: ``1 / Σ exp(score of a class - greatest score)``."""
         most = self.dialect.number(MOST)
+        if self.flat.is_binary and self.flat.decision.cut:
+            owner = self.flat.owners[0]
+            yes, no = (">", "<=") if owner else (">=", "<")
+            odds = self._clipped(score)
+            first, second = ("-", "") if owner else ("", "-")
+            return (
+                f"CASE WHEN {best} {yes} {self._cut} THEN 1 / (1 + exp({first}{odds}))\n"
+                f"      WHEN {best} {no} {self._cut} THEN 1 / (1 + exp({second}{odds})) END"
+            )
         if self.flat.is_binary:
             return f"CASE WHEN {best} IS NOT NULL THEN 1 / (1 + exp(-{self.dialect.least}(abs({score}), {most}))) END"
-        least = self.dialect.number(-MOST)
-        total = "\n      + ".join(f"exp({self.dialect.greatest}({one} - {score}, {least}))" for one in own)
+        total = "\n      + ".join(f"exp({self._clipped(f'{one} - {score}')})" for one in own)
         return f"CASE WHEN {best} IS NOT NULL THEN 1 / ({total}) END"
 
-    def reason(self, best: str, scores: list[str], inputs: list[str]) -> str:
-        """The prototype with the greatest score and what its terms add, as text."""
-        return _cases(best, [(scores[j], self._reason(j, inputs)) for j in self.flat.by_class])
+    def _clipped(self, odds: str) -> str:
+        """Log-odds that are no error as an exponent."""
+        least, most = self.dialect.number(-MOST), self.dialect.number(MOST)
+        return f"{self.dialect.least}({self.dialect.greatest}({odds}, {least}), {most})"
 
-    def _reason(self, prototype: int, inputs: list[str]) -> str:
+    def reasons(self, inputs: list[str], factors: Mapping[Factor, str]) -> list[str]:
+        """For each prototype, what its terms add, as text."""
+        return [self._reason(j, inputs, factors) for j in range(len(self.flat.owners))]
+
+    def reason(self, best: str, scores: list[str], reasons: list[str]) -> str:
+        """That of the prototype with the greatest score."""
+        return _cases(best, [(scores[j], reasons[j]) for j in self.flat.by_class])
+
+    def reason_of_class(self, label: int, own: str, scores: list[str], reasons: list[str]) -> str:
+        """That of the prototype with the greatest score of a class, which is ``own``."""
+        return _cases(own, [(scores[j], reasons[j]) for j, owner in enumerate(self.flat.owners) if owner == label])
+
+    def _reason(self, prototype: int, inputs: list[str], factors: Mapping[Factor, str]) -> str:
         """``prototype 1: constant -1.5000, age 0.7500, [ward = 'A'] 4.0000``, with only those literals that hold."""
         start = f"prototype {prototype + 1}: constant {self.flat.intercepts[prototype]:.4f}"
         parts = [self.dialect.text(start)]
         for term in self.flat.of(prototype):
             x, text = inputs[term.input], as_term(self.flat, term).text.replace("≤", "<=")
-            condition = None if term.kind == "raw" else self._condition(term, x)
+            value = factors.get(_factor(term)) or self._value(term, x)
             if term.kind == "raw":
-                added = self.dialect.decimals(self._raw(term, x))
+                added = self.dialect.decimals(self.dialect.product(term.weight, str(value)))
                 parts.append(self.dialect.joined([self.dialect.text(f", {text} "), added]))
-            elif condition:
+            elif value:
                 adds = self.dialect.text(f", {text} {term.weight:.4f}")
-                parts.append(f"CASE WHEN {condition} THEN {adds} ELSE '' END")
+                parts.append(f"CASE WHEN {value} THEN {adds} ELSE '' END")
         return self.dialect.joined(parts, gap="\n        ")
+
+
+def _factor(term: FlatTerm) -> Factor:
+    return term.input, term.kind, term.value, term.mean
 
 
 def _cases(subject: str, branches: list[tuple[str, str]]) -> str:

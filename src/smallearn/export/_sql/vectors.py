@@ -51,11 +51,10 @@ def differences_query(
 
 def _expected_numbers(model: SMaLLModel, rows: Rows) -> np.ndarray:
     """Rows × (score, probability, allowed error)."""
-    decision = model.decision_function(rows)
-    score = decision if decision.ndim == 1 else decision.max(axis=1)
-    return np.column_stack(
-        [score, model.predict_proba(rows).max(axis=1), TOLERANCE * model.scale * _sizes(model, rows)]
-    )
+    decision, code = model.decision_function(rows), model.decide(model.scores(rows))[:, None]
+    score = decision if decision.ndim == 1 else np.take_along_axis(decision, code, axis=1)
+    chance = np.take_along_axis(model.predict_proba(rows), code, axis=1)
+    return np.column_stack([score, chance, TOLERANCE * model.scale * _sizes(model, rows)])
 
 
 def _sizes(model: SMaLLModel, rows: Rows) -> np.ndarray:

@@ -4,7 +4,7 @@ NULL and NaN are missing values. Where the model cannot predict because a value 
 and reason are NULL.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from smallearn._errors import check_choice
@@ -34,7 +34,7 @@ def to_sql(
 
     ===========  ======================================================================================================
     prediction   the class: text, whole number, double or boolean as the labels are; labels of several types as text
-    score        the decision function: positive for the second of two classes; the winning score of more
+    score        the decision function: positive for the second of two classes; that of the predicted class of more
     probability  that of ``prediction``
     reason       the prototype with the greatest score, and what each of its terms adds
     ===========  ======================================================================================================
@@ -55,7 +55,8 @@ def to_sql(
     table : str or sequence of str, default="data"
         The table to read. Names are taken as they are, dots included: ``("schema", "table")`` is a table in a schema.
     form : {"select", "view", "expression"}, default="select"
-        A query, a view, or only the class as one expression.
+        A query, a view, or only the class as one expression. An expression has no subqueries, so that literals that
+        several classes share are repeated in it; a query evaluates each of them once.
     view : str or sequence of str, default="scored"
         The name of the view.
     conformance : array or table, default=None
@@ -133,11 +134,19 @@ def _header(flat: FlatModel) -> str:
 
 
 def _expression(parts: Expressions) -> str:
+    """The class, without subqueries, so that columns and indexes can be defined by it: nothing has a name in it."""
     columns = [parts.dialect.unqualified(input_.label) for input_ in parts.flat.inputs]
     inputs = parts.inputs(columns)
-    scores = [f"({score})" for score in parts.scores(inputs)]
+    scores = [f"({score})" for score in parts.scores(inputs, {})]
     unanswered = parts.unanswered(columns, inputs)
-    answer = parts.any_of(scores) if parts.flat.is_binary else parts.winner(parts.greatest(scores), scores)
+    if parts.flat.is_binary:
+        answer = parts.any_of(scores)
+    elif parts.has_merits:
+        own = parts.class_scores(scores)
+        merits = [f"({merit})" for merit in parts.merits(own, parts.chances(own))]
+        answer = parts.of_class(parts.greatest(merits), merits, parts.labels)
+    else:
+        answer = parts.winner(parts.greatest(scores), scores)
     if unanswered:
         answer = f"CASE WHEN {unanswered} THEN NULL\n    ELSE {answer} END"
     return f"/* {parts.flat.stamp} */ {answer}"
@@ -148,52 +157,92 @@ def _select(parts: Expressions, table: str) -> str:
     return (_stages if parts.dialect.lateral else _subqueries)(parts, columns, table)
 
 
+class _Steps:
+    """The columns of each step on the way to the answers, each from those before.
+
+    x are the inputs, b what several prototypes share, z the scores, and with offsets or costs the scores of the
+    classes, their probabilities and what decides. ``of`` names a column of a step.
+    """
+
+    def __init__(self, parts: Expressions, columns: list[str], of: Callable[[str, str], str]):
+        flat = parts.flat
+        self.parts, self.of = parts, of
+        self.steps: list[tuple[str, dict[str, str]]] = []
+        self.inputs = self._add("x", parts.inputs(columns), [f"x_{input_.name}" for input_ in flat.inputs])
+        factors = parts.factors(self.inputs)
+        self.factors = dict(zip(factors, self._add("b", list(factors.values())), strict=True))
+        self.scores = self._add("z", parts.scores(self.inputs, self.factors))
+        self.own = parts.class_scores(self.scores)
+        self.merits: list[str] = []
+        if parts.has_merits:
+            self.own = self._add("own", self.own)
+            self.merits = self._add("merit", parts.merits(self.own, self._add("chance", parts.chances(self.own))))
+
+    def _add(self, step: str, expressions: list[str], names: list[str] | None = None) -> list[str]:
+        """Add a step; its columns, by name, for those that follow."""
+        names = [f"{step}{place + 1}" for place in range(len(expressions))] if names is None else names
+        if names:
+            self.steps.append((step, dict(zip(names, expressions, strict=True))))
+        return [self.of(step, name) for name in names]
+
+    @property
+    def best(self) -> str:
+        """What decides: the greatest score, or the greatest of what decides between classes."""
+        return self.parts.greatest(self.merits or self.scores)
+
+    def score(self, best: str) -> str:
+        """The decision function of two classes, or that of the predicted class, given what decides."""
+        if not self.merits:
+            return self.parts.log_odds(best)
+        return self.parts.of_class(best, self.merits, self.parts.odds(self.own))
+
+    def answers(self, best: str, score: str, odds: list[str]) -> list[str]:
+        """ANSWERS, given what decides, the score, and the log-odds of each class."""
+        parts, reasons = self.parts, self.parts.reasons(self.inputs, self.factors)
+        if self.merits:
+            prediction = parts.of_class(best, self.merits, parts.labels)
+            each = [parts.reason_of_class(k, own, self.scores, reasons) for k, own in enumerate(self.own)]
+            reason = parts.of_class(best, self.merits, each)
+        else:
+            prediction, reason = parts.prediction(best, self.scores), parts.reason(best, self.scores, reasons)
+        return [prediction, score, parts.probability(best, score, odds), reason]
+
+
 def _stages(parts: Expressions, columns: list[str], table: str) -> str:
-    """Step by step, each from those before: inputs x, scores z, the best score, its log-odds, the answers."""
-    names = [f"x_{input_.name}" for input_ in parts.flat.inputs]
-    inputs = [f"x.{name}" for name in names]
-    scores = [f"z.z{j + 1}" for j in range(len(parts.flat.owners))]
-    unanswered, best = parts.unanswered(columns, inputs), parts.greatest(scores)
+    """Step by step, then the best score, its log-odds, the answers."""
+    steps = _Steps(parts, columns, lambda step, name: f"{step}.{name}")
+    unanswered, best = parts.unanswered(columns, steps.inputs), steps.best
     best = f"CASE WHEN {unanswered} THEN NULL ELSE {best} END" if unanswered else best
-    own = parts.class_scores(scores)
-    own_names = [f"score{place + 1}" for place in range(len(own))]
-    score = "log_odds.score"
-    answers = [
-        parts.prediction("best.score", scores),
-        score,
-        parts.probability("best.score", score, [f"log_odds.{name}" for name in own_names]),
-        parts.reason("best.score", scores, inputs),
-    ]
+    odds = parts.odds(steps.own)
+    names = [f"score{place + 1}" for place in range(len(odds))]
+    answers = steps.answers("best.score", "log_odds.score", [f"log_odds.{name}" for name in names])
     stages = [
-        ("x", _columns(parts.inputs(columns), names)),
-        ("z", _columns(parts.scores(inputs), [f"z{j + 1}" for j in range(len(scores))])),
-        ("best", _columns([best], ["score"])),
-        ("log_odds", _columns([parts.log_odds("best.score"), *own], ["score", *own_names])),
-        ("answer", _columns(answers, ANSWERS)),
+        *steps.steps,
+        ("best", {"score": best}),
+        ("log_odds", dict(zip(["score", *names], [steps.score("best.score"), *odds], strict=True))),
+        ("answer", dict(zip(ANSWERS, answers, strict=True))),
     ]
     chosen = ", ".join(f"answer.{name}" for name in ANSWERS)
-    joins = [f"CROSS JOIN LATERAL (SELECT\n{text}\n) AS {name}" for name, text in stages if text]
+    joins = [f"CROSS JOIN LATERAL (SELECT\n{_columns(text)}\n) AS {name}" for name, text in stages]
     return "\n".join([f"SELECT t.*, {chosen}", f"FROM {table} AS t", *joins])
 
 
 def _subqueries(parts: Expressions, columns: list[str], table: str) -> str:
-    """One subquery for each answer, from the scores z: for databases without LATERAL. Without z the answer is NULL."""
-    inputs = parts.inputs(columns)
-    names = [f"z{j + 1}" for j in range(len(parts.flat.owners))]
-    scores = [f"z.{name}" for name in names]
-    unanswered, best = parts.unanswered(columns, inputs), parts.greatest(scores)
-    only = f"\n    WHERE NOT ({unanswered})" if unanswered else ""
-    source = f"FROM (SELECT\n{_columns(parts.scores(inputs), names)}{only}) AS z"
-    score = parts.log_odds(best)
-    answers = [
-        parts.prediction(best, scores),
-        score,
-        parts.probability(best, score, parts.class_scores(scores)),
-        parts.reason(best, scores, inputs),
-    ]
+    """One subquery for each answer, for databases without LATERAL: steps are nested, and each has all columns before.
+
+    Without a row of the innermost step the answer is NULL.
+    """
+    steps = _Steps(parts, columns, lambda _, name: f"s.{name}")
+    unanswered = parts.unanswered(columns, parts.inputs(columns))
+    source = f"FROM (SELECT 1{f' WHERE NOT ({unanswered})' if unanswered else ''}) AS s"
+    for place, (_, step) in enumerate(steps.steps):
+        before = "s.*,\n" if place else ""
+        source = f"FROM (SELECT {before}{_columns(step)}\n  {source}) AS s"
+    best = steps.best
+    answers = steps.answers(best, steps.score(best), parts.odds(steps.own))
     written = [f"  (SELECT {text}\n  {source}) AS {name}" for text, name in zip(answers, ANSWERS, strict=True)]
     return ",\n".join(["SELECT t.*", *written]) + f"\nFROM {table} AS t"
 
 
-def _columns(expressions: Iterable[str], names: Iterable[str]) -> str:
-    return ",\n".join(f"    {text} AS {name}" for text, name in zip(expressions, names, strict=True))
+def _columns(expressions: Mapping[str, str]) -> str:
+    return ",\n".join(f"    {text} AS {name}" for name, text in expressions.items())
