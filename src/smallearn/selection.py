@@ -6,6 +6,7 @@ from math import inf
 from typing import Any, Self
 
 import numpy as np
+from scipy import sparse
 from sklearn.metrics import check_scoring
 from sklearn.utils import check_random_state
 
@@ -39,7 +40,8 @@ class SMaLLClassifierCV(SMaLLBase):
     """The best small classifier within a budget, chosen by cross-validation.
 
     Cross-validation chooses the number of prototypes and of terms, λ, the kinds of literals and the class that owns the
-    prototypes.
+    prototypes. On sparse data with two classes it also tries one-sided models, in which every term speaks for the same
+    class: any of some words.
 
     Parameters
     ----------
@@ -140,8 +142,8 @@ class SMaLLClassifierCV(SMaLLBase):
     Attributes
     ----------
     cv_results_ : dict of ndarrays
-        A line for each candidate model: `n_terms`, `n_prototypes`, `alpha`, `literals`, `positive_class`, the score of
-        each fold, their mean, standard deviation and rank; ``pandas.DataFrame(cv_results_)`` shows it. Families that
+        A line for each candidate model: `n_terms`, `n_prototypes`, `alpha`, `literals`, `budget`, `one_sided`,
+        `positive_class`, the score of each fold, their mean, standard deviation and rank; ``pandas.DataFrame(cv_results_)`` shows it. Families that
         fell behind on the first folds were not run on the others: they have NaN there, and no rank.
     best_index_ : int
         The line of the chosen candidate model.
@@ -150,7 +152,7 @@ class SMaLLClassifierCV(SMaLLBase):
     best_score_ : float
         Its mean score over the folds.
     n_terms_ : int
-        Terms of the model.
+        Terms of the model, as `budget` counts them.
     number_ : str
         With `device`: the number format, "float32", "int16" or "int8". Predictions of this estimator are those of the
         weights before rounding; `smallearn.export.quantise` gives those of the chip.
@@ -318,6 +320,7 @@ class SMaLLClassifierCV(SMaLLBase):
             literals=self._kinds(),
             owners=self._owners(problem.classes.tolist()),
             poolings=self._poolings(len(problem.classes)),
+            one_sided=sparse.issparse(problem.X) and len(problem.classes) == 2 and self.monotonic_cst is None,
         )
         task = Task(
             problem=problem,
@@ -419,7 +422,7 @@ def _attributes(task: Task, results: Results, choice: Choice) -> dict[str, Any]:
         "best_score_": float(table["mean_test_score"][index]),
     }
     if choice.fitted is not None:
-        attributes["n_terms_"] = len(choice.fitted.model.terms)
+        attributes["n_terms_"] = choice.fitted.model.n_terms
     if choice.number is not None:
         attributes |= {"number_": choice.number, "device_cost_": choice.cost}
     return attributes
@@ -438,7 +441,8 @@ class FrontierPoint:
     spread : float
         The standard error of that mean.
     params : dict
-        How the model was made: `n_terms`, `n_prototypes`, `alpha`, `literals`, `positive_class`.
+        How the model was made: `n_terms`, `n_prototypes`, `alpha`, `literals`, `budget`, `one_sided`,
+        `positive_class`.
     model : SMaLLModel
         The model, trained on all rows.
 

@@ -20,7 +20,7 @@ from smallearn._learn.data.literals import ABOVE, AT_MOST, RAW
 from smallearn._learn.data.problem import Problem
 from smallearn._learn.solve import starts
 from smallearn._learn.solve.budgets import Budget
-from smallearn._learn.solve.objective import Pooling
+from smallearn._learn.solve.objective import Penalty, Pooling
 from smallearn._learn.solve.support_search import SupportSearch
 from smallearn._learn.solve.support_state import ColumnCache, State
 from smallearn._run.deadline import NEVER, Deadline
@@ -36,13 +36,15 @@ NEIGHBOURS = 2  # values of λ that share a search
 @dataclass(frozen=True)
 class Family:
     """``owner`` is the code of the class that owns the prototypes; None: every class does. ``alphas`` are neighbouring
-    values of λ: the search is run at one of them. ``pooling`` is how terms are counted."""
+    values of λ: the search is run at one of them. ``pooling`` is how terms are counted. If it is ``one_sided``, every
+    term speaks for the owner and the constant against it: any of some words, or else the other class."""
 
     literals: str
     n_prototypes: int
     owner: int | None
     alphas: tuple[float, ...]
     pooling: Pooling = "total"
+    one_sided: bool = False
 
 
 class CandidateModel(NamedTuple):
@@ -131,9 +133,16 @@ class Task:
         self, rows: TrainingRows, family: Family, alpha: float, columns: ColumnCache | None = None
     ) -> SupportSearch:
         """The search within a family at one λ."""
-        terms = self.problem.candidates
-        penalty = self.family_budget(family).penalty(alpha, terms, self.fit_intercept, family.owner)
-        return SupportSearch(rows, penalty, _allowed(terms.kind, family.literals, rows.n_columns), columns=columns)
+        penalty = self.penalty(family, alpha, self.family_budget(family))
+        allowed = _allowed(self.problem.candidates.kind, family.literals, rows.n_columns)
+        return SupportSearch(rows, penalty, allowed, columns=columns)
+
+    def penalty(self, family: Family, alpha: float, budget: Budget) -> Penalty:
+        """The penalty on the candidate terms of a family at one λ."""
+        penalty = budget.penalty(alpha, self.problem.candidates, self.fit_intercept, family.owner)
+        if not family.one_sided:
+            return penalty
+        return replace(penalty, sign=(penalty.cost > 0.0).astype(penalty.sign.dtype))
 
     def family_budget(self, family: Family) -> Budget:
         """The budget, counted as the family does; if by prototype, each gets an equal share of the terms."""
@@ -158,9 +167,10 @@ def list_families(
     literals: Sequence[str],
     owners: Sequence[int] | Sequence[None],
     poolings: Sequence[Pooling] = ("total",),
+    one_sided: bool = False,
 ) -> list[Family]:
     """Every combination to compare. ``n_prototypes=None`` tries the numbers of `_default_prototypes`, which leave each
-    prototype two terms and ten rows."""
+    prototype two terms and ten rows. ``one_sided`` adds families of that kind, with one prototype."""
     tried = {
         pooling: _default_prototypes(problem, max_terms, pooling)
         if n_prototypes is None
@@ -172,7 +182,7 @@ def list_families(
         kinds = kinds[:1]
     ordered = sorted({float(alpha) for alpha in alphas}, reverse=True)
     neighbours = [tuple(ordered[at : at + NEIGHBOURS]) for at in range(0, len(ordered), NEIGHBOURS)]
-    return [
+    families = [
         Family(literals=kind, n_prototypes=p, owner=owner, alphas=near, pooling=pooling)
         for pooling in poolings
         for p in tried[pooling]
@@ -180,6 +190,14 @@ def list_families(
         for kind in kinds
         for owner in (owners[:1] if p == 1 else owners)  # with one prototype, either owner gives the same model
     ]
+    if one_sided:
+        families += [
+            replace(family, owner=owner, one_sided=True)
+            for family in families
+            for owner in owners
+            if family.n_prototypes == 1 and family.literals == kinds[-1]
+        ]
+    return families
 
 
 def _default_prototypes(problem: Problem, max_terms: int, pooling: Pooling) -> list[int]:
@@ -187,9 +205,9 @@ def _default_prototypes(problem: Problem, max_terms: int, pooling: Pooling) -> l
     rows. Where all classes share their terms, 2 and 3, as long as there are not too many prototypes in all."""
     n_classes = len(problem.classes)
     rows = int(np.bincount(problem.code, weights=row_counts(problem.sample_weight)).min()) // ROWS_EACH
-    numbers, most = (2, 3, 4, min(MOST_PROTOTYPES, max_terms // 3)), (max_terms + 1) // 2
+    numbers, most = [2, 3, 4, min(MOST_PROTOTYPES, max_terms // 3)], (max_terms + 1) // 2
     if n_classes > 2 and pooling == "shared":
-        numbers, most = (2, 3), min(most, MOST_SHARING // n_classes)
+        numbers, most = [2, 3], min(most, MOST_SHARING // n_classes)
     elif n_classes > 2:
         most = (max_terms // n_classes + 1) // 2
     return sorted({1, *(p for p in numbers if 1 < p <= min(most, rows))})

@@ -129,7 +129,7 @@ def assemble_candidate(task: Task, results: Results, candidate: CandidateModel, 
     budget = task.family_budget(family)
     if budget.costs is None and budget.pooling != "prototype":
         budget = replace(budget, limit=float(max(1, candidate.n_terms)))
-    penalty = budget.penalty(candidate.alpha, task.problem.candidates, task.fit_intercept, family.owner)
+    penalty = task.penalty(family, candidate.alpha, budget)
     rows = task.rows(task.problem, family.owner)
     found = add_certificate(task, results, rows, descent.from_state(rows, state, penalty), penalty)
     fitted = assemble(task.problem, found, budget, task.options(candidate.alpha, results.threshold(candidate)))

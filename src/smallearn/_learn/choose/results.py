@@ -259,5 +259,6 @@ def parameters_of(task: Task, candidate: CandidateModel) -> dict[str, Any]:
         "alpha": candidate.alpha,
         "literals": candidate.family.literals,
         "budget": candidate.family.pooling,
+        "one_sided": candidate.family.one_sided,
         "positive_class": None if owner is None else task.problem.classes.tolist()[owner],
     }
