@@ -63,7 +63,7 @@ def test_a_selection_gives_a_score_card_within_its_terms(request, data):
     quick = {"alphas": [0.01], "n_prototypes": [1, 2], "cv": 2, "n_init": 1, "random_state": 0}
     clf = SMaLLClassifierCV(4, **quick, max_points=5, certificate=True)
     check_card(clf.fit(X, y), X, 5)
-    assert clf.n_terms_ == len(clf.model_.terms) <= 4
+    assert clf.n_terms_ == clf.model_.n_terms <= 4
 
 
 def test_the_objective_of_a_card_is_its_own_and_many_points_come_near_the_weights(cancer):

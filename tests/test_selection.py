@@ -52,12 +52,38 @@ def test_the_model_never_has_more_terms_than_promised(request, data, max_terms, 
     X, y = request.getfixturevalue(data)
     clf = quick(max_terms, budget=budget, alphas=[0.01], certificate=True).fit(X, y)
     terms = [(t.feature, t.kind, t.value) for p in clf.model_.prototypes for t in p.terms]
-    assert clf.n_terms_ == len(terms)
-    assert len(set(terms) if budget == "shared" else terms) <= max_terms
+    assert clf.n_terms_ == len(terms if clf.best_params_["budget"] != "shared" else set(terms)) <= max_terms
+    assert len(set(terms)) <= max_terms
     assert (clf.cv_results_["n_terms"] <= max_terms).all()
     assert clf.lower_bound_ <= clf.objective_
     assert clf.support_.shape == (len(clf.model_.prototypes), X.shape[1])
     assert clf.score(X, y) > {"cancer": 0.8, "iris": 0.6}[data]
+
+
+def test_with_two_classes_every_weight_counts_and_with_more_a_term_that_classes_share_counts_once(cancer, iris):
+    two, three = (quick(4, alphas=[0.01], literals="raw").fit(X, y) for X, y in (cancer, iris))
+    assert set(two.cv_results_["budget"].tolist()) == {"total"}
+    assert set(three.cv_results_["budget"].tolist()) == {"shared", "total"}
+    assert len(two.model_.terms) == two.n_terms_ <= 4
+    assert len(three.model_.card) <= 4 < len(three.model_.terms)
+    every = quick(4, alphas=[0.01], literals="raw", budget="total").fit(*iris)
+    assert set(every.cv_results_["budget"].tolist()) == {"total"}
+    assert len(every.model_.terms) == every.n_terms_ <= 4
+
+
+def test_where_any_of_some_words_decides_a_one_sided_model_is_chosen():
+    rng = np.random.default_rng(0)
+    present = rng.random((600, 30)) < 0.12
+    y = present[:, :5].any(axis=1).astype(int)
+    X = sparse.csr_matrix(present * rng.integers(1, 4, present.shape)).astype(float)
+    clf = SMaLLClassifierCV(5, alphas=[0.01], random_state=0, cv=3).fit(X, y)
+    assert set(clf.cv_results_["one_sided"].tolist()) == {False, True}
+    assert {term.feature for term in clf.model_.terms} == set(range(5))
+    assert clf.score(X, y) == 1.0
+    dense = SMaLLClassifierCV(2, alphas=[0.01], random_state=0, cv=3).fit(X.toarray(), y)
+    assert set(dense.cv_results_["one_sided"].tolist()) == {False}
+    one_sided = clf.cv_results_["one_sided"]
+    assert set(clf.cv_results_["positive_class"][one_sided].tolist()) == {0, 1}
 
 
 @pytest.mark.parametrize("max_terms", [1, 2, 3, 7])
@@ -323,7 +349,8 @@ def test_the_frontier_has_a_model_for_each_number_of_terms(request, data):
     points = frontier(X, y, 4, **QUICK)
     assert [point.n_terms for point in points] == [1, 2, 3, 4]
     for point in points:
-        assert len(point.model.terms) <= point.n_terms
+        assert point.model.n_terms <= point.n_terms
+        assert len(point.model.card) <= point.n_terms
         assert point.params["n_terms"] == point.n_terms
         assert 0.5 < point.score <= 1.0 or (data == "iris" and point.n_terms == 1)
         assert 0.0 <= point.spread < 0.2

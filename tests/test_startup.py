@@ -20,7 +20,7 @@ from smallearn._learn.compiling import notice_of_compiling
 from smallearn._learn.search_kernels import cholesky, cholesky_solve
 factor, solution = np.eye(1), np.ones(1)
 with notice_of_compiling():
-    cholesky(factor)
+    cholesky(factor, 1e-14)
     cholesky_solve(factor, solution)
 print(float(solution[0]))
 """

@@ -124,7 +124,7 @@ class SMaLLClassifierCV(SMaLLBase):
     max_time_us : float or None, default=None
         Microseconds that one prediction may take on `device` at the chip's usual clock. None: no limit.
     n_init : int, default=4
-        Starts to descend from when the chosen model is trained on all rows.
+        Starts to descend from when the chosen model is trained on all rows; half as many with more than two classes.
     fit_intercept : bool, default=True
         As in `SMaLLClassifier`.
     standardize : bool, default=True

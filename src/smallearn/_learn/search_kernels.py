@@ -253,8 +253,10 @@ def bfgs_update(inverse, s, y):
         bent[e] = dot(inverse[e], y, size)
     scale = (1.0 + dot(bent, y, size) / along) / along
     for e in range(size):
+        of_step = scale * s[e] - bent[e] / along
+        of_bent = -s[e] / along
         for f in range(size):
-            inverse[e, f] += scale * s[e] * s[f] - (bent[e] * s[f] + s[e] * bent[f]) / along
+            inverse[e, f] += of_step * s[f] + of_bent * bent[f]
 
 
 @compiled

@@ -88,9 +88,8 @@ class Sample:
         least = min(task.min_terms, *(candidate.n_terms for candidate in candidates))
         late = present().stops("the search on all rows")
         task_of_size = replace(task, min_terms=least)
-        models = train_family(
-            task_of_size, training, family, 1 if late else n_init, thorough=not late, every_kind=not late
-        )
+        starts = 1 if late else n_init if family.owner is not None else -(-n_init // 2)
+        models = train_family(task_of_size, training, family, starts, thorough=not late, every_kind=not late)
         states = {}
         for candidate in candidates:
             sizes = [size for alpha, size in models if alpha == candidate.alpha]

@@ -48,7 +48,7 @@ def race(task: Task, families: list[Family], folds: list[Fold], n_jobs: int | No
         if len(families) > AFTER_LOOK and first > 0:
             bar.total = first * len(families) + _planned(AFTER_LOOK + AFTER_LOOK // 2, first, len(folds))
             looked = start.run(left, range(first), look=True)
-            left = survivors(looked, left, AFTER_LOOK)
+            left = survivors(looked, worth_training(looked, left), AFTER_LOOK)
         bar.total = bar.done + _planned(len(left), first, len(folds))
         done = 0
         if len(left) > AFTER_FIRST and first:
@@ -201,6 +201,28 @@ def survivors(results: Results, families: list[Family], count: int) -> list[Fami
     ranked = sorted(families, key=lambda family: -reached[family])
     single = [family for family in ranked if family.n_prototypes == 1]
     return [family for family in families if family in ranked[:count] or family in single[: count // 2]]
+
+
+def worth_training(looked: Results, families: list[Family]) -> list[Family]:
+    """The families that a quick look leaves in the race. With more than two classes several prototypes for each take
+    long: they have to be ahead of the best single one by more than a standard error, as in the end."""
+    best: dict[Family, CandidateModel] = {}
+    for candidate in looked.scores:
+        family = candidate.family
+        if family not in best or looked.mean(candidate) > looked.mean(best[family]):
+            best[family] = candidate
+    single = [best[family] for family in families if family.n_prototypes == 1 and family in best]
+    if not single:
+        return families
+    leader = max(single, key=looked.mean)
+
+    def worth(family: Family) -> bool:
+        if family.n_prototypes == 1 or family.owner is not None or family not in best:
+            return True
+        ahead, error = looked.advantage(best[family], leader)
+        return ahead > error
+
+    return [family for family in families if worth(family)]
 
 
 def contenders(results: Results, families: list[Family], n_folds: int) -> list[Family]:
