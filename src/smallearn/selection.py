@@ -68,8 +68,8 @@ class SMaLLClassifierCV(SMaLLBase):
     budget : {"auto", "total", "prototype", "shared"}, default="auto"
         What `max_terms` counts. "total": every weight, split freely between the prototypes. "prototype": every weight,
         in equal shares. "shared": different terms, so that a term that several classes or prototypes weigh counts once;
-        it is one row of the printed model, with a weight for each of them. "auto": "total" with two classes, "shared"
-        with more.
+        it is one row of the printed model, with a weight for each of them; models of more than 600 such weights are not
+        tried. "auto": "total" with two classes, "shared" with more.
     feature_costs : array-like or dict from feature to cost, default=None
         As in `SMaLLClassifier`.
     max_cost : float or None, default=None
@@ -143,8 +143,9 @@ class SMaLLClassifierCV(SMaLLBase):
     ----------
     cv_results_ : dict of ndarrays
         A line for each candidate model: `n_terms`, `n_prototypes`, `alpha`, `literals`, `budget`, `one_sided`,
-        `positive_class`, the score of each fold, their mean, standard deviation and rank; ``pandas.DataFrame(cv_results_)`` shows it. Families that
-        fell behind on the first folds were not run on the others: they have NaN there, and no rank.
+        `positive_class`, the score of each fold, their mean, standard deviation and rank;
+        ``pandas.DataFrame(cv_results_)`` shows it. Families that fell behind on the first folds were not run on the
+        others: they have NaN there, and no rank.
     best_index_ : int
         The line of the chosen candidate model.
     best_params_ : dict

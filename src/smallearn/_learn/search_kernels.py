@@ -22,7 +22,7 @@ BLOCK = 256  # rows
 ROUNDING = 1e-9  # values that differ relatively by less are equal: the first counts, in any order of the rows
 LEAST_STEP = 2.0**-14  # of Newton's step, when it is halved
 WITHIN = 64  # entries, from which on the whole Hessian is the last resort
-FARTHEST = 3.0  # change of a weight, up to which the Hessian tells what a shared term gains
+FARTHEST = 4.0  # change of a score, up to which the Hessian tells what a shared term gains
 LEAST_PIVOT = 1e-14  # of a Cholesky factor, relative to the diagonal …
 LEAST_COMPLEMENT = 1e-6  # … and of a Schur complement of approximate Hessians
 LEAST_CURVATURE = 1e-8  # along a step: with less, the change of the gradient is rounding
@@ -673,11 +673,15 @@ def shared_gains(K, at, begin, PI, roles, inverse, G, alpha, best, slot):
     y = np.empty(BLOCK)
     cross = np.zeros((n_best, p, size))
     S = np.zeros((n_best, p, p))
+    extent = np.zeros(n_best)
     for b in range(0, m, BLOCK):
         n = min(BLOCK, m - b)
         weight = roles[2][b : b + n]
         copy_block(K, at, b, n, x)
         copy_block(K, slot, b, n, trial)
+        for a in range(n_best):
+            for i in range(n):
+                extent[a] = max(extent[a], abs(trial[a, i]))
         for j in range(p):
             mine = PI[j, b : b + n]
             for k in range(j + 1):
@@ -716,7 +720,7 @@ def shared_gains(K, at, begin, PI, roles, inverse, G, alpha, best, slot):
         for j in range(p):
             longest = max(longest, abs(new[j]))
             gain[a] -= 0.5 * new[j] * G[j, best[a]]
-        length = min(1.0, FARTHEST / longest) if longest > 0.0 else 1.0
+        length = min(1.0, FARTHEST / (longest * extent[a])) if longest * extent[a] > 0.0 else 1.0
         gain[a] *= length * (2.0 - length)
         for j in range(p):
             new[j] *= length

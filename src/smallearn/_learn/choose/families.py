@@ -30,6 +30,7 @@ FEW_ROWS, ROWS_PER_TERM, ROWS_PER_CLASS = 1600, 16, 200  # at least so many are 
 SEARCHED_ROWS = 8000  # … and when the chosen model is searched for
 MOST_PROTOTYPES = 8  # to try, unless the user says how many
 MOST_SHARING = 24  # … for all classes, if they share their terms
+FEWEST_SHARED, MOST_WEIGHTS = 8, 600  # terms that all classes share: those always tried, and weights in all above them
 NEIGHBOURS = 2  # values of λ that share a search
 
 
@@ -152,6 +153,13 @@ class Task:
         owners = len(self.problem.classes) if family.owner is None else 1
         return replace(budget, limit=max(1, self.max_terms // (family.n_prototypes * owners)))
 
+    def most_terms(self, family: Family) -> int:
+        """The largest number of terms to try: those that all classes share have many weights."""
+        if family.pooling != "shared" or family.owner is not None:
+            return self.max_terms
+        weights = len(self.problem.classes) * family.n_prototypes  # of each term
+        return min(self.max_terms, max(FEWEST_SHARED, MOST_WEIGHTS // weights))
+
     def counts(self, family: Family, code: np.ndarray) -> dict[int, int]:
         """The number of prototypes of each class that owns any: no more than the class has rows."""
         owners = range(len(self.problem.classes)) if family.owner is None else [family.owner]
@@ -253,14 +261,14 @@ def train_family(
         )
     else:
         assignments = training.by_kmeans(counts, n_init)
-    return _at_each_alpha(search, family, search.trace(assignments, task.min_terms, task.max_terms, thorough))
+    return _at_each_alpha(search, family, search.trace(assignments, task.min_terms, task.most_terms(family), thorough))
 
 
 def look_at_family(task: Task, training: TrainingSet, family: Family) -> Models:
     """A quick look at some models of a family: from one start, without swaps."""
     search = _search(task, training, family)
     start = training.by_kmeans(task.counts(family, training.problem.code), 1)[0]
-    return _at_each_alpha(search, family, search.look(start, task.max_terms))
+    return _at_each_alpha(search, family, search.look(start, task.most_terms(family)))
 
 
 def _search(task: Task, training: TrainingSet, family: Family) -> SupportSearch:

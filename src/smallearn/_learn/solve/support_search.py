@@ -38,6 +38,7 @@ SHORTLIST = 12  # candidate terms whose gain is computed with the present weight
 FEWEST_JOINT = 3  # the same, of terms that all prototypes share, where there are many prototypes …
 MOST_JOINT_WORK = 4_000_000  # … and about this many multiplications
 MANY_SHARED, SHARED_PRECISION = 160, 1e-4  # entries of shared terms, from which on refits are less precise
+MOST_TILTED = 300  # entries, up to which the inverse Hessian at another λ is worth its time
 SWAPS = "the swaps of terms"  # what is cut short when time is up
 SMALL = 24  # terms, up to which models of every size are found
 REMOVALS = 4  # the least useful terms, which are tried for a swap
@@ -120,7 +121,7 @@ class SupportSearch:
     def refit(self, state: State, alpha: float | None = None) -> State:
         """The same support under this search's penalty; rows may move. ``alpha`` is the λ of the state, if another."""
         inverse = state.inverse_hessian
-        if alpha is not None and len(inverse) >= MANY_ENTRIES:
+        if alpha is not None and MANY_ENTRIES <= len(inverse) <= MOST_TILTED:
             inverse = search_kernels.at_other_alpha(inverse, self.penalty.alpha - alpha)
         return self._fit(state.assignment, state.entries, inverse)
 
