@@ -137,7 +137,7 @@ class Comparison:
         if judged.is_training_data and model.selection is not None and _was_cross_validated(model):
             own = f"{model.selection.score:.1%} ± {model.selection.spread:.1%}"
         each = [(m.name, f"{m.score:.1%}" + (f" ± {m.spread:.1%}" if m.spread else ""), m.size) for m in self.models]
-        return [("this model", own, count(len(model.terms), "term")), *each]
+        return [("this model", own, count(model.n_terms, "term")), *each]
 
 
 def _was_cross_validated(model: SMaLLModel) -> bool:

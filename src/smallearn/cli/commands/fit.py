@@ -189,7 +189,7 @@ def _facts(arguments: argparse.Namespace, rows: Any, selector: Any, model: Any) 
         "score": model.selection.score,
         "spread": model.selection.spread,
         "most_frequent_class": rows.majority[1],
-        "n_terms": len(model.terms),
+        "n_terms": model.n_terms,
         "n_prototypes": len(model.prototypes),
         "decision_threshold": model.decision_threshold,
         "features": [term.label for term in model.features],
