@@ -132,8 +132,8 @@ def add_selection(parser: argparse.ArgumentParser, max_terms: int) -> None:
         type=positive_integer,
         default=max_terms,
         metavar="N",
-        help=f"the most terms that a model may have; with more than two classes a term that several of them weigh counts "
-        f"once (default: {max_terms})",
+        help="the most terms that a model may have; with more than two classes a term that several of them weigh "
+        f"counts once (default: {max_terms})",
     )
     parser.add_argument(
         "--prototypes",
