@@ -48,6 +48,10 @@ class IntegerModel(TargetModel[int]):
         The constant of each prototype.
     terms : tuple
         The terms on codes.
+    cut : int
+        With two classes, the score that the owner of the prototypes must exceed; 0 for a probability of one half.
+    offsets : tuple of int
+        With more, what is added to the score of each class before they are compared; empty for nothing.
     coders : tuple
         How the value of each input becomes a code.
     factor : Fraction
