@@ -73,7 +73,7 @@ def train_protonn(X, y, flash, dimensions, prototypes, width, rate, epochs):
     if entries < X.shape[1] // 20:
         return None
     X = X.astype(np.float32)
-    W = 3 * np.random.randn(X.shape[1], dimensions) / np.sqrt(X.shape[1])
+    W = 3 * np.random.RandomState(0).randn(X.shape[1], dimensions) / np.sqrt(X.shape[1])
     projected = X @ W
     each = prototypes // 2
     centres = [KMeans(each, n_init=1, random_state=0).fit(projected[y == label]).cluster_centers_ for label in (0, 1)]
@@ -105,19 +105,14 @@ def main(method, rows, flash, answer):
     fit, compare = train_test_split(np.arange(len(y)), test_size=0.25, stratify=y, random_state=0)
     accuracy = {}
     for setting in settings:
-        seed()
+        torch.manual_seed(0)
         trained = train(X[fit], y[fit], int(flash), *setting)
         if trained is not None:
             accuracy[setting] = np.mean(trained[0](X[compare]) == y[compare])
     best = max(accuracy, key=accuracy.get)
-    seed()
+    torch.manual_seed(0)
     predict, size = train(X, y, int(flash), *best)
     np.savez(answer, predicted=predict(given["X_test"]), flash=size, about=f"{best[0]} dimensions, {best[1]}")
-
-
-def seed():
-    torch.manual_seed(0)
-    np.random.seed(0)
 
 
 if __name__ == "__main__":
