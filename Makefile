@@ -9,7 +9,7 @@ BIN := $(VENV)/bin
 endif
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: help demo test test-all lint format bench bench-scale bench-quality bench-concepts bench-devices same-models screenshots clean
+.PHONY: help demo test test-all lint format bench bench-scale bench-quality bench-concepts bench-devices bench-flash same-models screenshots clean
 
 help:
 	@echo "make demo    the whole journey on the breast cancer data: fit, evaluate, explain, export, report"
@@ -21,6 +21,7 @@ help:
 	@echo "make bench-quality DATA=folder   compare accuracy at 3 to 20 terms with its rivals, with two classes and more"
 	@echo "make bench-concepts   are true concepts (tic-tac-toe, hidden DNFs) learned exactly?"
 	@echo "make bench-devices   accuracy, bytes and cycles on three chips, beside emlearn, m2cgen and micromlgen"
+	@echo "make bench-flash DATA=folder   accuracy in 0.5 KB and 2 KB of flash, beside a forest, a neural network, Bonsai and ProtoNN"
 	@echo "make same-models BASE=revision   are all models and exports the same as at another Git revision?"
 	@echo "make screenshots   draw the report anew for the README (needs chromium)"
 	@echo "make format  let ruff rewrite the code"
@@ -70,6 +71,11 @@ bench-concepts: $(VENV)/.bench
 # Needs the compilers and simulators of the chips (Debian: see .ci/packages).
 bench-devices: $(VENV)/.bench
 	$(BIN)/python -m benchmarks.devices $(ARGS)
+
+# Bonsai and ProtoNN have an environment of their own (benchmarks/flash/edgeml.py): ARGS="--edgeml its/bin/python".
+bench-flash: $(VENV)/.bench
+	@test -n "$(DATA)" || { echo "Which data? make bench-flash DATA=folder (usps_odd_even.csv.gz and mnist5k_low_high.csv.gz)"; exit 1; }
+	$(BIN)/python -m benchmarks.flash "$(DATA)" $(ARGS)
 
 same-models: $(VENV)/.test
 	@test -n "$(BASE)" || { echo "Compare with which revision? make same-models BASE=main"; exit 1; }

@@ -10,6 +10,7 @@ from sklearn.model_selection import train_test_split
 
 from smallearn import SMaLLClassifierCV
 from smallearn._learn.choose import device as on_device
+from smallearn._learn.choose import final
 from smallearn.devices import CHIPS, cost
 from smallearn.export import quantise, to_c
 from tests.helpers.tools import need, need_chip
@@ -166,3 +167,43 @@ def test_a_chip_has_limits_of_its_own():
     assert limits.limit("max_flash") == 32 * 1024
     assert limits.limit("max_ram") == 100.0
     assert limits.limit("max_cycles") == np.inf
+
+
+def many_terms(rng):
+    """Rows of two classes that 40 features tell apart, each a little."""
+    rows = rng.standard_normal((400, 40))
+    return rows, (rows @ rng.standard_normal(40) + rng.standard_normal(400) > 0).astype(int)
+
+
+@pytest.mark.tools
+def test_a_family_is_searched_once_and_few_of_its_models_are_compiled(monkeypatch):
+    need_chip("cortex-m0")
+    searched, compiled = [], []
+    train_family, deploy = final.train_family, on_device.deploy
+    monkeypatch.setattr(final, "train_family", lambda *a, **k: searched.append(a[2]) or train_family(*a, **k))
+    monkeypatch.setattr(on_device, "deploy", lambda *a: compiled.append(a[0]) or deploy(*a))
+    rows, labels = many_terms(np.random.default_rng(0))
+    clf = SMaLLClassifierCV(40, literals="raw", n_prototypes=1, device="cortex-m0", max_flash=90, **QUICK)
+    clf.fit(rows, labels)
+    assert clf.device_cost_.flash <= 90
+    assert len(searched) == len(set(searched))
+    assert len({len(model.terms) for model in compiled}) < 8  # of 33 sizes
+
+
+def test_what_is_twice_too_large_needs_at_most_half_the_terms():
+    spent = cost(SMaLLClassifierCV(2, **QUICK).fit(X_train, y_train), "cortex-m0", "int8", method="estimate")
+    limits = on_device.Limits("cortex-m0", max_flash=spent.flash / 2, max_cycles=10.0 * spent.count)
+    assert limits.excess(spent) == pytest.approx(2.0)
+
+
+@pytest.mark.tools
+def test_what_is_too_large_is_not_run_on_many_rows(monkeypatch):
+    need_chip("cortex-m0")
+    n_rows = []
+    measured = on_device.cost
+    monkeypatch.setattr(on_device, "cost", lambda *a, **k: n_rows.append(len(a[3])) or measured(*a, **k))
+    model = SMaLLClassifierCV(3, **QUICK).fit(X_train, y_train).model_
+    rows = on_device.DeviceRows(X_train, y_train, np.ones(len(y_train)))
+    tried = on_device.deploy(model, on_device.Limits("cortex-m0", max_flash=8.0), rows)
+    assert all(one.exceeded for one in tried)
+    assert max(n_rows) <= 2 * on_device.FEW_ROWS

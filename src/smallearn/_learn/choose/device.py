@@ -20,7 +20,8 @@ from smallearn.model import SMaLLModel
 
 NUMBERS = ("float32", "int16", "int8")  # the most exact first
 LAYOUTS = ("code", "table")
-ROWS = 100  # rows of each predicted class on which time is measured: the classes take different times
+ROWS = 100  # rows of each predicted class on which time is measured: the classes take different times …
+FEW_ROWS = 2  # … and on which a cost beyond the limits shows
 UNITS = {"max_flash": "bytes of flash", "max_ram": "bytes of RAM", "max_cycles": "cycles", "max_time_us": "µs"}
 
 
@@ -37,6 +38,11 @@ class Limits:
     def exceeded(self, spent: Cost) -> list[str]:
         """The limits that a cost exceeds, by name."""
         return [name for name, value in cost_by_limit(spent).items() if value > self.limit(name)]
+
+    def excess(self, spent: Cost) -> float:
+        """How many times too large a cost is. A model of the same shape has to have at least so many times fewer terms:
+        what a model costs is something for each term and something besides."""
+        return max(value / self.limit(name) for name, value in cost_by_limit(spent).items())
 
     def limit(self, name: str) -> float:
         """The limit that the user set, or else what the chip has."""
@@ -78,9 +84,10 @@ def choose_for_device(
     """The model with the highest expected score that keeps the limits in some number format.
 
     The best candidate model is trained, compiled and measured in every format. If no format keeps the limits, the next
-    best that is smaller follows, until no candidate model left has a higher score than the best that does.
+    best that may keep them follows, until no candidate model left has a higher score than the best that does.
     """
-    left = results.complete()
+    left, sample = results.complete(), Sample(task)
+    least = min(candidate.n_terms for candidate in left)
     best: Choice | None = None
     highest = -np.inf  # the score by cross-validation, less what the number format loses
     smallest: list[Deployed] = []
@@ -88,7 +95,7 @@ def choose_for_device(
         chosen = results.choose(left, one_standard_error)
         if best is not None and results.mean(chosen) <= highest:
             break
-        fitted = _train(task, results, chosen, n_init)
+        fitted = _train(task, results, sample, chosen, n_init)
         tried = deploy(fitted.model, limits, rows)
         fitting = [deployed for deployed in tried if not deployed.exceeded]
         for deployed in fitting:
@@ -98,32 +105,29 @@ def choose_for_device(
                 best = Choice(candidate=chosen, fitted=fitted, number=deployed.number, cost=deployed.cost)
         if not smallest or len(fitted.model.terms) <= len(smallest[0].model.terms):
             smallest = tried
-        left = [c for c in left if c != chosen and (fitting or not _no_smaller(c, chosen))]
+        most = np.inf if fitting else chosen.n_terms / min(limits.excess(deployed.cost) for deployed in tried)
+        left = [c for c in left if c != chosen and (c.shape != chosen.shape or c.n_terms <= max(most, least))]
     if best is None:
         raise too_tight(limits, smallest)
     return best
 
 
-def _train(task: Task, results: Results, candidate: CandidateModel, n_init: int) -> Fitted:
+def _train(task: Task, results: Results, sample: Sample, candidate: CandidateModel, n_init: int) -> Fitted:
     """The candidate model, trained on all rows. A chip pays for each test of a missing value, so the model has such
     tests only if values were missing in training."""
-    sample = Sample(task)
     state = sample.train(candidate.family, [candidate], n_init)[candidate]
     fitted = assemble_candidate(task, results, candidate, sample.settle(candidate, state))
     return fitted if task.problem.has_gaps else replace(fitted, model=fitted.model.for_complete_rows())
-
-
-def _no_smaller(one: CandidateModel, other: CandidateModel) -> bool:
-    """Whether ``one`` is unlikely to take less room than ``other``: no fewer terms, of the same shape."""
-    return one.shape == other.shape and one.n_terms >= other.n_terms
 
 
 def deploy(model: SMaLLModel, limits: Limits, rows: DeviceRows) -> list[Deployed]:
     """The model in every number format and layout, compiled and measured."""
     predicted = model.predict(rows.X)
     correct, truth = predicted == rows.y, model.codes(rows.y)
-    some = [np.flatnonzero(predicted == label)[:ROWS] for label in np.unique(predicted)]
-    timed = _safe_indexing(rows.X, np.sort(np.concatenate(some)))
+    of_class = [np.flatnonzero(predicted == label) for label in np.unique(predicted)]
+    few, many = (
+        _safe_indexing(rows.X, np.sort(np.concatenate([some[:most] for some in of_class]))) for most in (FEW_ROWS, ROWS)
+    )
     deployed = []
     for number in NUMBERS:
         loss = 0.0
@@ -132,7 +136,9 @@ def deploy(model: SMaLLModel, limits: Limits, rows: DeviceRows) -> list[Deployed
             on_chip = quantised.predict(quantised.codes(rows.X)) == truth
             loss = float(np.average(correct.astype(float) - on_chip, weights=rows.weight))
         for layout in LAYOUTS:
-            spent = cost(model, limits.device, number, timed, layout=layout)
+            spent = cost(model, limits.device, number, few, layout=layout)
+            if not limits.exceeded(spent):
+                spent = cost(model, limits.device, number, many, layout=layout)
             exceeded = limits.exceeded(spent)
             deployed.append(Deployed(model=model, number=number, cost=spent, exceeded=exceeded, loss=loss))
     return deployed

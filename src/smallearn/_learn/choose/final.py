@@ -6,7 +6,7 @@ import numpy as np
 
 from smallearn._learn.assemble import Fitted, assemble
 from smallearn._learn.choose.certificate import add_certificate
-from smallearn._learn.choose.families import CandidateModel, Family, Task, train_family
+from smallearn._learn.choose.families import CandidateModel, Family, Models, Task, train_family
 from smallearn._learn.choose.folds import draw
 from smallearn._learn.choose.results import Results
 from smallearn._learn.choose.scores import compared, metric_name
@@ -14,6 +14,7 @@ from smallearn._learn.data.labels import Assignment
 from smallearn._learn.data.problem import Problem
 from smallearn._learn.solve import descent
 from smallearn._learn.solve.scoring import right
+from smallearn._learn.solve.support_search import MOST_THOROUGH
 from smallearn._learn.solve.support_state import State
 from smallearn._run.deadline import present
 from smallearn.devices import Cost
@@ -81,15 +82,12 @@ class Sample:
         self._is_all = most is None or len(units.rows) <= most
         self._part = draw(units, np.arange(len(units.rows)), most)
         self.training = task.training_set(task.problem.take(*self._part))
+        self._found: dict[tuple[Family, int, int], Models] = {}
 
     def train(self, family: Family, candidates: list[CandidateModel], n_init: int) -> dict[CandidateModel, State]:
         """Candidate models of one family, trained on the sample by one search."""
         task, training = self._task, self.training
-        least = min(task.min_terms, *(candidate.n_terms for candidate in candidates))
-        late = present().stops("the search on all rows")
-        task_of_size = replace(task, min_terms=least)
-        starts = 1 if late else n_init if family.owner is not None else -(-n_init // 2)
-        models = train_family(task_of_size, training, family, starts, thorough=not late, every_kind=not late)
+        models = self._models(family, n_init, min(task.min_terms, *(candidate.n_terms for candidate in candidates)))
         states = {}
         for candidate in candidates:
             sizes = [size for alpha, size in models if alpha == candidate.alpha]
@@ -101,6 +99,19 @@ class Sample:
             polished = search.polish(state, MOST_REMOVALS, tries=2)
             states[candidate] = search.drop_unused(polished)
         return states
+
+    def _models(self, family: Family, n_init: int, least: int) -> Models:
+        """The models of a family from ``least`` terms on, by one search, which is kept."""
+        key = family, n_init, least
+        if key not in self._found:
+            task = replace(self._task, min_terms=least)
+            late = present().stops("the search on all rows")
+            starts = 1 if late else n_init if family.owner is not None else -(-n_init // 2)
+            every_kind = not late and task.max_terms <= MOST_THOROUGH
+            self._found[key] = train_family(
+                task, self.training, family, starts, thorough=not late, every_kind=every_kind
+            )
+        return self._found[key]
 
     def settle(self, candidate: CandidateModel, state: State) -> State:
         """A model of the sample, on all rows: rows move, weights are refitted, and terms swapped where that helps."""
