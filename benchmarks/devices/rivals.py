@@ -2,15 +2,12 @@
 
 What they get for nothing: emlearn's trees are written as nested conditions, its inputs are scaled to int16 by the range
 of the training rows; the scaling before m2cgen's logistic regression is folded into its weights; the constants of
-micromlgen, written as double, are compiled as float.
+micromlgen, written as double, are compiled as float. Each is imported where it is used.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import emlearn
-import m2cgen
-import micromlgen
 import numpy as np
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
@@ -57,12 +54,17 @@ def _emlearn(name: str, model, X: np.ndarray, y: np.ndarray) -> Entry:
 
 def emlearn_program(model, n_inputs: int, function: str = "predict") -> Program:
     """A tree or a forest that was trained on whole numbers, on int16; ``tree_0`` is the first tree without a vote."""
+    with np.errstate():  # importing emlearn lets all numpy errors raise
+        import emlearn
+
     source = emlearn.convert(model, method="inline", dtype="int16_t", leaf_bits=0).save(name="rival", format="c")
     return Program(source, f"return rival_{function}(x, {n_inputs});", "int16", n_inputs)
 
 
 def m2cgen_logistic(X: np.ndarray, y: np.ndarray) -> Entry:
     """Logistic regression on scaled features, in double."""
+    import m2cgen
+
     scaler = StandardScaler().fit(X)
     model = LogisticRegression(max_iter=1000).fit(scaler.transform(X), y)
     model.intercept_ = model.intercept_ - (model.coef_ * scaler.mean_ / scaler.scale_).sum(axis=1)
@@ -73,6 +75,8 @@ def m2cgen_logistic(X: np.ndarray, y: np.ndarray) -> Entry:
 
 def m2cgen_tree(X: np.ndarray, y: np.ndarray) -> Entry:
     """A tree of depth 3, in double."""
+    import m2cgen
+
     model = DecisionTreeClassifier(max_depth=3, random_state=0).fit(X, y)
     body = "double of[2]; score((double *)x, of); return of[1] > of[0];"
     return Entry(
@@ -90,6 +94,8 @@ def micromlgen_tree(X: np.ndarray, y: np.ndarray) -> Entry:
 
 def micromlgen_program(model, n_inputs: int) -> Program:
     """A trained tree, in float."""
+    import micromlgen
+
     source = micromlgen.port(model).replace("#include <cstdarg>", "#include <stdarg.h>")  # avr-gcc has no C++ library
     body = "Eloquent::ML::Port::DecisionTree tree; return tree.predict((float *)x);"
     return Program(source, body, "float32", n_inputs, ("-fsingle-precision-constant",), cpp=True)

@@ -3,11 +3,9 @@
 import numpy as np
 import pytest
 
-pytest.importorskip("emlearn")
 pytest.importorskip("resource")  # Windows has none
 
 from benchmarks.flash.__main__ import OURS, Line, report
-from benchmarks.flash.forest import bytes_of, encode, forest
 from benchmarks.flash.found import CHIP
 from benchmarks.flash.mlp import INPUTS, LARGEST, mlp
 
@@ -31,14 +29,6 @@ def test_the_network_answers_as_its_compiled_code(rows):
     measured = measure(network.program, CHIP, np.round(X[:50, network.used] * LARGEST))
     assert measured.flash == found.flash <= 512
     assert list(measured.answers) == found.predict(X[:50]).tolist()
-
-
-def test_a_forest_takes_no_more_than_it_may(rows):
-    X, y = rows
-    found = forest(X, y, 512)
-    assert found.flash == bytes_of(found.predict.args[0]) <= 512
-    assert np.mean(found.predict(X) == y) > 0.8
-    assert encode(X).max() <= 2**15 - 1
 
 
 def test_a_target_that_is_missed_is_named(capsys):
