@@ -152,3 +152,17 @@ def test_the_rule_names_offsets_and_costs():
         "'a', 'b', 'c'."
     )
     assert "the class with the least expected cost; at a tie the first" in replace(THREE, cost_matrix=COSTS).rule
+
+
+def test_where_offsets_hide_a_difference_the_first_prototype_decides_as_in_the_exports():
+    prototypes = (
+        Prototype(1, 0.0, (Term(feature=0, weight=-1.0),)),
+        Prototype(1, 0.0, ()),
+        Prototype(2, 0.0, ()),
+        Prototype(0, -2.0, ()),
+    )
+    costs = ((0.0, 8.0, 8.0), (2.0, 0.0, 2.0), (2.0, 2.0, 0.0))
+    model = SMaLLModel((0, 1, 2), "<i8", n_features=1, prototypes=prototypes, cost_matrix=costs)
+    z = model.scores([[5e-324], [1.0], [-1.0]])
+    assert model.winners(z).tolist() == [0, 1, 0]
+    assert model.predict([[5e-324], [1.0], [-1.0]]).tolist() == [1, 1, 1]

@@ -158,7 +158,9 @@ def winners(z: np.ndarray, owners: Sequence[int], decision: Decision = HIGHEST) 
     With offsets or costs, of those of the predicted class.
     """
     order = np.argsort(owners, kind="stable")
-    if decision.offsets is not None or decision.costs is not None:
+    if decision.offsets is not None:  # rounded as where the class is decided
+        z = z + np.array(decision.offsets)[list(owners)]
+    elif decision.costs is not None:
         code = decide(z, owners, 1 + max(owners), decision)
         z = np.where(np.asarray(owners) == code[:, None], z, -np.inf)
     return order[z[:, order].argmax(axis=1)]
