@@ -68,7 +68,7 @@ class SMaLLClassifierCV(SMaLLBase):
     budget : {"auto", "total", "prototype", "shared"}, default="auto"
         What `max_terms` counts. "total": every weight, split freely between the prototypes. "prototype": every weight,
         in equal shares. "shared": different terms, so that a term that several classes or prototypes weigh counts once;
-        it is one row of the printed model, with a weight for each of them; models of more than 600 such weights are not
+        it is one row of the printed model, with a weight for each of them; models of more than 520 such weights are not
         tried. "auto": "total" with two classes, "shared" with more.
     feature_costs : array-like or dict from feature to cost, default=None
         As in `SMaLLClassifier`.

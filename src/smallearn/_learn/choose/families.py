@@ -30,7 +30,7 @@ FEW_ROWS, ROWS_PER_TERM, ROWS_PER_CLASS = 1600, 16, 200  # at least so many are 
 SEARCHED_ROWS = 8000  # … and when the chosen model is searched for
 MOST_PROTOTYPES = 8  # to try, unless the user says how many
 MOST_SHARING = 24  # … for all classes, if they share their terms
-FEWEST_SHARED, MOST_WEIGHTS = 8, 600  # terms that all classes share: those always tried, and weights in all above them
+FEWEST_SHARED, MOST_WEIGHTS = 8, 520  # terms that all classes share: those always tried, and weights in all above them
 NEIGHBOURS = 2  # values of λ that share a search
 
 
