@@ -15,19 +15,19 @@ from math import exp, log
 import numpy as np
 from llvmlite import ir
 from numba import types
-from numba.extending import intrinsic, models, register_model
+from numba.extending import intrinsic
 
 from smallearn._learn.compiling import compiled, compiled_in_order
 
 NO_PROTOTYPE = -1  # own[i] of a row whose class owns the prototype frozen at zero
+NEVER = -1  # no offset is negative
 PADDING = -1  # column[j, a] if prototype j has a or fewer entries
 SEARCHED_TOGETHER = 1024  # values whose bins are found at once
 NO_CHOICE = 0  # instead of k, if a budget is not a choice of k items at cost 1
 TILE = 128  # rows that go through a pass together, at most: enough for SIMD over rows …
-TILE_ENTRIES = 1 << 12  # … and few enough, if they are long, to stay in the first cache until they are read again
+TILE_ENTRIES = 1 << 15  # … and few enough, if they are long, to stay in the cache until they are read again
+AHEAD = 8  # rows by which memory is asked for a row before it is read
 CACHE_LINE = 64
-LANES = 8  # numbers in a vector: those of AVX-512; where registers are shorter, a vector takes several
-MOST_DEVIATIONS = 1e3  # of a mean from 0, for columns that are centred after they are summed up
 LN2_HIGH, LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10  # whole multiples of the first are exact
 SHIFTER = 6755399441055744.0  # 1.5 · 2^52: added to a whole number, it leaves that number in the lowest bits
 
@@ -178,7 +178,7 @@ def prefetch(_context, array, _offset):
         flag = ir.IntType(32)
         hint = ir.FunctionType(ir.VoidType(), [address.type, flag, flag, flag])
         call = builder.module.declare_intrinsic("llvm.prefetch", (address.type,), hint)
-        builder.call(call, [address, flag(0), flag(2), flag(1)])  # to be read, not too soon, as data
+        builder.call(call, [address, flag(0), flag(3), flag(1)])  # to be read, soon, as data
         return context.get_dummy_value()
 
     return types.void(array, types.int64), generate
@@ -223,8 +223,8 @@ def log_of(x):
 
 @compiled
 def tile_size(width):
-    """The number of rows in a tile, for rows of ``width`` numbers: a multiple of 32, which suits SIMD over rows."""
-    return min(TILE, max(32, TILE_ENTRIES // max(1, width) // 32 * 32))
+    """The number of rows in a tile, for rows of ``width`` numbers."""
+    return min(TILE, max(16, TILE_ENTRIES // max(1, width) // 8 * 8))
 
 
 @compiled
@@ -294,226 +294,78 @@ def residual_tile(z, work):
             z[j, r] = weight[r] * (z[j, r] - 1.0 if own[r] == j else z[j, r])
 
 
-# --- vectors of numbers --------------------------------------------------------------------------------------------
-#
-# The loops over dense rows name their vectors. A compiler that finds them itself checks at each start of a loop that
-# arrays do not overlap, and takes the last columns one by one; rows are too short for that.
-
-
-class Lanes(types.Type):
-    """`LANES` float64 numbers in one register."""
-
-    def __init__(self):
-        super().__init__("lanes")
-
-
-lanes = Lanes()
-_VECTOR = ir.VectorType(ir.DoubleType(), LANES)
-
-
-@register_model(Lanes)
-class _LanesModel(models.PrimitiveModel):
-    def __init__(self, manager, front_end_type):
-        super().__init__(manager, front_end_type, _VECTOR)
-
-
-def _vector_at(context, builder, array_type, array, offset):
-    """The address of a vector, ``offset`` numbers into an array."""
-    start = context.make_array(array_type)(context, builder, array).data
-    number = context.get_data_type(array_type.dtype)
-    return builder.bitcast(builder.gep(start, [offset]), ir.VectorType(number, LANES).as_pointer())
-
-
-@intrinsic
-def load(_context, array, _offset):
-    """The numbers of a contiguous array from ``offset`` on, across its rows."""
-
-    def generate(context, builder, signature, arguments):
-        address = _vector_at(context, builder, signature.args[0], *arguments)
-        vector = builder.load(address, align=array.dtype.bitwidth // 8)
-        return vector if vector.type == _VECTOR else builder.fpext(vector, _VECTOR)
-
-    return (lanes(array, types.int64), generate) if array.layout == "C" else None
-
-
-@intrinsic
-def store(_context, array, _offset, _vector):
-    """Write a vector into a contiguous array of float64, from ``offset`` on."""
-
-    def generate(context, builder, signature, arguments):
-        address = _vector_at(context, builder, signature.args[0], *arguments[:2])
-        builder.store(arguments[2], address, align=array.dtype.bitwidth // 8)
-        return context.get_dummy_value()
-
-    return (types.void(array, types.int64, lanes), generate) if array.layout == "C" else None
-
-
-@intrinsic
-def repeat(_context, _number):
-    """The same number in all lanes."""
-
-    def generate(_context, builder, _signature, arguments):
-        index = ir.IntType(32)
-        nothing = ir.Constant(_VECTOR, ir.Undefined)
-        first = builder.insert_element(nothing, arguments[0], index(0))
-        return builder.shuffle_vector(first, nothing, ir.Constant(ir.VectorType(index, LANES), [0] * LANES))
-
-    return lanes(types.float64), generate
-
-
-@intrinsic
-def add_product(_context, _total, _x, _y):
-    """``total + x y``."""
-
-    def generate(_context, builder, _signature, arguments):
-        total, x, y = arguments
-        return builder.fadd(total, builder.fmul(x, y, flags=["contract"]), flags=["contract"])
-
-    return lanes(lanes, lanes, lanes), generate
-
-
-@intrinsic
-def sum_of(_context, _vector):
-    """The sum of the lanes, by halves."""
-
-    def generate(_context, builder, _signature, arguments):
-        vector, width = arguments[0], LANES
-        while width > 1:
-            width //= 2
-            half = ir.VectorType(ir.IntType(32), width)
-            low, high = (ir.Constant(half, list(range(begin, begin + width))) for begin in (0, width))
-            vector = builder.fadd(*(builder.shuffle_vector(vector, vector, part) for part in (low, high)))
-        return builder.extract_element(vector, ir.IntType(32)(0))
-
-    return types.float64(lanes), generate
-
-
 # --- passes over the rows ------------------------------------------------------------------------------------------
 #
 # Dense rows are read four at a time for two prototypes at a time, so that most of the arithmetic stays in registers;
 # the number of prototypes is rounded up to an even one. A tile is read from memory for the scores of its rows, and from
 # the cache for their part of the gradient.
-#
-# The last vector of a row reaches into the next row. It meets zeros in the weights, and what it adds to the gradient
-# past the last column is not read.
-#
-# Columns are not centred as they are read: ``V (x - mean) = V x - V mean``, and the mean is taken off the sums. Where a
-# mean is so many deviations from 0 that this would lose digits, tiles are centred in a copy.
 
 
 @compiled
 def fold_scale(W, inverse):
-    """The first columns of ``W`` times ``inverse``, with zeros up to an even number of rows and up to whole vectors."""
-    n = inverse.shape[0]
-    V = np.zeros((W.shape[0] + W.shape[0] % 2, (n + LANES - 1) // LANES * LANES))
+    """The first columns of ``W`` times ``inverse``, with a row of zeros if the number of rows is odd."""
+    V = np.zeros((W.shape[0] + W.shape[0] % 2, inverse.shape[0]))
     for j in range(W.shape[0]):
-        for l in range(n):
+        for l in range(inverse.shape[0]):
             V[j, l] = W[j, l] * inverse[l]
     return V
 
 
 @compiled
-def split_mean(mean, inverse):
-    """Whether rows are read where they are, what to take off each row, and what to take off the sums."""
-    near = True
-    for l in range(mean.shape[0]):
-        near &= abs(mean[l] * inverse[l]) <= MOST_DEVIATIONS
-    none = np.zeros(mean.shape[0])
-    return (True, none, mean) if near else (False, mean, none)
+def fetch_rows(X, begin, end):
+    """Ask memory for some rows before they are read: four rows side by side are no pattern that processors foresee.
 
-
-@compiled
-def fold_mean(V, rest, offset):
-    """``offset - V rest``."""
-    folded = offset.copy()
-    for j in range(offset.shape[0]):
-        for l in range(rest.shape[0]):
-            folded[j] -= V[j, l] * rest[l]
-    return folded
-
-
-@compiled
-def fetch_ahead(X, offset):
-    """Ask memory for two vectors of numbers, ``offset`` numbers into ``X``.
-
-    `score_tile` and `add_tile` each do so for half of the next tile, a little at a time, so that memory is never idle.
+    The second way out keeps the compiler from unrolling the loop: requests that come too fast are dropped.
     """
-    at = offset * X.itemsize
-    prefetch(X, at)
-    if 2 * LANES * X.itemsize > CACHE_LINE:
-        prefetch(X, at + CACHE_LINE)
+    line = begin * X.strides[0]
+    while line < end * X.strides[0]:
+        prefetch(X, line)
+        line += CACHE_LINE
+        if line == NEVER:
+            break
 
 
 @compiled
-def score_tile(X, begin, rows, V, z):
-    """Fill ``z`` with ``V x`` for some rows, up to a multiple of four, from ``begin`` on."""
-    n = X.shape[1]
-    for r in range(0, rows, 4):
-        ahead = (begin + z.shape[1]) * n + r * n // 2
-        a = (begin + r) * n
-        b, c, d = a + n, a + 2 * n, a + 3 * n
+def score_tile(X, mean, V, begin, z):
+    """Fill ``z`` with ``V (x - mean)`` for the rows from ``begin`` on."""
+    m, n = X.shape
+    for r in range(0, min(z.shape[1], m - begin), 4):
+        i = begin + r
+        fetch_rows(X, i + AHEAD, i + AHEAD + 4)
+        a, b, c, d = X[i], X[min(i + 1, m - 1)], X[min(i + 2, m - 1)], X[min(i + 3, m - 1)]
         for j in range(0, V.shape[0], 2):
             v, w = V[j], V[j + 1]
-            av = bv = cv = dv = repeat(0.0)
-            aw = bw = cw = dw = repeat(0.0)
-            for l in range(0, n, LANES):
-                fetch_ahead(X, ahead + 2 * l)
-                xa, xb, xc, xd = load(X, a + l), load(X, b + l), load(X, c + l), load(X, d + l)
-                vl, wl = load(v, l), load(w, l)
-                av, bv = add_product(av, vl, xa), add_product(bv, vl, xb)
-                cv, dv = add_product(cv, vl, xc), add_product(dv, vl, xd)
-                aw, bw = add_product(aw, wl, xa), add_product(bw, wl, xb)
-                cw, dw = add_product(cw, wl, xc), add_product(dw, wl, xd)
-            z[j, r], z[j, r + 1] = sum_of(av), sum_of(bv)
-            z[j, r + 2], z[j, r + 3] = sum_of(cv), sum_of(dv)
-            z[j + 1, r], z[j + 1, r + 1] = sum_of(aw), sum_of(bw)
-            z[j + 1, r + 2], z[j + 1, r + 3] = sum_of(cw), sum_of(dw)
+            av, bv, cv, dv = 0.0, 0.0, 0.0, 0.0
+            aw, bw, cw, dw = 0.0, 0.0, 0.0, 0.0
+            for l in range(n):
+                xa, xb, xc, xd = a[l] - mean[l], b[l] - mean[l], c[l] - mean[l], d[l] - mean[l]
+                av += v[l] * xa
+                bv += v[l] * xb
+                cv += v[l] * xc
+                dv += v[l] * xd
+                aw += w[l] * xa
+                bw += w[l] * xb
+                cw += w[l] * xc
+                dw += w[l] * xd
+            z[j, r], z[j, r + 1], z[j, r + 2], z[j, r + 3] = av, bv, cv, dv
+            z[j + 1, r], z[j + 1, r + 1], z[j + 1, r + 2], z[j + 1, r + 3] = aw, bw, cw, dw
 
 
 @compiled
-def add_tile(X, begin, rows, s, G):
-    """Add ``Σ_i s_ij x_i`` to ``G``, over some rows, up to a multiple of four, from ``begin`` on."""
-    n = X.shape[1]
-    for r in range(0, rows, 4):
-        ahead = (begin + s.shape[1]) * n + (s.shape[1] + r) * n // 2
-        a = (begin + r) * n
-        b, c, d = a + n, a + 2 * n, a + 3 * n
+def add_tile(X, mean, s, begin, G):
+    """Add ``Σ_i s_ij (x_i - mean)`` to ``G``, over the rows from ``begin`` on."""
+    m, n = X.shape
+    for r in range(0, min(s.shape[1], m - begin), 4):
+        i = begin + r
+        a, b, c, d = X[i], X[min(i + 1, m - 1)], X[min(i + 2, m - 1)], X[min(i + 3, m - 1)]
         for j in range(0, G.shape[0], 2):
             g, h = G[j], G[j + 1]
-            ga, gb, gc, gd = repeat(s[j, r]), repeat(s[j, r + 1]), repeat(s[j, r + 2]), repeat(s[j, r + 3])
-            ha, hb = repeat(s[j + 1, r]), repeat(s[j + 1, r + 1])
-            hc, hd = repeat(s[j + 1, r + 2]), repeat(s[j + 1, r + 3])
-            for l in range(0, n, LANES):
-                fetch_ahead(X, ahead + 2 * l)
-                xa, xb, xc, xd = load(X, a + l), load(X, b + l), load(X, c + l), load(X, d + l)
-                gl = add_product(add_product(load(g, l), ga, xa), gb, xb)
-                hl = add_product(add_product(load(h, l), ha, xa), hb, xb)
-                store(g, l, add_product(add_product(gl, gc, xc), gd, xd))
-                store(h, l, add_product(add_product(hl, hc, xc), hd, xd))
-
-
-@compiled
-def score_rows(X, shift, in_place, begin, rows, spare, V, z):
-    """Fill ``z`` with ``V (x - shift)`` for the rows from ``begin`` on, ``in_place`` if the shift is 0.
-
-    Otherwise ``spare`` gets ``x - shift``, which `add_rows` reads again.
-    """
-    if in_place:
-        score_tile(X, begin, rows, V, z)
-        return
-    for r in range(rows):
-        for l in range(X.shape[1]):
-            spare[r, l] = X[begin + r, l] - shift[l]
-    score_tile(spare, 0, rows, V, z)
-
-
-@compiled
-def add_rows(X, in_place, begin, rows, spare, s, G):
-    """Add ``Σ_i s_ij (x_i - shift)`` to ``G``, over the rows that `score_rows` was called for last."""
-    if in_place:
-        add_tile(X, begin, rows, s, G)
-    else:
-        add_tile(spare, 0, rows, s, G)
+            ga, gb, gc, gd = s[j, r], s[j, r + 1], s[j, r + 2], s[j, r + 3]
+            ha, hb, hc, hd = s[j + 1, r], s[j + 1, r + 1], s[j + 1, r + 2], s[j + 1, r + 3]
+            for l in range(n):
+                xa, xb, xc, xd = a[l] - mean[l], b[l] - mean[l], c[l] - mean[l], d[l] - mean[l]
+                g[l] += ga * xa + gb * xb + gc * xc + gd * xd
+                h[l] += ha * xa + hb * xb + hc * xc + hd * xd
 
 
 @compiled
@@ -524,30 +376,26 @@ def dense_pass(X, mean, inverse, W, roles, G):
     """
     m, n = X.shape
     V = fold_scale(W, inverse)
-    near, shift, rest = split_mean(mean, inverse)
-    offset = fold_mean(V, rest, W[:, n].copy() if W.shape[1] > n else np.zeros(W.shape[0]))
+    offset = W[:, n].copy() if W.shape[1] > n else np.zeros(W.shape[0])
     z = np.zeros((V.shape[0], tile_size(n)))
-    spare = np.zeros((z.shape[1] + LANES, n))
     work = np.empty((6, z.shape[1]))
     raw = np.zeros(V.shape)
     total = np.zeros(G.shape[0])
     loss = 0.0
     conjugate = 0.0
     for begin in range(0, m, z.shape[1]):
-        rows = min(z.shape[1], m - begin)
-        in_place = near and begin + spare.shape[0] <= m
-        score_rows(X, shift, in_place, begin, rows, spare, V, z)
+        score_tile(X, mean, V, begin, z)
         tile_loss, tile_conjugate = softmax_tile(z, work, offset, roles, begin)
         loss += tile_loss
         conjugate += tile_conjugate
         if G.shape[0]:
             residual_tile(z, work)
-            add_rows(X, in_place, begin, rows, spare, z, raw)
+            add_tile(X, mean, z, begin, raw)
             for j in range(G.shape[0]):
                 total[j] += z[j].sum()
     for j in range(G.shape[0]):
         for l in range(n):
-            G[j, l] += (raw[j, l] - total[j] * rest[l]) * inverse[l]
+            G[j, l] += raw[j, l] * inverse[l]
         if G.shape[1] > n:
             G[j, n] += total[j]
     return loss, conjugate
@@ -561,14 +409,11 @@ def place_pass(X, mean, inverse, W, code, owner, own):
     """
     m, n = X.shape
     V = fold_scale(W, inverse)
-    near, shift, rest = split_mean(mean, inverse)
-    offset = fold_mean(V, rest, W[:, n].copy() if W.shape[1] > n else np.zeros(W.shape[0]))
+    offset = W[:, n].copy() if W.shape[1] > n else np.zeros(W.shape[0])
     z = np.zeros((V.shape[0], tile_size(n)))
-    spare = np.zeros((z.shape[1] + LANES, n))
     for begin in range(0, m, z.shape[1]):
-        rows = min(z.shape[1], m - begin)
-        score_rows(X, shift, near and begin + spare.shape[0] <= m, begin, rows, spare, V, z)
-        for r in range(rows):
+        score_tile(X, mean, V, begin, z)
+        for r in range(min(z.shape[1], m - begin)):
             best = NO_PROTOTYPE
             for j in range(owner.shape[0]):
                 score = z[j, r] + offset[j]
@@ -625,15 +470,11 @@ def literal_pass(X, mean, inverse, W, bins, first, table, offset, roles, G, hist
     z = np.zeros((V.shape[0], tile_size(n + bins.shape[1])))
     work = np.empty((6, z.shape[1]))
     raw = np.zeros(V.shape)
-    near, shift, rest = split_mean(mean, inverse)
-    spare = np.zeros((z.shape[1] + LANES, n))
-    offset = fold_mean(V, rest, offset)
     loss = 0.0
     conjugate = 0.0
     for begin in range(0, m, z.shape[1]):
         rows = min(z.shape[1], m - begin)
-        in_place = near and begin + spare.shape[0] <= m
-        score_rows(X, shift, in_place, begin, rows, spare, V, z)
+        score_tile(X, mean, V, begin, z)
         for r in range(rows):
             for j in range(p):
                 dot = 0.0
@@ -645,7 +486,7 @@ def literal_pass(X, mean, inverse, W, bins, first, table, offset, roles, G, hist
         conjugate += tile_conjugate
         if G.shape[0]:
             residual_tile(z, work)
-            add_rows(X, in_place, begin, rows, spare, z, raw)
+            add_tile(X, mean, z, begin, raw)
             for r in range(rows):
                 for j in range(p):
                     share = z[j, r]
@@ -655,7 +496,7 @@ def literal_pass(X, mean, inverse, W, bins, first, table, offset, roles, G, hist
                             hist[j, first[f] + bins[begin + r, f]] += share
     for j in range(G.shape[0]):
         for l in range(n):
-            G[j, l] += (raw[j, l] - total[j] * rest[l]) * inverse[l]
+            G[j, l] += raw[j, l] * inverse[l]
     return loss, conjugate
 
 
