@@ -1,7 +1,12 @@
-"""The work of a certificate and of a search, as they are counted."""
+"""The work of a certificate and of a search, as they are counted; which models the bound is about."""
 
+from dataclasses import replace
+
+import numpy as np
 import pytest
+from scipy import sparse
 
+from smallearn import SMaLLClassifierCV
 from smallearn._learn.choose.certificate import (
     EACH,
     EACH_MOVING,
@@ -11,6 +16,7 @@ from smallearn._learn.choose.certificate import (
     work_of_search,
 )
 from smallearn._learn.choose.families import CandidateModel, Family
+from smallearn._learn.choose.final import train_choice
 from smallearn._learn.choose.results import Results
 from smallearn._learn.choose.scores import FoldScore
 from smallearn._learn.solve.solvers.accelerated import MOST_UNKNOWNS
@@ -51,3 +57,20 @@ def test_the_work_of_a_search_counts_every_model_on_every_fold_and_moving_rows_m
 def test_the_default_search_pays_for_the_certificate_of_the_largest_model():
     default = results_of(n_prototypes=2, n_terms=10, folds=range(5))  # one of the families that reach the last fold
     assert work_of_certificate(1000, 4, 10**4) <= SHARE * 4 * work_of_search(default, 1000, 2)
+
+
+def test_the_bound_of_a_one_sided_model_holds_for_models_that_are_not():
+    rng = np.random.default_rng(1)
+    present = rng.random((500, 12)) < 0.2
+    logit = 3.0 * present[:, :3].sum(axis=1) - 3.0 * present[:, 3:6].sum(axis=1)
+    y = (rng.random(500) < 1.0 / (1.0 + np.exp(-logit))).astype(int)
+    X = sparse.csr_matrix(present.astype(float))
+    selector = SMaLLClassifierCV(3, alphas=[0.01], n_prototypes=1, cv=3, random_state=0)
+    task, results = selector._race(selector._validated_data(X, y, None), min_terms=3, n_models=1)
+    task = replace(task, certificate_share=np.inf)
+    one_sided, free = (
+        train_choice(task, results, results.choose([c for c in results.complete() if c.family.one_sided is which]), 1)
+        for which in (True, False)
+    )
+    assert one_sided.fitted.objective > free.fitted.objective + 0.01
+    assert one_sided.fitted.lower_bound <= free.fitted.objective

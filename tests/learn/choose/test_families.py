@@ -12,6 +12,7 @@ from smallearn._learn.choose.families import (
     ROWS_PER_CLASS,
     ROWS_PER_TERM,
     SEARCHED_ROWS,
+    CandidateModel,
     Family,
     RowLimits,
     Task,
@@ -150,3 +151,8 @@ def test_later_steps_of_a_selection_never_have_fewer_rows_and_more_data_never_gi
         (n_rows, n_classes, max_terms + 1),
     ):
         assert all(a <= b for a, b in zip(limits, RowLimits.automatic(*more), strict=True))
+
+
+def test_models_that_count_terms_in_different_ways_have_different_shapes():
+    shared, total = (CandidateModel(Family("raw", 1, None, (0.1,), pooling), 0.1, 4) for pooling in ("shared", "total"))
+    assert shared.shape != total.shape == total._replace(n_terms=8).shape

@@ -56,9 +56,9 @@ class CandidateModel(NamedTuple):
     n_terms: int
 
     @property
-    def shape(self) -> tuple[str, int]:
-        """Literals and number of prototypes: models of one shape grow with their number of terms."""
-        return self.family.literals, self.family.n_prototypes
+    def shape(self) -> tuple[str, int, Pooling]:
+        """Literals, number of prototypes and how terms are counted: models of one shape grow with their number."""
+        return self.family.literals, self.family.n_prototypes, self.family.pooling
 
 
 class RowLimits(NamedTuple):

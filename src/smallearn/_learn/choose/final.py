@@ -139,9 +139,11 @@ def assemble_candidate(task: Task, results: Results, candidate: CandidateModel, 
     budget = task.family_budget(family)
     if budget.costs is None and budget.pooling != "prototype":
         budget = replace(budget, limit=float(max(1, candidate.n_terms)))
-    penalty = task.penalty(family, candidate.alpha, budget)
     rows = task.rows(task.problem, family.owner)
-    found = add_certificate(task, results, rows, descent.from_state(rows, state, penalty), penalty)
+    found = descent.from_state(rows, state, task.penalty(family, candidate.alpha, budget))
+    # The bound is about all models within the budget, one-sided or not.
+    every = budget.penalty(candidate.alpha, task.problem.candidates, task.fit_intercept, family.owner)
+    found = add_certificate(task, results, rows, found, every)
     fitted = assemble(task.problem, found, budget, task.options(candidate.alpha, results.threshold(candidate)))
     selection = Selection(
         metric=metric_name(task.scoring),
