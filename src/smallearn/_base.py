@@ -4,8 +4,8 @@ import math
 import warnings
 from collections.abc import Callable
 from copy import copy
-from dataclasses import dataclass
-from functools import cache
+from dataclasses import dataclass, replace
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,9 @@ from smallearn._errors import Parameter, ParameterError
 from smallearn._learn import prediction
 from smallearn._learn.assemble import Fitted, remember_rows
 from smallearn._learn.data.encoding import check_evaluated, encode_table
+from smallearn._learn.data.many_rows import Large
 from smallearn._learn.data.problem import Problem, build_problem
+from smallearn._learn.data.source import ArraySource, pool_rows, width_of
 from smallearn._learn.data_parameters import (
     Features,
     check_costs,
@@ -41,7 +43,7 @@ LEAST_COMPILED = 2**20  # numbers in X, for which predictions are compiled: for 
 class TrainingData:
     """Validated training data: the rows as they came, their labels and weights, and the problem made of them.
 
-    The problem has only the rows of positive weight.
+    The problem has only the rows of positive weight; if there are many, ``large``, it may be a sample of these.
     """
 
     X: Any
@@ -49,11 +51,13 @@ class TrainingData:
     weight: np.ndarray
     feature_names: np.ndarray | None
     problem: Problem
+    large: Large | None = None
 
     @property
     def kept(self) -> np.ndarray:
-        """Which rows are in the problem."""
-        return self.weight > 0.0
+        """Which rows are in the problem, of those that came or, if it is a sample, of those drawn."""
+        sampled = self.large is not None and len(self.problem.code) < np.count_nonzero(self.weight)
+        return np.ones(len(self.problem.code), dtype=bool) if sampled else self.weight > 0.0
 
     @property
     def features(self) -> Features:
@@ -108,8 +112,9 @@ class SMaLLBase(ClassifierMixin, BaseEstimator):
 
     # --- reading ---------------------------------------------------------------------------------------------------
 
-    def _read(self, X, y, sample_weight, literals: str) -> TrainingData:
-        """Validate the training data; sets nothing on the estimator."""
+    def _read(self, X, y, sample_weight, literals: str, *, sampled: bool) -> TrainingData:
+        """Validate the training data; sets nothing on the estimator. With ``sampled``, the problem is a sample if there
+        are many rows."""
         reader = copy(self)  # validation sets n_features_in_ and feature_names_in_ on the estimator that it is given
         categories: dict[int, tuple] = {}
         if self.categorical_features is None:
@@ -122,18 +127,26 @@ class SMaLLBase(ClassifierMixin, BaseEstimator):
             raise ValueError("X is sparse and has NaN, for which sparse columns have no term; fill the gaps first.")
         weight = check_sample_weight(sample_weight, values)
         cuts = check_cut_points(Features(values.shape[1], names), self.cut_points, sparse.issparse(values), categories)
-        problem = build_problem(
-            values,
-            labels,
-            weight,
-            class_weight=self.class_weight,
-            standardize=self.standardize,
-            literals=literals,
-            cut_points=cuts,
-            categories=categories,
-        )
+        choices = {
+            "class_weight": self.class_weight,
+            "standardize": self.standardize,
+            "literals": literals,
+            "cut_points": cuts,
+        }
         rows = X if hasattr(X, "shape") else np.asarray(X)
-        return TrainingData(X=rows, y=labels, weight=weight, feature_names=names, problem=problem)
+        data = partial(TrainingData, X=rows, y=labels, weight=weight, feature_names=names)
+        most = pool_rows(width_of(values))
+        if np.count_nonzero(weight) <= most:
+            return data(problem=build_problem(values, labels, weight, categories=categories, **choices))
+        classes = np.unique(labels[weight > 0.0])
+        source = ArraySource(
+            values, np.searchsorted(classes, labels), weight, classes, categories, count_threads(self.n_jobs)
+        )
+        large = Large.read(source, most, **choices)
+        if sampled:
+            return data(problem=large.problem(), large=large)
+        everything = replace(large.summary.problem(source.block(slice(0, len(weight)))), total=None)
+        return data(problem=everything, large=large)
 
     def _validated(self, X: Any, *y: Any, **checks: Any) -> Any:
         """scikit-learn's checks of X, and of y when training, with the names and number of features."""

@@ -296,10 +296,10 @@ class SMaLLClassifier(SMaLLBase):
         """
         check_parameters(self.get_params(deep=False), SOLVERS)
         with notice_of_compiling(int(self.verbose) >= 0), enforce(Deadline(self.time_limit)) as deadline:
-            data = self._read(X, y, sample_weight, self.literals)
+            data = self._read(X, y, sample_weight, self.literals, sampled=False)
             start = self._start(data)
             budget, options = self._budget(data, self._limit(data.problem)), self._options(data)
-            solution = self._train(data.problem, budget, start)
+            solution = self._train(data, budget, start)
             fitted = assemble(data.problem, solution, budget, options)
         self._set_fitted(data, fitted, n_relaxations_=solution.n_relaxations)
         warn_if_cut_short(deadline)
@@ -333,21 +333,20 @@ class SMaLLClassifier(SMaLLBase):
 
     # --- training --------------------------------------------------------------------------------------------------
 
-    def _train(self, problem: Problem, budget: Budget, start: np.ndarray | None) -> descent.Solution:
+    def _train(self, data: TrainingData, budget: Budget, start: np.ndarray | None) -> descent.Solution:
         """The best solution over all starts and over the classes that may own the prototypes."""
         trained: list[tuple[descent.Solution, TrainingRows, descent.Plan]] = []
-        part = self._sample(problem)
+        problem, (few, drawn) = data.problem, self._sample(data)
         for owner in check_positive_class(self.positive_class, problem.classes.tolist()):
             if trained and present().stops("further starts"):
                 break
             rows = problem.rows(owner, self.fit_intercept, count_threads(self.n_jobs))
             plan = self._plan(problem, budget, owner)
-            if part is None:
+            if few is None:
                 solution = self._best_descent(problem, rows, owner, start, plan)
             else:
-                few = problem.take(*part)
                 sample = few.rows(owner, self.fit_intercept, count_threads(self.n_jobs))
-                first = None if start is None else start[part.rows]
+                first = None if start is None else start[drawn]
                 on_sample = replace(plan, sample_weight=few.sample_weight)
                 found = self._best_descent(few, sample, owner, first, on_sample)
                 solution = descent.resume(rows, sample, found, plan)
@@ -357,10 +356,20 @@ class SMaLLClassifier(SMaLLBase):
             solution = descent.prove(rows, solution, plan, PROOF_TOL if self.tol is None else float(self.tol))
         return solution
 
-    def _sample(self, problem: Problem) -> content.Part | None:
-        """The rows to train on first if there are many, unless they may not move or are not refitted."""
+    def _sample(self, data: TrainingData) -> tuple[Problem | None, np.ndarray]:
+        """The rows to train on first if there are many, unless they may not move or are not refitted; and which rows of
+        the problem they are."""
+        problem, large = data.problem, data.large
         many = content.row_counts(problem.sample_weight).sum() > MANY_ROWS
-        return content.sample(problem, SAMPLE_ROWS) if many and self.reassign and self.refit_support else None
+        if many and self.reassign and self.refit_support:
+            pool = problem if large is None else large.problem()
+            part = content.sample(pool, SAMPLE_ROWS)
+            if part is not None:
+                place = np.arange(len(problem.code))
+                if large is not None:
+                    place = (np.cumsum(data.kept) - 1)[large.pool.position]
+                return pool.take(*part), place[part.rows]
+        return None, np.empty(0)
 
     def _best_descent(self, problem, rows, owner: int | None, start, plan: descent.Plan) -> descent.Solution:
         """The best solution over all starts."""

@@ -21,6 +21,7 @@ from smallearn._learn.choose.results import Results, cv_results, parameters_of
 from smallearn._learn.choose.scores import CostScore, Scorer, Scoring
 from smallearn._learn.choose.thresholds import is_share, sweep_of, takes_weights
 from smallearn._learn.compiling import notice_of_compiling
+from smallearn._learn.data.problem import Problem
 from smallearn._learn.data_parameters import (
     check_cost_matrix,
     check_decision_threshold,
@@ -305,7 +306,10 @@ class SMaLLClassifierCV(SMaLLBase):
         """The data with the candidate terms of all values of `literals`."""
         kinds = self._kinds()
         widest = kinds[0] if len(set(kinds)) == 1 else "any" if "thresholds" in kinds else "both"
-        return self._read(X, y, sample_weight, widest)
+        # Folds of the user's are about all rows, and without samples all rows are compared.
+        own_folds = self.cv is not None and not isinstance(self.cv, int | np.integer)
+        sampled = not own_folds and isinstance(self.sample_rows, str)
+        return self._read(X, y, sample_weight, widest, sampled=sampled)
 
     def _race(self, data: TrainingData, min_terms: int, n_models: int) -> tuple[Task, Results]:
         """Compare candidate models of ``min_terms`` or more by cross-validation, to train ``n_models`` on all rows."""
@@ -336,14 +340,15 @@ class SMaLLClassifierCV(SMaLLBase):
             feature_names=data.feature_names,
             fills_gaps=self._allows_gaps(),
             units=folds[0].units,
-            limits=self._row_limits(folds, max_terms),
+            limits=self._row_limits(folds, problem, max_terms),
+            large=data.large if problem.all_rows != len(problem.code) else None,
             n_threads=count_threads(self.n_jobs),
             deadline=present(),
             certificate_share=self._certificate_share() / n_models,
         )
         return task, race(task, families, folds, self.n_jobs, int(self.verbose))
 
-    def _row_limits(self, folds: list[Fold], max_terms: int) -> RowLimits:
+    def _row_limits(self, folds: list[Fold], problem: Problem, max_terms: int) -> RowLimits:
         """How many rows candidate models are trained on."""
         if self.sample_rows is None:
             return ALL_ROWS
@@ -351,7 +356,8 @@ class SMaLLClassifierCV(SMaLLBase):
             rows = int(self.sample_rows)
             return RowLimits(first=rows, folds=rows, search=max(rows, SEARCHED_ROWS))
         units = folds[0].units
-        return RowLimits.automatic(len(units.rows), int(units.code[-1]) + 1, max_terms)
+        n_rows = len(units.rows) if problem.all_rows is None else problem.all_rows
+        return RowLimits.automatic(n_rows, int(units.code[-1]) + 1, max_terms)
 
     def _certificate_share(self) -> float:
         """How much work certificates may take, as a share of the search's."""

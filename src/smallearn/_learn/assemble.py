@@ -11,7 +11,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse, special
 
+from smallearn._learn.data.labels import Assignment
 from smallearn._learn.data.literals import RAW
+from smallearn._learn.data.many_rows import best_prototypes
 from smallearn._learn.data.problem import Problem
 from smallearn._learn.solve.budgets import Budget
 from smallearn._learn.solve.descent import Found, Solution
@@ -85,7 +87,7 @@ def assemble(problem: Problem, found: Found, budget: Budget, options: AssembleOp
         support[j, terms.feature[l]] = True
     training = Training(
         smallearn=__version__,
-        n_rows=len(problem.code),
+        n_rows=problem.n_rows,
         alpha=float(options.alpha),
         n_nonzero=int(budget.limit) if budget.costs is None else None,
         objective=float(objective),
@@ -160,7 +162,7 @@ def _score_card(problem, found: Found, weights, intercepts, *, max_points: int, 
         values,
         weights[:, used],
         intercepts,
-        roles=rows.labels.roles(found.assignment),
+        roles=rows.labels.roles(_assignment(problem, found)),
         raw=raw,
         max_points=max_points,
         alpha=alpha,
@@ -179,8 +181,17 @@ def _card_objective(problem: Problem, found: Found, raw: _Weights, alpha: float)
     scale = np.where(problem.scaling.inverse_scale > 0.0, problem.scaling.inverse_scale, 1.0)
     W = np.column_stack([raw.weights / scale, raw.intercepts + raw.weights @ problem.scaling.mean])
     rows = problem.rows(_owner(problem, found), True, 1)
-    loss = rows.sums(W, rows.labels.roles(found.assignment), gradient=False).loss
+    loss = rows.sums(W, rows.labels.roles(_assignment(problem, found)), gradient=False).loss
     return loss + 0.5 * alpha * float(np.sum(W * W))
+
+
+def _assignment(problem: Problem, found: Found) -> Assignment:
+    """The assignment of the problem's rows; where these are a sample of the rows that the model was fitted to, each has
+    the prototype that scores it best."""
+    if isinstance(found.assignment, Assignment):
+        return found.assignment
+    rows = problem.rows(_owner(problem, found), found.W.shape[1] > len(problem.candidates), 1)
+    return Assignment(own=best_prototypes(rows, found.W, found.assignment.owner), owner=found.assignment.owner)
 
 
 def _owner(problem: Problem, found: Found) -> int | None:

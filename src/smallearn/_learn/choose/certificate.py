@@ -28,7 +28,7 @@ def add_certificate(
     task: Task, results: Results, rows: TrainingRows, found: descent.Found, penalty: Penalty
 ) -> descent.Found:
     """The model with its certificate, if the task asks for it and there is time; else as it was."""
-    n_rows = len(task.problem.code)
+    n_rows = task.problem.n_rows
     in_fold = min(task.limits.folds or n_rows, n_rows)
     affordable = task.certificate_share * work_of_search(results, in_fold, len(task.problem.classes))
     if work_of_certificate(n_rows, *found.W.shape) > affordable:

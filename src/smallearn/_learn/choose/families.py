@@ -17,6 +17,7 @@ from smallearn._learn.choose.training_set import TrainingSet
 from smallearn._learn.data.blocks import TrainingRows
 from smallearn._learn.data.content import row_counts
 from smallearn._learn.data.literals import ABOVE, AT_MOST, RAW
+from smallearn._learn.data.many_rows import Large
 from smallearn._learn.data.problem import Problem
 from smallearn._learn.solve import starts
 from smallearn._learn.solve.budgets import Budget
@@ -103,6 +104,8 @@ class Task:
     units: Units = NO_UNITS
     """Those of all rows, from which samples are drawn."""
     limits: RowLimits = ALL_ROWS
+    large: Large | None = None
+    """All rows, if there are so many that ``problem`` is a sample of them."""
     n_threads: int = 1
     """For passes over all rows."""
     deadline: Deadline = NEVER

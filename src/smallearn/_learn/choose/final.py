@@ -140,7 +140,11 @@ def assemble_candidate(task: Task, results: Results, candidate: CandidateModel, 
     if budget.costs is None and budget.pooling != "prototype":
         budget = replace(budget, limit=float(max(1, candidate.n_terms)))
     rows = task.rows(task.problem, family.owner)
-    found = descent.from_state(rows, state, task.penalty(family, candidate.alpha, budget))
+    penalty = task.penalty(family, candidate.alpha, budget)
+    found = descent.from_state(rows, state, penalty)
+    if task.large is not None:
+        every_row = task.large.rows(family.owner, task.fit_intercept)
+        found, rows = descent.settle(every_row, rows, found, penalty), every_row
     # The bound is about all models within the budget, one-sided or not.
     every = budget.penalty(candidate.alpha, task.problem.candidates, task.fit_intercept, family.owner)
     found = add_certificate(task, results, rows, found, every)

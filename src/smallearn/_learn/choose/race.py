@@ -140,7 +140,7 @@ class _Heat:
             held_out = problem.take(*rows.held_out(MOST_HELD_OUT))
             n_rows = count_rows(problem, held_out)
             train = problem.take(*rows.train(self._most))
-            alone = replace(task, problem=train, units=NO_UNITS, n_threads=1)
+            alone = replace(task, problem=train, units=NO_UNITS, large=None, n_threads=1)
             if len(self._kept) == self._n_kept:
                 self._kept.clear()
             self._kept[fold] = _Track(alone, held_out, n_rows, self._thorough)

@@ -374,12 +374,13 @@ def add_blocks(of_block: Callable[[slice], tuple], blocks: list[slice], n_jobs: 
     if len(blocks) == 1:
         return of_block(blocks[0])
     if n_jobs == 1 or len(blocks) == 1:
-        return _running_sum(map(of_block, blocks))
+        return running_sum(map(of_block, blocks))
     with ThreadPoolExecutor(n_jobs) as pool:
-        return _running_sum(pool.map(of_block, blocks))
+        return running_sum(pool.map(of_block, blocks))
 
 
-def _running_sum(parts: Iterator[Any]) -> Any:
+def running_sum(parts: Iterator[Any]) -> Any:
+    """The sum of tuples of numbers and arrays, field by field, in order."""
     total = next(parts)
     for part in parts:
         added = (a + b for a, b in zip(total, part, strict=True))

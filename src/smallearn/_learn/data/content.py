@@ -3,7 +3,7 @@
 Nothing here depends on the order of the rows, nor on whether a row occurs twice or has weight 2.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -43,23 +43,42 @@ def sample_sizes(sizes: np.ndarray, most: int) -> np.ndarray:
     return np.maximum(least, most * sizes // sizes.sum())
 
 
+def sample_limits(sizes: np.ndarray, most: int) -> np.ndarray:
+    """For each class of so many rows, the limit of `is_drawn` for a sample of about ``most`` rows of all classes."""
+    return (sample_sizes(sizes, most) / np.maximum(sizes, 1) * 2.0**32).astype(np.uint64)
+
+
+def is_drawn(hashes: np.ndarray, limit: np.ndarray) -> np.ndarray:
+    """Whether each row is in a sample, by its hash and the limit of its class. Equal rows all are, or none."""
+    return _mix(hashes.copy()) >> np.uint64(32) < limit
+
+
+def mostly_differ(hashes: np.ndarray, counts: np.ndarray) -> bool:
+    """Whether rows that stand for ``counts`` rows mostly differ: then a sample by their hashes is random enough."""
+    return len(np.unique(hashes)) >= DIFFERENT * counts.sum()
+
+
+def is_even(drawn: np.ndarray, wanted: np.ndarray) -> bool:
+    """Whether a sample has about as many rows of each class as are wanted."""
+    return not np.any((drawn < wanted / EVEN) | (drawn > EVEN * wanted))
+
+
 def sample(problem: Problem, most: int) -> Part | None:
     """About ``most`` of the rows, in which each class keeps its weight; None if rows repeat too often for that.
 
-    A row is drawn by its hash: equal rows all are, or none. That needs no sorting and no more than one pass over the
-    data: the hash is of the first columns alone, if rows mostly differ in these.
+    A row is drawn by its hash. That needs no sorting and no more than one pass over the data: the hash is of the first
+    columns alone, if rows mostly differ in these.
     """
     counts = row_counts(problem.sample_weight)
     sizes = np.bincount(problem.code, weights=counts)
-    wanted = sample_sizes(sizes, most)
-    limit = (wanted / sizes * 2.0**32).astype(np.uint64)
+    limit = sample_limits(sizes, most)[problem.code]
     for n_columns in (FEW_COLUMNS, problem.X.shape[1]):
         hashes = hash_rows(problem, n_columns)
-        rows = np.flatnonzero(_mix(hashes) >> np.uint64(32) < limit[problem.code])
-        if len(np.unique(hashes[rows])) >= DIFFERENT * counts[rows].sum():
+        rows = np.flatnonzero(is_drawn(hashes, limit))
+        if mostly_differ(hashes[rows], counts[rows]):
             break
     drawn = np.bincount(problem.code[rows], weights=counts[rows], minlength=len(sizes))
-    if np.any((drawn < wanted / EVEN) | (drawn > EVEN * wanted)):
+    if not is_even(drawn, sample_sizes(sizes, most)):
         return None
     return Part(rows=rows, share=(sizes / drawn)[problem.code[rows]])
 
@@ -67,10 +86,14 @@ def sample(problem: Problem, most: int) -> Part | None:
 def hash_rows(problem: Problem, n_columns: int | None = None) -> np.ndarray:
     """A hash of each row's values, which depends neither on the row's position nor on how the data are stored.
 
-    It is the sum of a hash of each non-zero entry with its column. Integers that wrap around add up the same in any
-    order. With ``n_columns``, only the first columns of X count.
+    With ``n_columns``, only the first columns of X count.
     """
-    X, bins = problem.X, problem.bins
+    return hash_values(problem.X, n_columns, problem.bins)
+
+
+def hash_values(X: Any, n_columns: int | None = None, bins: np.ndarray | None = None) -> np.ndarray:
+    """A hash of each row of a matrix: the sum of a hash of each non-zero entry with its column. Integers that wrap
+    around add up the same in any order. With ``bins``, these are further columns of dense rows."""
     if sparse.issparse(X):
         values = X.data.astype(np.float64, copy=False).view(np.uint64)
         counts = (X.data != 0.0) & (X.indices < (X.shape[1] if n_columns is None else n_columns))
@@ -78,11 +101,12 @@ def hash_rows(problem: Problem, n_columns: int | None = None) -> np.ndarray:
         reached = np.concatenate([np.zeros(1, dtype=np.uint64), np.cumsum(hashed, dtype=np.uint64)])
         return reached[X.indptr[1:]] - reached[X.indptr[:-1]]
     X = X[:, :n_columns]
-    keys = _mix(np.arange(X.shape[1] + bins.shape[1], dtype=np.uint64))
+    n_bins = 0 if bins is None else bins.shape[1]
+    keys = _mix(np.arange(X.shape[1] + n_bins, dtype=np.uint64))
     total = np.empty(X.shape[0], dtype=np.uint64)
     for begin in range(0, len(total), CHUNK_ROWS):
         rows = slice(begin, begin + CHUNK_ROWS)
-        values = np.hstack([X[rows], bins[rows]]) if bins.shape[1] else np.ascontiguousarray(X[rows])
+        values = np.ascontiguousarray(X[rows]) if not n_bins else np.hstack([X[rows], bins[rows]])
         kernels.hash_rows(read_only(values), keys, total[rows])
     return total
 

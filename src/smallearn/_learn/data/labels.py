@@ -36,6 +36,15 @@ class Assignment:
         """Whether no class has more than one prototype: rows have no other to move to."""
         return len(set(self.owner.tolist())) == len(self.owner)
 
+    def keep(self, kept: np.ndarray) -> "Assignment":
+        """The assignment to some of the prototypes (p, bool), renumbered. No row may belong to another."""
+        return Assignment(own=renumber(kept)[self.own], owner=self.owner[kept])
+
+
+def renumber(kept: np.ndarray) -> np.ndarray:
+    """The new number of each prototype that is kept; a last entry maps `NO_PROTOTYPE` to itself."""
+    return np.append(np.cumsum(kept) - 1, NO_PROTOTYPE)
+
 
 @dataclass(frozen=True)
 class Roles:
@@ -77,6 +86,10 @@ class Labels:
     weight: np.ndarray
     total: float
     zero_owner: int | None
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.code)
 
     @cached_property
     def frozen(self) -> np.ndarray:

@@ -5,6 +5,8 @@ histogram by bin; running sums turn both into literals. However many literals th
 column for each feature.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from smallearn._learn import kernels, search_kernels
@@ -182,19 +184,34 @@ class LiteralRows(RemembersColumns):
         return (inside - total[:, None] * self._literal.mean) * self._literal.inverse_scale
 
 
-def literal_moments(bins: np.ndarray, weight: np.ndarray, candidates: Candidates) -> tuple[np.ndarray, np.ndarray]:
-    """Mean and standard deviation of every literal; ``weight`` sums to 1.
+class LiteralMasses(NamedTuple):
+    """The weight of the rows in each bin and their number, both 1 × bins, and the weight and number of all rows."""
 
-    A literal that is the same on all rows, as with a user's cut point beyond the data, has deviation 0 exactly.
-    """
+    mass: np.ndarray
+    count: np.ndarray
+    weight: float
+    n_rows: int
+
+
+def literal_masses(bins: np.ndarray, weight: np.ndarray, candidates: Candidates) -> LiteralMasses:
+    """The weight and the number of some rows in each bin."""
     mass, count = np.zeros((2, 1, candidates.n_bins))
     for f in range(bins.shape[1]):
         column = bins[:, f].astype(np.intp)  # the type that bincount counts
         own_bins = slice(candidates.first[f], candidates.first[f] + int(column.max()) + 1)
         mass[0, own_bins] = np.bincount(column, weights=weight)
         count[0, own_bins] = np.bincount(column)
-    mean, rows = np.clip(_intervals(mass, candidates)[0], 0.0, 1.0), _intervals(count, candidates)[0]
-    mean = np.where(rows == 0.0, 0.0, np.where(rows == len(weight), 1.0, mean))
+    return LiteralMasses(mass=mass, count=count, weight=float(weight.sum()), n_rows=len(weight))
+
+
+def literal_moments(masses: LiteralMasses, candidates: Candidates) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and standard deviation of every literal.
+
+    A literal that is the same on all rows, as with a user's cut point beyond the data, has deviation 0 exactly.
+    """
+    rows = _intervals(masses.count, candidates)[0]
+    mean = np.clip(_intervals(masses.mass, candidates)[0] / masses.weight, 0.0, 1.0)
+    mean = np.where(rows == 0.0, 0.0, np.where(rows == masses.n_rows, 1.0, mean))
     return mean, np.sqrt(mean * (1.0 - mean))
 
 

@@ -26,7 +26,7 @@ class Candidates:
 
     The first ``n_raw`` are raw features. Candidate term ``n_raw + i`` is a literal, true on the bins from ``low[i]`` to
     ``high[i] - 1``. Bins are numbered through all features with literals: those of feature ``binned[f]`` begin at
-    ``first[f]``.
+    ``first[f]`` and lie between ``edges[f]``.
     """
 
     kind: tuple[str, ...]
@@ -38,9 +38,31 @@ class Candidates:
     binned: np.ndarray
     first: np.ndarray
     n_bins: int
+    edges: tuple[np.ndarray, ...] = ()
 
     def __len__(self) -> int:
         return len(self.kind)
+
+    def take(self, columns: np.ndarray) -> "Candidates":
+        """Some of the candidate terms (ascending), with the bins of the features that they need."""
+        literal = columns[columns >= self.n_raw] - self.n_raw
+        of = np.searchsorted(self.first, self.low[literal], side="right") - 1
+        needed = np.unique(of)
+        widths = np.diff(np.append(self.first, self.n_bins))[needed]
+        first = np.concatenate([[0], np.cumsum(widths)]).astype(np.int64)
+        shift = (first[:-1] - self.first[needed])[np.searchsorted(needed, of)]
+        return Candidates(
+            kind=tuple(self.kind[l] for l in columns),
+            feature=self.feature[columns],
+            value=tuple(self.value[l] for l in columns),
+            n_raw=int(np.count_nonzero(columns < self.n_raw)),
+            low=self.low[literal] + shift,
+            high=self.high[literal] + shift,
+            binned=self.binned[needed],
+            first=first[:-1],
+            n_bins=int(first[-1]),
+            edges=tuple(self.edges[f] for f in needed),
+        )
 
     def cuts_more_than_once(self) -> bool:
         """Whether literals can say more than raw features: a feature has two cut points, or the columns are sparse."""
@@ -94,22 +116,49 @@ class _Binned(NamedTuple):
 
     edges: np.ndarray
     width: int
-    has_gaps: bool
     literals: list[_Literal]
 
 
-def dense_candidates(
+class Presence(NamedTuple):
+    """How many rows there are, and in how many of them each feature is missing and each category occurs."""
+
+    n_rows: int
+    missing: np.ndarray
+    categories: Mapping[int, np.ndarray]
+
+    def __add__(self, other: "Presence") -> "Presence":  # type: ignore[override]
+        return Presence(
+            n_rows=self.n_rows + other.n_rows,
+            missing=self.missing + other.missing,
+            categories={l: counts + other.categories[l] for l, counts in self.categories.items()},
+        )
+
+
+def count_presence(X: np.ndarray, categories: Mapping[int, Sequence[Any]]) -> Presence:
+    """The presence of the features of dense rows, in which NaN is missing."""
+    missing = np.zeros(X.shape[1], dtype=np.int64)
+    if X.size and np.isnan(X.min()):
+        missing[:] = np.isnan(X).sum(axis=0)
+    counts = {}
+    for l, known in categories.items():
+        x = X[:, l]
+        counts[l] = np.bincount(x[x == x].astype(np.int64), minlength=len(known))
+    return Presence(n_rows=len(X), missing=missing, categories=counts)
+
+
+def list_candidates(
     X: np.ndarray,
     weight: np.ndarray,
+    presence: Presence,
     *,
     raw: bool,
     cut_points: int | Mapping[int, Sequence[float]],
     categories: Mapping[int, Sequence[Any]],
     twins: bool = False,
-) -> tuple[Candidates, np.ndarray]:
-    """The candidate terms for the columns of ``X`` and the bin of each entry.
+) -> Candidates:
+    """The candidate terms for the columns of ``X``, in which NaN is missing and categorical columns have codes.
 
-    In ``X`` NaN is missing; categorical columns have codes.
+    X may be a sample of the rows that ``presence`` is about: the cut points are those of its values.
 
     ``cut_points``: how many for each numeric feature, or a list for each feature by index (none for the others). A
     numeric feature of two values needs no literal besides the raw term; with ``twins`` it gets one anyway.
@@ -117,19 +166,18 @@ def dense_candidates(
     raw_features = [l for l in range(X.shape[1]) if l not in categories] if raw else []
     with_literals: list[tuple[int, _Binned]] = []
     for l, x in _columns(X, range(X.shape[1])):
-        gaps = np.isnan(x)
+        missing = int(presence.missing[l])
         if l in categories:
-            binned = _bin_categories(x, gaps, categories[l])
+            binned = _bin_categories(presence.categories[l], presence.n_rows, missing, categories[l])
         else:
             if isinstance(cut_points, Mapping):
                 cuts = np.unique(np.asarray(cut_points.get(l, ()), dtype=float))
             else:
-                has_gaps = gaps.any()
-                known = ~gaps if has_gaps else slice(None)  # a slice copies nothing
+                known = x == x if missing else slice(None)  # a slice copies nothing
                 cuts = quantile_cuts(x[known], weight[known], cut_points)
-                if raw and not twins and len(cuts) == 1 and not has_gaps and len(np.unique(x)) == 2:
+                if raw and not twins and len(cuts) == 1 and not missing and len(np.unique(x)) == 2:
                     cuts = cuts[:0]
-            binned = _bin_numbers(cuts, gaps)
+            binned = _bin_numbers(cuts, presence.n_rows, missing)
         if binned.literals:
             with_literals.append((l, binned))
     first = np.cumsum([0, *(binned.width + 1 for _, binned in with_literals)], dtype=np.int64)
@@ -138,7 +186,7 @@ def dense_candidates(
         for (l, binned), begin in zip(with_literals, first.tolist(), strict=False)  # the last entry is the total
         for literal in binned.literals
     ]
-    candidates = Candidates(
+    return Candidates(
         kind=(*[RAW] * len(raw_features), *(literal.kind for _, literal in literals)),
         feature=np.array([*raw_features, *(l for l, _ in literals)], dtype=np.int64),
         value=(*[None] * len(raw_features), *(literal.value for _, literal in literals)),
@@ -148,8 +196,20 @@ def dense_candidates(
         binned=np.array([l for l, _ in with_literals], dtype=np.int64),
         first=first[:-1],
         n_bins=int(first[-1]),
+        edges=tuple(binned.edges for _, binned in with_literals),
     )
-    return candidates, _bins(X, dict(with_literals))
+
+
+def dense_candidates(
+    X: np.ndarray, weight: np.ndarray, *, categories: Mapping[int, Sequence[Any]], **choices: Any
+) -> tuple[Candidates, np.ndarray]:
+    """The candidate terms of all rows, and the bin of each row in each feature with literals.
+
+    ``choices`` are those of `list_candidates`.
+    """
+    presence = count_presence(X, categories)
+    candidates = list_candidates(X, weight, presence, categories=categories, **choices)
+    return candidates, find_bins(X, candidates)
 
 
 def _columns(X: np.ndarray, features: Sequence[int]) -> Iterator[tuple[int, np.ndarray]]:
@@ -165,13 +225,13 @@ def _columns(X: np.ndarray, features: Sequence[int]) -> Iterator[tuple[int, np.n
         yield from block.items()
 
 
-def _bins(X: np.ndarray, binned: Mapping[int, _Binned]) -> np.ndarray:
+def find_bins(X: np.ndarray, candidates: Candidates) -> np.ndarray:
     """The bin of each row in each feature with literals, in the smallest type that holds them."""
-    most = max((feature.width - (not feature.has_gaps) for feature in binned.values()), default=0)
-    bins: np.ndarray = np.empty((len(X), len(binned)), dtype=_bin_type(most))
+    most = max((len(edges) + 1 for edges in candidates.edges), default=0)
+    bins: np.ndarray = np.empty((len(X), len(candidates.edges)), dtype=_bin_type(most))
     column = np.empty(len(X), dtype=bins.dtype)
-    for f, (l, x) in enumerate(_columns(X, list(binned))):
-        kernels.find_bins(x, binned[l].edges, column)
+    for f, (_, x) in enumerate(_columns(X, candidates.binned.tolist())):
+        kernels.find_bins(x, candidates.edges[f], column)
         bins[:, f] = column
     return bins
 
@@ -180,28 +240,27 @@ def _bin_type(most: int) -> type:
     return np.uint8 if most < 256 else np.uint16 if most < 65536 else np.int32
 
 
-def _bin_categories(x: np.ndarray, gaps: np.ndarray, categories: Sequence[Any]) -> _Binned:
+def _bin_categories(counts: np.ndarray, n_rows: int, missing: int, categories: Sequence[Any]) -> _Binned:
     """A bin for each category, and the literal ``[x = c]`` for those that are on some rows but not on all."""
     width = len(categories)
-    count = np.bincount(x[~gaps].astype(np.int64), minlength=width)
-    shown = [c for c in range(width) if 0 < count[c] < len(x)]
-    if len(shown) == 2 and not gaps.any():
+    shown = [c for c in range(width) if 0 < counts[c] < n_rows]
+    if len(shown) == 2 and not missing:
         shown = shown[:1]  # the other is its opposite
     literals = [_Literal(kind=EQUALS, value=categories[c], low=c, high=c + 1) for c in shown]
-    return _binned(np.arange(width - 1.0), gaps, literals)
+    return _binned(np.arange(width - 1.0), n_rows, missing, literals)
 
 
-def _bin_numbers(cuts: np.ndarray, gaps: np.ndarray) -> _Binned:
+def _bin_numbers(cuts: np.ndarray, n_rows: int, missing: int) -> _Binned:
     """A bin between each two neighbouring cut points, and the literal ``[x ≤ t]`` for each of these."""
     literals = [_Literal(kind=AT_MOST, value=float(cut), low=0, high=c + 1) for c, cut in enumerate(cuts)]
-    return _binned(cuts, gaps, literals)
+    return _binned(cuts, n_rows, missing, literals)
 
 
-def _binned(edges: np.ndarray, gaps: np.ndarray, literals: list[_Literal]) -> _Binned:
+def _binned(edges: np.ndarray, n_rows: int, missing: int, literals: list[_Literal]) -> _Binned:
     """With the literal "is missing", if it tells rows apart."""
-    width, has_gaps = len(edges) + 1, bool(gaps.any())
-    missing = [_Literal(kind=MISSING, value=None, low=width, high=width + 1)] if has_gaps and not gaps.all() else []
-    return _Binned(edges=edges, width=width, has_gaps=has_gaps, literals=literals + missing)
+    width = len(edges) + 1
+    is_missing = [_Literal(kind=MISSING, value=None, low=width, high=width + 1)] if 0 < missing < n_rows else []
+    return _Binned(edges=edges, width=width, literals=literals + is_missing)
 
 
 def quantile_cuts(x: np.ndarray, weight: np.ndarray, count: int) -> np.ndarray:

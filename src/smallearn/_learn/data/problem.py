@@ -1,8 +1,8 @@
 """Validated training data: encoded classes, weights, candidate terms, and the scaling that standardises the columns."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,7 +11,7 @@ from scipy import sparse
 from smallearn._learn import kernels
 from smallearn._learn.data.blocks import Scaling, TrainingRows, in_memory, make_rows, read_only
 from smallearn._learn.data.labels import Labels
-from smallearn._learn.data.literal_rows import LiteralRows, literal_moments
+from smallearn._learn.data.literal_rows import LiteralMasses, LiteralRows, literal_masses, literal_moments
 from smallearn._learn.data.literals import EQUALS, Candidates, dense_candidates, only_raw, sparse_candidates
 from smallearn._learn.data_parameters import check_class_weight
 
@@ -60,6 +60,15 @@ class Problem:
     """The feature in each of the first columns of X. Columns that say which values are above 0 have none."""
     has_gaps: bool
     """Whether a value is missing in any row."""
+    total: float | None = None
+    """What the loss weights of all rows sum to, if these are only some of them; None: they are all."""
+    all_rows: int | None = None
+    """The number of rows that the model is about, if these are only some of them; None: they are all."""
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows that the model is about."""
+        return len(self.code) if self.all_rows is None else self.all_rows
 
     @property
     def class_offsets(self) -> np.ndarray:
@@ -93,7 +102,7 @@ class Problem:
 
     def rows(self, owner: int | None, intercept: bool, n_jobs: int) -> TrainingRows:
         """The rows for training. Class ``owner`` of two owns the prototypes, or every class does (None)."""
-        total = float(self.loss_weight.sum())
+        total = float(self.loss_weight.sum()) if self.total is None else self.total
         zero_owner = None if owner is None else 1 - owner
         labels = Labels(code=self.code, weight=self.loss_weight / total, total=total, zero_owner=zero_owner)
         if sparse.issparse(self.X) or len(self.candidates) == self.candidates.n_raw == self.X.shape[1]:
@@ -150,7 +159,7 @@ def build_problem(
         label = classes.tolist()[0]
         raise ValueError(f"y has one class, {label!r}, among the rows of positive weight; two classes are needed.")
     with np.errstate(over="ignore", invalid="ignore"):
-        by_class = _class_weights(class_weight, classes, code, sample_weight)
+        by_class = class_weights(class_weight, classes, np.bincount(code, weights=sample_weight))
         loss_weight = sample_weight * by_class[code]
         totals = sample_weight.sum(), loss_weight.sum()
     if not all(0.0 < total < np.inf for total in totals):
@@ -160,8 +169,10 @@ def build_problem(
         )
     weight = sample_weight / sample_weight.sum()
     terms = _terms(X, sample_weight, literals, cut_points, categories or {})
-    column_extents = _extents(terms.columns, weight)
-    column_scaling = _scaling(terms, column_extents, weight, standardize)
+    column_extents = extents_of(terms.columns, weight)
+    of_columns = column_scaling(
+        column_extents, terms.column_feature, standardize, partial(_deviation, terms.columns, weight)
+    )
     return Problem(
         X=terms.columns,
         bins=terms.bins,
@@ -172,11 +183,11 @@ def build_problem(
         sample_weight=sample_weight,
         loss_weight=loss_weight,
         class_weight=by_class,
-        scaling=_candidate_scaling(terms, column_scaling, weight, standardize),
-        column_scaling=column_scaling,
+        scaling=_candidate_scaling(terms, of_columns, weight, standardize),
+        column_scaling=of_columns,
         column_extents=column_extents,
         column_feature=terms.column_feature,
-        has_gaps=literals != "raw" and _has_gaps(X),
+        has_gaps=literals != "raw" and has_gaps(X),
     )
 
 
@@ -195,13 +206,12 @@ def _terms(X: Any, weight: np.ndarray, literals: str, cut_points, categories: Ma
     features = np.arange(X.shape[1])
     raw = literals != "thresholds"
     if sparse.issparse(X):
-        X = _canonical(X)
+        X = canonical(X)
     if literals == "raw" and (sparse.issparse(X) or not categories):
         return _Terms(columns=X, column_feature=features, bins=no_bins, candidates=only_raw(X.shape[1]))
     if sparse.issparse(X):
-        present = sparse.csr_array(((X.data > 0.0).astype(X.dtype), X.indices, X.indptr), shape=X.shape)
         return _Terms(
-            columns=_canonical(sparse.hstack([X, present], format="csr")) if raw else present,
+            columns=sparse_columns(X, raw),
             column_feature=features if raw else features[:0],
             bins=no_bins,
             candidates=sparse_candidates(X.shape[1], raw),
@@ -210,19 +220,30 @@ def _terms(X: Any, weight: np.ndarray, literals: str, cut_points, categories: Ma
     candidates, bins = dense_candidates(
         X, weight, raw=raw, cut_points=cuts, categories=categories, twins=literals == "any"
     )
-    if not len(candidates):
-        raise ValueError(
-            "There is no candidate term: no column of X has two values with a cut point between them. Give other "
-            "cut_points, or set literals='both'."
-        )
+    check_candidates(candidates)
     numeric = np.array([l for l in features if l not in categories], dtype=np.int64)
     columns = np.ascontiguousarray(X[:, numeric]) if categories else X
     return _Terms(columns=_filled(columns, weight), column_feature=numeric, bins=bins, candidates=candidates)
 
 
+def check_candidates(candidates: Candidates) -> None:
+    """Refuse data without a candidate term."""
+    if not len(candidates):
+        raise ValueError(
+            "There is no candidate term: no column of X has two values with a cut point between them. Give other "
+            "cut_points, or set literals='both'."
+        )
+
+
+def sparse_columns(X: Any, raw: bool) -> Any:
+    """Which values of a CSR matrix are above 0, after the values themselves or instead of them."""
+    present = sparse.csr_array(((X.data > 0.0).astype(X.dtype), X.indices, X.indptr), shape=X.shape)
+    return canonical(sparse.hstack([X, present], format="csr")) if raw else present
+
+
 def _filled(X: np.ndarray, weight: np.ndarray) -> np.ndarray:
     """The columns with the mean in place of missing values; ``X`` itself if there are none."""
-    if not _has_gaps(X):
+    if not has_gaps(X):
         return X
     filled = X.copy()
     for l in np.flatnonzero(np.isnan(X.min(axis=0))):
@@ -233,18 +254,28 @@ def _filled(X: np.ndarray, weight: np.ndarray) -> np.ndarray:
 
 def _candidate_scaling(terms: _Terms, columns: Scaling, weight: np.ndarray, standardize: bool) -> Scaling:
     """The scaling of the candidate terms, from that of the columns and the moments of the literals."""
+    candidates = terms.candidates
+    if len(candidates) == candidates.n_raw or sparse.issparse(terms.columns):
+        return candidate_scaling(columns, standardize)
+    masses = literal_masses(terms.bins, weight, candidates)._replace(weight=1.0)  # which they sum to, but for rounding
+    return candidate_scaling(columns, standardize, candidates, masses)
+
+
+def candidate_scaling(
+    columns: Scaling, standardize: bool, candidates: Candidates | None = None, masses: LiteralMasses | None = None
+) -> Scaling:
+    """The scaling of the columns, followed by that of the literals if there are any."""
     mean, inverse_scale = columns
-    n_raw = terms.candidates.n_raw
-    if len(terms.candidates) > n_raw and not sparse.issparse(terms.columns):
-        share, deviation = literal_moments(terms.bins, weight, terms.candidates)
+    if candidates is not None and masses is not None:
+        share, deviation = literal_moments(masses, candidates)
         varies = deviation > 10.0 * EPSILON
         scale = np.where(varies, 1.0 / np.where(varies, deviation, 1.0), 0.0) if standardize else varies.astype(float)
-        mean = np.concatenate([mean[:n_raw], share])
-        inverse_scale = np.concatenate([inverse_scale[:n_raw], scale])
+        mean = np.concatenate([mean[: candidates.n_raw], share])
+        inverse_scale = np.concatenate([inverse_scale[: candidates.n_raw], scale])
     return Scaling(mean=mean if standardize else np.zeros(len(mean)), inverse_scale=inverse_scale)
 
 
-def _has_gaps(X: Any) -> bool:
+def has_gaps(X: Any) -> bool:
     """Whether an array has NaN, without an array of booleans; a sparse matrix has none."""
     return bool(not sparse.issparse(X) and X.size and np.isnan(X.min()))
 
@@ -257,16 +288,14 @@ def _ordered_mean(x: np.ndarray, weight: np.ndarray) -> float:
     return float(np.sum(values * (mass / mass.sum()))) if len(x) else 0.0
 
 
-def _class_weights(class_weight: Any, classes: np.ndarray, code: np.ndarray, sample_weight: np.ndarray) -> np.ndarray:
-    """One weight for each class. "balanced" counts rows by their weight, so that weight 2 equals the row twice."""
+def class_weights(class_weight: Any, classes: np.ndarray, mass: np.ndarray) -> np.ndarray:
+    """One weight for each class, of which ``mass`` is the weight of its rows: "balanced" counts rows by weight, so
+    that weight 2 equals the row twice."""
     weights = check_class_weight(class_weight, classes.tolist())
-    if weights is None:
-        mass = np.bincount(code, weights=sample_weight)
-        weights = mass.sum() / (len(classes) * mass)
-    return weights
+    return mass.sum() / (len(classes) * mass) if weights is None else weights
 
 
-def _canonical(X: Any) -> Any:
+def canonical(X: Any) -> Any:
     """CSR with 32-bit indices where they fit (one compiled kernel for all) and no entry stored twice."""
     X = X.tocsr()
     if not X.has_canonical_format:
@@ -277,29 +306,33 @@ def _canonical(X: Any) -> Any:
     return X
 
 
-def _scaling(terms: _Terms, extents: Extents, weight: np.ndarray, standardize: bool) -> Scaling:
-    """Mean and inverse scale (population standard deviation, or 1) of each column, without a copy of the columns."""
-    X = terms.columns
+def column_scaling(
+    extents: Extents, feature: np.ndarray, standardize: bool, deviation: Callable[[np.ndarray, np.ndarray], np.ndarray]
+) -> Scaling:
+    """Mean and inverse scale (population standard deviation, or 1) of each column.
+
+    ``deviation`` is asked for the standard deviations, given the means and a unit for each column.
+    """
     low, high, mean = extents
     peak = np.maximum(np.abs(low), np.abs(high))
     limit = LARGEST if standardize else LARGEST_RAW
     if np.any(peak > limit):
         column = int(np.argmax(peak))
         raise ValueError(
-            f"Column {terms.column_feature[column]} has values up to {peak[column]:.3g}, beyond {limit:.0e}"
+            f"Column {feature[column]} has values up to {peak[column]:.3g}, beyond {limit:.0e}"
             + ("; rescale it." if standardize else ", too large to use as it is: rescale it or set standardize=True.")
         )
     if not standardize:
-        return Scaling(mean=mean, inverse_scale=np.ones(X.shape[1]))
+        return Scaling(mean=mean, inverse_scale=np.ones(len(mean)))
     # Squares are taken in units of a power of two near the largest value: exact, and none can overflow.
     unit = np.exp2(np.floor(np.log2(np.maximum(peak, SMALLEST))))
-    deviation = _deviation(X, weight, mean, unit)
-    varies = (low < high) & (deviation > 10.0 * EPSILON) & (deviation * unit > SMALLEST)
-    inverse_scale = np.where(varies, 1.0 / np.where(varies, deviation * unit, 1.0), 0.0)
+    spread = deviation(mean, unit)
+    varies = (low < high) & (spread > 10.0 * EPSILON) & (spread * unit > SMALLEST)
+    inverse_scale = np.where(varies, 1.0 / np.where(varies, spread * unit, 1.0), 0.0)
     return Scaling(mean=mean, inverse_scale=inverse_scale)
 
 
-def _extents(X: Any, weight: np.ndarray) -> Extents:
+def extents_of(X: Any, weight: np.ndarray) -> Extents:
     """Extents and means of the columns, in one pass."""
     n = X.shape[1]
     if sparse.issparse(X):
@@ -308,7 +341,7 @@ def _extents(X: Any, weight: np.ndarray) -> Extents:
         return Extents(low=low, high=high, mean=np.bincount(X.indices, weights=entry_weight * X.data, minlength=n))
     low, high = np.full(n, np.inf), np.full(n, -np.inf)
     mean = np.zeros(n)
-    for rows, share in _chunks(X, weight):
+    for rows, share in chunks(X, weight):
         total = np.zeros(n)
         kernels.column_extents(rows, share, low, high, total)
         mean += total
@@ -316,23 +349,28 @@ def _extents(X: Any, weight: np.ndarray) -> Extents:
 
 
 def _deviation(X: Any, weight: np.ndarray, mean: np.ndarray, unit: np.ndarray) -> np.ndarray:
-    """The weighted standard deviation of each column, in its unit."""
+    """The weighted standard deviation of each column, in its unit; the weights sum to 1."""
+    return np.sqrt(sum_squares(X, weight, 1.0, mean, unit))
+
+
+def sum_squares(X: Any, weight: np.ndarray, total: float, mean: np.ndarray, unit: np.ndarray) -> np.ndarray:
+    """The weighted sum of squares of each column about ``mean``, in its unit; ``total`` is the sum of the weights."""
     n = X.shape[1]
     if sparse.issparse(X):
         entry_weight = np.repeat(weight, np.diff(X.indptr))
         stored = np.bincount(X.indices, weights=entry_weight, minlength=n)
         centred = (X.data - mean[X.indices]) / unit[X.indices]
         square = np.bincount(X.indices, weights=entry_weight * centred * centred, minlength=n)
-        return np.sqrt(square + np.maximum(1.0 - stored, 0.0) * (mean / unit) ** 2)
+        return square + np.maximum(total - stored, 0.0) * (mean / unit) ** 2
     square = np.zeros(n)
-    for rows, share in _chunks(X, weight):
-        total = np.zeros(n)
-        kernels.column_squares(rows, share, mean, 1.0 / unit, total)
-        square += total
-    return np.sqrt(square)
+    for rows, share in chunks(X, weight):
+        part = np.zeros(n)
+        kernels.column_squares(rows, share, mean, 1.0 / unit, part)
+        square += part
+    return square
 
 
-def _chunks(X: np.ndarray, weight: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+def chunks(X: np.ndarray, weight: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """The rows with their weights, some at a time: sums of sums keep more digits than one long sum."""
     step = max(64, CHUNK_ENTRIES // max(1, X.shape[1]))
     for begin in range(0, len(X), step):

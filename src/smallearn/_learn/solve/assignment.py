@@ -11,6 +11,7 @@ import numpy as np
 from smallearn._learn import search_kernels
 from smallearn._learn.data.blocks import DenseRows, TrainingRows
 from smallearn._learn.data.labels import Assignment
+from smallearn._learn.data.many_rows import ManyRows, Placement, best_prototypes
 from smallearn._learn.kernels import NO_PROTOTYPE
 
 N_INIT = 3
@@ -108,29 +109,17 @@ def best_scoring(Z: np.ndarray, code: np.ndarray, assignment: Assignment) -> Ass
     return Assignment(own=own, owner=assignment.owner)
 
 
-def place(rows: TrainingRows, W: np.ndarray, owner: np.ndarray) -> Assignment:
+def place(rows: TrainingRows | ManyRows, W: np.ndarray, owner: np.ndarray) -> Assignment | Placement:
     """Each row belongs to the prototype of its class that scores it best, or to none if its class has none."""
-    if isinstance(rows, DenseRows):
-        return Assignment(own=rows.place(W, owner), owner=owner)
-    scores = np.where(owner[None, :] == rows.labels.code[:, None], rows.scores(W), -np.inf)
-    own = np.where(np.isin(rows.labels.code, owner), scores.argmax(axis=1), NO_PROTOTYPE)
-    return Assignment(own=own, owner=owner)
+    if isinstance(rows, ManyRows):
+        return rows.place(W, owner)
+    return Assignment(own=best_prototypes(rows, W, owner), owner=owner)
 
 
 def drop_empty(assignment: Assignment) -> tuple[Assignment, np.ndarray]:
     """The assignment without prototypes that have no rows, and which prototypes are kept (p, bool)."""
     kept = assignment.sizes() > 0
-    return keep_prototypes(assignment, kept), kept
-
-
-def keep_prototypes(assignment: Assignment, kept: np.ndarray) -> Assignment:
-    """The assignment to some of the prototypes (p, bool), renumbered. No row may belong to another."""
-    return Assignment(own=renumber(kept)[assignment.own], owner=assignment.owner[kept])
-
-
-def renumber(kept: np.ndarray) -> np.ndarray:
-    """The new number of each prototype that is kept; a last entry maps `NO_PROTOTYPE` to itself."""
-    return np.append(np.cumsum(kept) - 1, NO_PROTOTYPE)
+    return assignment.keep(kept), kept
 
 
 class _Draws(NamedTuple):

@@ -1,12 +1,14 @@
 """From an assignment to a model: relax, round, refit, then move rows between prototypes while the objective falls."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
 from smallearn._learn.data.blocks import TrainingRows
-from smallearn._learn.data.labels import Assignment
+from smallearn._learn.data.labels import Assignment, renumber
+from smallearn._learn.data.many_rows import ManyRows
 from smallearn._learn.data.tilted import TiltedRows
 from smallearn._learn.solve import assignment as assignments
 from smallearn._learn.solve import rounding
@@ -20,6 +22,7 @@ from smallearn._run.progress import Status
 
 SETTLED = 1e-3  # many rows have settled after a relative fall of the objective by less: the next is far smaller
 TILTED_TOL = 1e-6  # relative gap to which the relaxation of a tilted sample is solved …
+MOST_SETTLING = 10  # rounds in which many rows join prototypes
 MAX_TILTED = 1000  # … in at most so many iterations
 
 
@@ -28,11 +31,11 @@ class Plan:
     """How to train: the penalty, a solver of the relaxation, whether to refit, and how many rounds rows may move."""
 
     penalty: Penalty
-    solver: Solver
     refit: bool
     rounds: int
-    verbose: bool
-    sample_weight: np.ndarray
+    solver: Solver = partial(accelerated.solve, tol=1e-4, max_iter=10_000)
+    verbose: bool = False
+    sample_weight: np.ndarray = field(default_factory=lambda: np.empty(0))
     local_search: bool = False
 
 
@@ -113,10 +116,20 @@ def _descend(rows: TrainingRows, current: Solution, plan: Plan) -> Solution:
 
 
 def _polish(rows: TrainingRows, current: Solution, plan: Plan) -> Solution:
-    """Swap terms, if the plan says so."""
-    if not plan.local_search or present().stops("the swaps of terms"):
+    """Swap terms, if the plan says so; of many rows only the sample is searched, before."""
+    if not plan.local_search or isinstance(rows, ManyRows) or present().stops("the swaps of terms"):
         return current
     return _swap(rows, current, plan)
+
+
+def settle(rows: ManyRows, sample: TrainingRows, found: Found, penalty: Penalty) -> Found:
+    """A model of a ``sample`` on all rows: they join its prototypes, and its weights are refitted to them, in turn."""
+    plan = Plan(penalty=penalty, refit=True, rounds=MOST_SETTLING)
+    settled = _settle(rows, sample, found, plan)
+    assignment, kept = assignments.drop_empty(settled.assignment)
+    objective = Objective(rows=rows, assignment=assignment, penalty=penalty)
+    W, value = rounding.refit(objective, found.support[kept], settled.W[kept])
+    return Found(W=W, support=found.support[kept], value=value, assignment=assignment)
 
 
 def from_state(rows: TrainingRows, state: State, penalty: Penalty) -> Found:
@@ -130,7 +143,7 @@ def from_state(rows: TrainingRows, state: State, penalty: Penalty) -> Found:
         W, value = rounding.refit(objective, support, start)
         return Found(W=W, support=support, value=value, assignment=filled)
     entries = state.entries.take(kept[state.prototype])
-    entries = entries._replace(prototype=assignments.renumber(kept)[entries.prototype])
+    entries = entries._replace(prototype=renumber(kept)[entries.prototype])
     final = fit(ColumnCache(rows), rows.labels, penalty, filled, entries, precision=rounding.PRECISE, rounds=0)
     return Found(W=final.weights(d), support=final.support(d), value=final.value, assignment=filled)
 
@@ -326,8 +339,8 @@ def _weigh(
 
 def _reseed(rows: TrainingRows, current: Solution, lost: np.ndarray, plan: Plan) -> Solution:
     """For each class that lost a prototype, start a new one from the rows of the class with the worst scores. Keep
-    it if that lowers the objective."""
-    for label in lost:
+    it if that lowers the objective. Many rows are not looked at one by one: there the prototype stays lost."""
+    for label in [] if isinstance(rows, ManyRows) else lost:
         if present().stops("new prototypes"):
             break
         code = rows.labels.code

@@ -235,7 +235,7 @@ class Objective:
 
     @property
     def n_rows(self) -> int:
-        return len(self.assignment.own)
+        return self.rows.labels.n_rows
 
     @property
     def total_weight(self) -> float:

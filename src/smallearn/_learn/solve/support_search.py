@@ -14,7 +14,7 @@ import numpy as np
 
 from smallearn._learn import search_kernels
 from smallearn._learn.data.blocks import TrainingRows
-from smallearn._learn.data.labels import Assignment
+from smallearn._learn.data.labels import Assignment, renumber
 from smallearn._learn.kernels import NO_PROTOTYPE
 from smallearn._learn.solve import assignment as assignments
 from smallearn._learn.solve import geometry
@@ -373,8 +373,8 @@ class SupportSearch:
         Z = np.where(useful[:, None], state.Z, -np.inf)
         moved = assignments.best_scoring(Z.T, self.labels.code, state.assignment)
         entries = state.entries.take(useful[state.prototype])
-        entries = entries._replace(prototype=assignments.renumber(useful)[entries.prototype])
-        return self._fit(assignments.keep_prototypes(moved, useful), entries)
+        entries = entries._replace(prototype=renumber(useful)[entries.prototype])
+        return self._fit(moved.keep(useful), entries)
 
     # --- prototypes that are stuck ---------------------------------------------------------------------------------
 
