@@ -23,6 +23,7 @@ from smallearn._learn.data.encoding import check_evaluated, encode_table
 from smallearn._learn.data.many_rows import Large
 from smallearn._learn.data.problem import Problem, build_problem
 from smallearn._learn.data.source import ArraySource, pool_rows, width_of
+from smallearn._learn.data.table import Table
 from smallearn._learn.data_parameters import (
     Features,
     check_costs,
@@ -33,7 +34,7 @@ from smallearn._learn.data_parameters import (
 )
 from smallearn._learn.solve.budgets import Budget
 from smallearn._run.deadline import Deadline
-from smallearn._text import show
+from smallearn._text import listed, show
 from smallearn.model import _html
 
 LEAST_COMPILED = 2**20  # numbers in X, for which predictions are compiled: for fewer the model is fast enough
@@ -56,8 +57,12 @@ class TrainingData:
     @property
     def kept(self) -> np.ndarray:
         """Which rows are in the problem, of those that came or, if it is a sample, of those drawn."""
-        sampled = self.large is not None and len(self.problem.code) < np.count_nonzero(self.weight)
-        return np.ones(len(self.problem.code), dtype=bool) if sampled else self.weight > 0.0
+        return np.ones(len(self.problem.code), dtype=bool) if self.is_sample else self.weight > 0.0
+
+    @property
+    def is_sample(self) -> bool:
+        """Whether the problem is a sample of the rows."""
+        return self.problem.n_rows > len(self.problem.code)
 
     @property
     def features(self) -> Features:
@@ -115,6 +120,8 @@ class SMaLLBase(ClassifierMixin, BaseEstimator):
     def _read(self, X, y, sample_weight, literals: str, *, sampled: bool) -> TrainingData:
         """Validate the training data; sets nothing on the estimator. With ``sampled``, the problem is a sample if there
         are many rows."""
+        if isinstance(X, Table):
+            return self._read_table(X, y, sample_weight, literals)
         reader = copy(self)  # validation sets n_features_in_ and feature_names_in_ on the estimator that it is given
         categories: dict[int, tuple] = {}
         if self.categorical_features is None:
@@ -127,14 +134,9 @@ class SMaLLBase(ClassifierMixin, BaseEstimator):
             raise ValueError("X is sparse and has NaN, for which sparse columns have no term; fill the gaps first.")
         weight = check_sample_weight(sample_weight, values)
         cuts = check_cut_points(Features(values.shape[1], names), self.cut_points, sparse.issparse(values), categories)
-        choices = {
-            "class_weight": self.class_weight,
-            "standardize": self.standardize,
-            "literals": literals,
-            "cut_points": cuts,
-        }
         rows = X if hasattr(X, "shape") else np.asarray(X)
         data = partial(TrainingData, X=rows, y=labels, weight=weight, feature_names=names)
+        choices = self._choices(literals, cuts)
         most = pool_rows(width_of(values))
         if np.count_nonzero(weight) <= most:
             return data(problem=build_problem(values, labels, weight, categories=categories, **choices))
@@ -147,6 +149,39 @@ class SMaLLBase(ClassifierMixin, BaseEstimator):
             return data(problem=large.problem(), large=large)
         everything = replace(large.summary.problem(source.block(slice(0, len(weight)))), total=None)
         return data(problem=everything, large=large)
+
+    def _read_table(self, table: Table, y, sample_weight, literals: str) -> TrainingData:
+        """As `_read`, for a table in mapped files."""
+        if y is not None or sample_weight is not None:
+            raise ValueError("A Table has its classes and weights: pass it alone, fit(table).")
+        categories = table.categories or {}
+        if categories and self.categorical_features is None:
+            names = listed([str(table.feature_names[l]) for l in categories])
+            raise ParameterError(
+                f"The table has categories in {names}; set ",
+                Parameter("categorical_features", "from_dtype"),
+                ", or leave these columns out of the table.",
+            )
+        features = Features(table.shape[1], table.feature_names)
+        choices = self._choices(literals, check_cut_points(features, self.cut_points, False, categories))
+        n_rows, most = table.shape[0], pool_rows(table.shape[1])
+        data = partial(TrainingData, X=table, y=table.classes, weight=np.ones(0), feature_names=table.feature_names)
+        if n_rows <= most:
+            weight = np.ones(n_rows) if table.weight is None else np.array(table.weight)
+            return data(problem=build_problem(np.array(table.X), table.y, weight, categories=categories, **choices))
+        n_threads = count_threads(self.n_jobs)
+        source = ArraySource(table.X, table.code, table.weight, table.classes, categories, n_threads)
+        large = Large.read(source, most, **choices)
+        return data(problem=large.problem(), large=large)
+
+    def _choices(self, literals: str, cut_points: Any) -> dict[str, Any]:
+        """How a problem is made of the rows."""
+        return {
+            "class_weight": self.class_weight,
+            "standardize": self.standardize,
+            "literals": literals,
+            "cut_points": cut_points,
+        }
 
     def _validated(self, X: Any, *y: Any, **checks: Any) -> Any:
         """scikit-learn's checks of X, and of y when training, with the names and number of features."""

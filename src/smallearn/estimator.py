@@ -9,11 +9,13 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from smallearn._base import SMaLLBase, TrainingData, warn_if_cut_short
+from smallearn._errors import Parameter, ParameterError
 from smallearn._learn.assemble import AssembleOptions, assemble
 from smallearn._learn.compiling import notice_of_compiling
 from smallearn._learn.data import content
 from smallearn._learn.data.blocks import TrainingRows
 from smallearn._learn.data.labels import Assignment
+from smallearn._learn.data.many_rows import ManyRows
 from smallearn._learn.data.problem import Problem
 from smallearn._learn.data_parameters import (
     check_assignment,
@@ -272,7 +274,7 @@ class SMaLLClassifier(SMaLLBase):
         }
         return cls(**{**preset, **overrides})
 
-    def fit(self, X, y, sample_weight=None) -> Self:
+    def fit(self, X, y=None, sample_weight=None) -> Self:
         """Train a model within the budget.
 
         Parameters
@@ -340,7 +342,7 @@ class SMaLLClassifier(SMaLLBase):
         for owner in check_positive_class(self.positive_class, problem.classes.tolist()):
             if trained and present().stops("further starts"):
                 break
-            rows = problem.rows(owner, self.fit_intercept, count_threads(self.n_jobs))
+            rows = self._all_rows(data, owner)
             plan = self._plan(problem, budget, owner)
             if few is None:
                 solution = self._best_descent(problem, rows, owner, start, plan)
@@ -356,19 +358,35 @@ class SMaLLClassifier(SMaLLBase):
             solution = descent.prove(rows, solution, plan, PROOF_TOL if self.tol is None else float(self.tol))
         return solution
 
+    def _all_rows(self, data: TrainingData, owner: int | None) -> TrainingRows | ManyRows:
+        """All rows, of which class ``owner`` has the prototypes (None: every class has)."""
+        if data.large is not None and data.is_sample:
+            return data.large.rows(owner, self.fit_intercept)
+        return data.problem.rows(owner, self.fit_intercept, count_threads(self.n_jobs))
+
     def _sample(self, data: TrainingData) -> tuple[Problem | None, np.ndarray]:
         """The rows to train on first if there are many, unless they may not move or are not refitted; and which rows of
         the problem they are."""
         problem, large = data.problem, data.large
         many = content.row_counts(problem.sample_weight).sum() > MANY_ROWS
         if many and self.reassign and self.refit_support:
-            pool = problem if large is None else large.problem()
+            pool = problem if large is None or data.is_sample else large.problem()
+            place = np.arange(len(problem.code))
+            if large is not None and not data.is_sample:
+                place = (np.cumsum(data.kept) - 1)[large.pool.position]
             part = content.sample(pool, SAMPLE_ROWS)
             if part is not None:
-                place = np.arange(len(problem.code))
-                if large is not None:
-                    place = (np.cumsum(data.kept) - 1)[large.pool.position]
                 return pool.take(*part), place[part.rows]
+            if data.is_sample:
+                return pool, place
+        elif data.is_sample:
+            raise ParameterError(
+                f"The {problem.n_rows:,} rows are not in memory, and a sample is trained on first; that needs ",
+                Parameter("reassign", True),
+                " and ",
+                Parameter("refit_support", True),
+                ".",
+            )
         return None, np.empty(0)
 
     def _best_descent(self, problem, rows, owner: int | None, start, plan: descent.Plan) -> descent.Solution:

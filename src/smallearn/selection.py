@@ -266,7 +266,7 @@ class SMaLLClassifierCV(SMaLLBase):
             return [self.literals]
         return list(self.literals)
 
-    def fit(self, X, y, sample_weight=None) -> Self:
+    def fit(self, X, y=None, sample_weight=None) -> Self:
         """Choose a model by cross-validation and train it on all rows.
 
         Parameters
@@ -341,7 +341,7 @@ class SMaLLClassifierCV(SMaLLBase):
             fills_gaps=self._allows_gaps(),
             units=folds[0].units,
             limits=self._row_limits(folds, problem, max_terms),
-            large=data.large if problem.all_rows != len(problem.code) else None,
+            large=data.large if data.is_sample else None,
             n_threads=count_threads(self.n_jobs),
             deadline=present(),
             certificate_share=self._certificate_share() / n_models,

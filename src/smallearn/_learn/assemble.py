@@ -15,6 +15,7 @@ from smallearn._learn.data.labels import Assignment
 from smallearn._learn.data.literals import RAW
 from smallearn._learn.data.many_rows import best_prototypes
 from smallearn._learn.data.problem import Problem
+from smallearn._learn.data.table import Table
 from smallearn._learn.solve.budgets import Budget
 from smallearn._learn.solve.descent import Found, Solution
 from smallearn._learn.solve.points import Points, find_points
@@ -116,6 +117,8 @@ def assemble(problem: Problem, found: Found, budget: Budget, options: AssembleOp
 def remember_rows(model: SMaLLModel, X: Any, y: np.ndarray) -> SMaLLModel:
     """The model with a fingerprint of its training rows; as it was if only training can read them (numbers as text)."""
     with suppress(ValueError, OverflowError):
+        if isinstance(X, Table):
+            return model._trained_on_codes(X, X.code, target=X.target)
         return model.trained_on(X, y)
     return model
 

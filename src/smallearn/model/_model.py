@@ -516,7 +516,10 @@ class SMaLLModel:
         SMaLLModel
             The same model with ``data``.
         """
-        code = self.codes(y)
+        return self._trained_on_codes(X, self.codes(y), **names)
+
+    def _trained_on_codes(self, X: Any, code: np.ndarray, **names: str | None) -> "SMaLLModel":
+        """As `trained_on`, with the position of each class."""
         counts = tuple(np.bincount(code[code >= 0], minlength=len(self.classes)).tolist())
         facts = DataFacts(fingerprint=self._fingerprint(X, code), class_counts=counts, **names)
         return replace(self, data=facts)

@@ -73,6 +73,8 @@ def _position_reader(X: Any, features: Sequence[Term], n_features: int) -> Reade
     if X.shape[1] != n_features:
         raise ValueError(f"X has shape {X.shape}; the model was trained on {n_features} features.")
     index = [term.feature for term in features]
+    if hasattr(X, "read_features"):  # a Table in mapped files
+        return lambda rows: X.read_features(rows, index)
     if hasattr(X, "iloc") or hasattr(X, "to_series"):  # a table: its columns have types of their own
         columns = [np.asarray(X.iloc[:, l] if hasattr(X, "iloc") else X.to_series(l)) for l in index]
         return lambda rows: [column[rows] for column in columns]

@@ -48,9 +48,10 @@ def sample_limits(sizes: np.ndarray, most: int) -> np.ndarray:
     return (sample_sizes(sizes, most) / np.maximum(sizes, 1) * 2.0**32).astype(np.uint64)
 
 
-def is_drawn(hashes: np.ndarray, limit: np.ndarray) -> np.ndarray:
-    """Whether each row is in a sample, by its hash and the limit of its class. Equal rows all are, or none."""
-    return _mix(hashes.copy()) >> np.uint64(32) < limit
+def is_drawn(hashes: np.ndarray, limit: np.ndarray, salt: int = 0) -> np.ndarray:
+    """Whether each row is in a sample, by its hash and the limit of its class. Equal rows all are, or none. Samples with
+    another ``salt`` are independent."""
+    return _mix(hashes + np.uint64(salt)) >> np.uint64(32) < limit
 
 
 def mostly_differ(hashes: np.ndarray, counts: np.ndarray) -> bool:

@@ -13,8 +13,8 @@ import numpy as np
 
 from smallearn._learn.data.blocks import Curvature, DenseRows, Sums, TrainingRows, running_sum
 from smallearn._learn.data.labels import Assignment
-from smallearn._learn.data.source import Block, Source
 from smallearn._learn.data.problem import Problem
+from smallearn._learn.data.source import Block, Source
 from smallearn._learn.data.summary import Summary, summarise
 from smallearn._learn.kernels import NO_PROTOTYPE
 

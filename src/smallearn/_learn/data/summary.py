@@ -50,6 +50,7 @@ from smallearn._learn.data.problem import (
 )
 from smallearn._learn.data.source import Block, Source, join, pick
 
+SALT = 1  # of the pool, of which other samples are drawn
 BY_POSITION = 0  # in place of a number of columns: rows are drawn by their position
 
 
@@ -266,7 +267,7 @@ def draw_rows(block: Block, limit: np.ndarray, n_columns: int) -> tuple[Block, n
     """The rows of a block that are in the pool, and their hashes."""
     by_position = n_columns == BY_POSITION
     hashes = hash_numbers(block.position) if by_position else hash_values(block.X, n_columns)
-    rows = np.flatnonzero(is_drawn(hashes, limit[block.code]))
+    rows = np.flatnonzero(is_drawn(hashes, limit[block.code], SALT))
     return pick(block, rows), hashes[rows]
 
 

@@ -26,6 +26,9 @@ MOST_SETTLING = 10  # rounds in which many rows join prototypes
 MAX_TILTED = 1000  # … in at most so many iterations
 
 
+SOLVER: Solver = partial(accelerated.solve, tol=1e-4, max_iter=10_000)
+
+
 @dataclass(frozen=True)
 class Plan:
     """How to train: the penalty, a solver of the relaxation, whether to refit, and how many rounds rows may move."""
@@ -33,7 +36,7 @@ class Plan:
     penalty: Penalty
     refit: bool
     rounds: int
-    solver: Solver = partial(accelerated.solve, tol=1e-4, max_iter=10_000)
+    solver: Solver = SOLVER
     verbose: bool = False
     sample_weight: np.ndarray = field(default_factory=lambda: np.empty(0))
     local_search: bool = False

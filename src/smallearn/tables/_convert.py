@@ -1,0 +1,290 @@
+"""From Parquet, CSV or Arrow batches to mapped files, in one reading and without holding more than a batch in memory.
+
+Text becomes codes in the order in which values appear; once all are known, the codes are rewritten in sorted order.
+"""
+
+import hashlib
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from smallearn._learn.data.encoding import MOST_CATEGORIES
+from smallearn._learn.data.table import Table
+from smallearn._text import listed, show
+from smallearn.tables._cache import cache_folder, kept
+
+ROWS_TOGETHER = 65_536  # in a batch, at most
+REWRITTEN = 1 << 20  # numbers at a time
+DTYPES = ("float64", "float32")
+HASHED = 1 << 20  # bytes at a time
+
+
+def open_table(
+    source: str | os.PathLike | Iterable[Any],
+    target: str,
+    *,
+    weight: str | None = None,
+    ignore: Sequence[str] = (),
+    dtype: str = "float64",
+    cache: str | os.PathLike | None = None,
+) -> Table:
+    """Open a table that need not fit in memory, for ``fit``.
+
+    The first time it is converted to files that are mapped into memory, in a cache folder; as long as the content is
+    the same, these are used again.
+
+    Parameters
+    ----------
+    source : path or iterable of pyarrow.RecordBatch
+        A Parquet or CSV file, a folder of Parquet files, or batches of rows.
+    target : str
+        The name of the column of classes.
+    weight : str, default=None
+        The name of a column of weights.
+    ignore : sequence of str, default=()
+        Names of columns to leave out.
+    dtype : {"float64", "float32"}, default="float64"
+        The type of the numbers in the files: float32 takes half the space.
+    cache : path, default=None
+        The cache folder. None: that of the environment variable ``SMALLEARN_CACHE``, or the system's.
+
+    Returns
+    -------
+    Table
+        Pass it to ``fit`` in place of X and y. Columns of text, booleans and dictionaries are categorical.
+
+    Raises
+    ------
+    ValueError
+        If a column is missing, or holds neither numbers nor categories.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import pyarrow as pa
+    >>> from smallearn import SMaLLClassifier
+    >>> batch = pa.RecordBatch.from_pydict({"x": [1.0, 2.0, 8.0, 9.0], "y": ["no", "no", "yes", "yes"]})
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     table = open_table([batch], target="y", cache=folder)
+    ...     SMaLLClassifier(1, 1).fit(table).predict([[0.0], [10.0]])
+    array(['no', 'yes'], dtype=object)
+    """
+    if dtype not in DTYPES:
+        raise ValueError(f"dtype={dtype!r} is not one of {listed(DTYPES)}.")
+    try:
+        import pyarrow  # noqa: F401
+    except ImportError:
+        raise ImportError("open_table needs pyarrow: pip install 'smallearn[cli]'") from None
+    options = {"target": target, "weight": weight, "ignore": sorted(ignore), "dtype": dtype}
+    folder = cache_folder(cache)
+    if isinstance(source, str | os.PathLike):
+        files = _files(Path(source))
+        key = _content_key(files, options)
+        return kept(folder, key, partial(_convert, batches=_read_files(files), about=str(source), **options))
+    key = f"batches-{os.urandom(8).hex()}"
+    return kept(folder, key, partial(_convert, batches=_checked(source), about="batches", **options))
+
+
+# --- reading ----------------------------------------------------------------------------------------------------------
+
+
+def _files(path: Path) -> list[Path]:
+    """The files of a table, by name."""
+    if path.is_dir():
+        files = sorted(path.glob("**/*.parquet"))
+        if not files:
+            raise ValueError(f"The folder {show(str(path))} has no file that ends in .parquet.")
+        return files
+    if not path.is_file():
+        raise FileNotFoundError(f"There is no file {show(str(path))}.")
+    return [path]
+
+
+def _content_key(files: list[Path], options: dict[str, Any]) -> str:
+    """A name for the content of some files and for the options."""
+    hashed = hashlib.blake2b(repr(sorted(options.items())).encode(), digest_size=16)
+    for path in files:
+        with path.open("rb") as file:
+            while chunk := file.read(HASHED):
+                hashed.update(chunk)
+    return hashed.hexdigest()
+
+
+def _read_files(files: list[Path]) -> Iterator[Any]:
+    import pyarrow.csv as csv
+    import pyarrow.parquet as pq
+
+    for path in files:
+        if path.suffix == ".parquet":
+            with pq.ParquetFile(path) as file:
+                yield from file.iter_batches(ROWS_TOGETHER)
+        else:
+            with csv.open_csv(path) as batches:
+                yield from batches
+
+
+def _checked(batches: Iterable[Any]) -> Iterator[Any]:
+    import pyarrow as pa
+
+    for batch in batches:
+        if isinstance(batch, pa.Table):
+            yield from batch.to_batches(ROWS_TOGETHER)
+        elif isinstance(batch, pa.RecordBatch):
+            yield batch
+        else:
+            raise ValueError(f"A batch is a {type(batch).__name__}; open_table needs pyarrow.RecordBatch or Table.")
+
+
+# --- writing ----------------------------------------------------------------------------------------------------------
+
+
+class _Codes:
+    """Codes of values in the order in which they appear; missing values have none."""
+
+    def __init__(self, name: str):
+        self._name = name
+        self._code: dict[Any, int] = {}
+
+    def of(self, column: Any) -> np.ndarray:
+        """The codes of a column, NaN where a value is missing."""
+        import pyarrow as pa
+
+        if not pa.types.is_dictionary(column.type):
+            column = column.dictionary_encode()
+        for value in column.dictionary.to_pylist():
+            self._code.setdefault(value, len(self._code))
+        if len(self._code) > MOST_CATEGORIES:
+            raise ValueError(
+                f"Column {show(self._name)} has more than {MOST_CATEGORIES} categories: if it is an ID, ignore it."
+            )
+        table = np.array([self._code[value] for value in column.dictionary.to_pylist()] + [np.nan])
+        position = column.indices.fill_null(len(table) - 1).to_numpy(zero_copy_only=False)
+        return table[position]
+
+    def sorted(self) -> tuple[list[Any], np.ndarray]:
+        """The values, sorted, and the new code for each old one."""
+        values = [value for value in self._code if value is not None]
+        ordered = sorted(values, key=lambda value: (isinstance(value, str), value))
+        new = {value: position for position, value in enumerate(ordered)}
+        return ordered, np.array([new.get(value, np.nan) for value in self._code], dtype=float)
+
+
+def _convert(
+    folder: Path,
+    *,
+    batches: Iterator[Any],
+    about: str,
+    target: str,
+    weight: str | None,
+    ignore: Sequence[str],
+    dtype: str,
+) -> dict[str, Any]:
+    """Write the files of a table into a folder; returns the facts about it."""
+    n_rows, names = 0, None
+    codes: dict[str, _Codes] = {}
+    with ExitStack() as files:
+        X, code, weights = (files.enter_context((folder / name).open("wb")) for name in ("X", "code", "weight"))
+        for batch in batches:
+            if names is None:
+                names = _features(batch.schema, target, weight, ignore)
+                kinds = {name: batch.schema.field(name).type for name in batch.schema.names}
+                codes = {name: _Codes(name) for name in [*names, target] if name == target or _is_category(kinds[name])}
+            _check_schema(batch.schema, kinds)
+            values = np.empty((len(batch), len(names)), dtype=dtype)
+            for l, name in enumerate(names):
+                column = batch.column(name)
+                values[:, l] = codes[name].of(column) if name in codes else _numbers(column, name)
+            labels = codes[target].of(batch.column(target))
+            if np.isnan(labels).any():
+                raise ValueError(f"Column {show(target)}, the classes, has missing values; leave those rows out.")
+            X.write(values)
+            code.write(labels.astype(np.int32))
+            if weight is not None:
+                weights.write(_weights(batch.column(weight), weight))
+            n_rows += len(batch)
+    if names is None or n_rows == 0:
+        raise ValueError("The table has no rows.")
+    classes, new = codes.pop(target).sorted()
+    _rewrite(np.memmap(folder / "code", dtype=np.int32, mode="r+", shape=(n_rows, 1)), {0: new})
+    categories = {names.index(name): known.sorted() for name, known in codes.items()}
+    mapped = np.memmap(folder / "X", dtype=dtype, mode="r+", shape=(n_rows, len(names)))
+    _rewrite(mapped, {l: new for l, (_, new) in categories.items()})
+    return {
+        "source": about,
+        "n_rows": n_rows,
+        "features": list(names),
+        "target": target,
+        "dtype": dtype,
+        "weight": weight is not None,
+        "classes": classes,
+        "class_type": np.asarray(classes).dtype.name if not isinstance(classes[0], str) else "object",
+        "categories": {str(l): values for l, (values, _) in categories.items()},
+    }
+
+
+def _features(schema: Any, target: str, weight: str | None, ignore: Sequence[str]) -> list[str]:
+    asked = [name for name in (target, weight, *ignore) if name is not None]
+    missing = [name for name in asked if name not in schema.names]
+    if missing:
+        raise ValueError(f"The table has no column {listed(missing)}; it has {listed(schema.names[:10])}.")
+    features = [name for name in schema.names if name not in asked]
+    if not features:
+        raise ValueError(f"The table has no column besides {listed(asked)}.")
+    return features
+
+
+def _check_schema(schema: Any, kinds: dict[str, Any]) -> None:
+    """Refuse a batch with other columns than the first."""
+    for name, kind in kinds.items():
+        if name not in schema.names:
+            raise ValueError(f"A part of the table lacks the column {show(name)}.")
+        other = schema.field(name).type
+        if _is_category(other) != _is_category(kind):
+            raise ValueError(
+                f"Column {show(name)} has the type {kind} in one part of the table and {other} in another."
+            )
+
+
+def _is_category(kind: Any) -> bool:
+    import pyarrow as pa
+
+    types = pa.types
+    text = types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind)
+    return text or types.is_dictionary(kind) or types.is_boolean(kind)
+
+
+def _numbers(column: Any, name: str) -> np.ndarray:
+    """A column of numbers, NaN where one is missing."""
+    import pyarrow as pa
+
+    kind = column.type
+    if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)):
+        raise ValueError(f"Column {show(name)} has the type {kind}, not numbers or text; list it in ignore.")
+    return column.cast(pa.float64()).to_numpy(zero_copy_only=False)
+
+
+def _weights(column: Any, name: str) -> np.ndarray:
+    values = _numbers(column, name)
+    if not np.all(np.isfinite(values) & (values >= 0.0)):
+        raise ValueError(f"Column {show(name)}, the weights, has values that are missing, infinite or negative.")
+    return np.ascontiguousarray(values)
+
+
+def _rewrite(mapped: np.ndarray, new: dict[int, np.ndarray]) -> None:
+    """Replace the codes in some columns of a mapped file."""
+    if not new:
+        return
+    step = max(1, REWRITTEN // mapped.shape[1])
+    for begin in range(0, len(mapped), step):
+        rows = slice(begin, begin + step)
+        for l, table in new.items():
+            old = np.asarray(mapped[rows, l], dtype=float)
+            known = ~np.isnan(old)
+            old[known] = table[old[known].astype(np.int64)]
+            mapped[rows, l] = old
+    mapped.flush()
