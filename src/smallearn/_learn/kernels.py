@@ -13,11 +13,8 @@ of this as one tuple, ``roles = (own, code, weight, owner, has_zero)``, which `l
 from math import exp, log
 
 import numpy as np
-from llvmlite import ir
-from numba import types
-from numba.extending import intrinsic
 
-from smallearn._learn.compiling import compiled, compiled_in_order
+from smallearn._learn.compiling import compiled, compiled_in_order, prefetch
 
 NO_PROTOTYPE = -1  # own[i] of a row whose class owns the prototype frozen at zero
 NEVER = -1  # no offset is negative
@@ -166,22 +163,6 @@ def conjugate_of(s, own, code, owner, has_zero):
 
 
 # --- the loss of a tile of rows ------------------------------------------------------------------------------------
-
-
-@intrinsic
-def prefetch(_context, array, _offset):
-    """Ask the processor for the cache line at ``offset`` bytes into an array. Any offset is allowed."""
-
-    def generate(context, builder, signature, arguments):
-        start = context.make_array(signature.args[0])(context, builder, arguments[0]).data
-        address = builder.gep(builder.bitcast(start, ir.IntType(8).as_pointer()), [arguments[1]])
-        flag = ir.IntType(32)
-        hint = ir.FunctionType(ir.VoidType(), [address.type, flag, flag, flag])
-        call = builder.module.declare_intrinsic("llvm.prefetch", (address.type,), hint)
-        builder.call(call, [address, flag(0), flag(3), flag(1)])  # to be read, soon, as data
-        return context.get_dummy_value()
-
-    return types.void(array, types.int64), generate
 
 
 @compiled_in_order

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
-from smallearn._learn.prediction_kernels import INSIDE, OUTSIDE, RAW, answer_columns, answer_rows
+from smallearn._learn.prediction_kernels import INSIDE, OUTSIDE, RAW, answer_block, answer_rows, answer_sparse
 from smallearn.model import SMaLLModel
 from smallearn.model._columns import all_finite
 from smallearn.model._parts import Prototype
@@ -24,12 +25,12 @@ FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 
 @dataclass(frozen=True)
 class Stored:
-    """Floating-point numbers as they are stored: an array rows × features, or a list of columns.
+    """Floating-point numbers as they are stored: an array rows × features, a list of columns, or a CSR matrix.
 
     With ``gaps``, NaN is a missing value.
     """
 
-    numbers: np.ndarray | list[np.ndarray]
+    numbers: Any
     n_rows: int
     gaps: bool
 
@@ -39,7 +40,9 @@ class Stored:
 
 
 def stored(X: Any, gaps: bool) -> Stored | None:
-    """An array or table of float64 or of float32, not copied; None for any other, and for strided arrays."""
+    """An array, CSR matrix or table of float64 or of float32, not copied; None for any other and for strided arrays."""
+    if sparse.issparse(X):
+        return Stored(X, X.shape[0], gaps) if X.format == "csr" and X.dtype in FLOATS else None
     if isinstance(X, np.ndarray):
         if X.dtype not in FLOATS or not X.flags.aligned:
             return None
@@ -69,7 +72,8 @@ def predict(model: SMaLLModel, X: Stored, n_threads: int) -> np.ndarray | None:
         def answer(rows: slice, fill: Callable) -> bool:
             return fill(answers[rows].view(np.int64), no_scores)
 
-        return answers if _each_chunk(model, values.view(np.int64), X, n_threads, answer) else None
+        share = -(-X.n_rows // n_threads)  # of a thread: nothing has to stay in the cache from one step to the next
+        return answers if _each_chunk(model, values.view(np.int64), X, n_threads, answer, share) else None
 
     def look_up(rows: slice, fill: Callable) -> bool:
         code = np.zeros(len(answers[rows]), dtype=np.int64)
@@ -105,6 +109,7 @@ def _each_chunk(
     X: Stored,
     n_threads: int,
     answer: Callable[[slice, Callable], bool],
+    chunk_rows: int = CHUNK_ROWS,
 ) -> bool:
     """Answer for each chunk of rows; False if X or a score is not finite, or a term is about categories.
 
@@ -121,17 +126,28 @@ def _each_chunk(
     def of_rows(rows: slice) -> bool:
         return answer(rows, lambda labels, scores: answer_rows(X.numbers[rows], X.gaps, read, rule, labels, scores))
 
+    def of_entries(rows: slice) -> bool:
+        S = X.numbers
+        entries = [_read_only(part) for part in (S.data, S.indices, S.indptr[rows.start : rows.stop + 1])]
+        return answer(
+            rows, lambda labels, scores: answer_sparse(*entries, X.gaps, read, S.shape[1], rule, labels, scores)
+        )
+
     def of_columns(rows: slice) -> bool:
         columns = np.empty((len(used), rows.stop - rows.start))
         for column, l in zip(columns, used, strict=True):
             column[:] = X.numbers[l][rows]
         n, space = columns.shape[1], np.empty((2, columns.shape[1]))
         return X.all_fit([columns]) and answer(
-            rows, lambda labels, scores: answer_columns(columns, 0, n, rule, labels, scores, *space) == 0.0
+            rows, lambda labels, scores: answer_block(columns, 0, n, rule, labels, scores, *space, columns, 0, 0) == 0.0
         )
 
-    of_chunk = of_columns if isinstance(X.numbers, list) else of_rows
-    chunks = [slice(begin, min(begin + CHUNK_ROWS, X.n_rows)) for begin in range(0, X.n_rows, CHUNK_ROWS)]
+    of_chunk = of_rows
+    if sparse.issparse(X.numbers):
+        of_chunk = of_entries
+    elif isinstance(X.numbers, list):
+        of_chunk, chunk_rows = of_columns, CHUNK_ROWS
+    chunks = [slice(begin, min(begin + chunk_rows, X.n_rows)) for begin in range(0, X.n_rows, chunk_rows)]
     if n_threads == 1:
         return all(map(of_chunk, chunks))
     with ThreadPoolExecutor(n_threads) as pool:
@@ -167,7 +183,7 @@ def _rule(model: SMaLLModel, labels: np.ndarray | None, used: list[int]) -> tupl
 
 
 def _factor(term: Term) -> tuple[int, float, float]:
-    """The kind of a term and its two numbers, as `answer_columns` takes them."""
+    """The kind of a term and its two numbers, as `answer_block` takes them."""
     if term.kind == "raw":
         return RAW, math.nan if term.mean is None else term.mean, math.nan
     if term.kind == "missing":
