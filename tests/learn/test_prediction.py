@@ -92,7 +92,8 @@ def random_entries(rng, dtype, index, gaps):
 def test_every_answer_for_sparse_rows_is_that_of_the_model(dtype, index, gaps, classes, owner):
     rng = np.random.default_rng(len(classes) + gaps)
     X = random_entries(rng, dtype, index, gaps)
-    assert X.indices.dtype == X.indptr.dtype == index and not X.has_canonical_format
+    assert X.indices.dtype == X.indptr.dtype == index
+    assert not X.has_canonical_format
     for kinds in (["raw"], ["at_most", "above", "missing"], ["raw", "at_most", "above"]):
         model = random_model(rng, classes, kinds, owner=owner, mean=0.3 if gaps else None)
         for n_threads in (1, 2):
@@ -133,6 +134,23 @@ def test_rows_without_entries_or_a_model_without_terms_are_answered():
 def test_categories_are_left_to_the_model(X):
     model = SMaLLModel((0, 1), "<i8", 2, (Prototype(1, 0.0, (Term(0, 1.0, kind="equals", value=1),)),))
     assert compiled_answers(model, X) == (None, None, None)
+
+
+def test_a_table_is_read_in_the_order_of_its_columns_however_it_lies_in_memory():
+    rng = np.random.default_rng(0)
+    model = random_model(rng, (0, 1), ["raw"])
+    table = pd.DataFrame(rng.normal(size=(300, N_FEATURES)))
+    assert isinstance(prediction.stored(table, False).numbers, np.ndarray)
+    for other in (table.iloc[:, ::-1], table.iloc[::-1], table.iloc[5:105], table[[3, 1, 0, 2, 4, 6, 5]]):
+        X = other.to_numpy()
+        assert_same(compiled_answers(model, other)[1], model.scores(X))
+
+
+@pytest.mark.parametrize("n_threads", [1, 2])
+def test_no_rows_have_no_answers(n_threads):
+    model = SMaLLModel((0, 1), "<i8", 2, (Prototype(1, 0.0, (Term(0, 1.0),)),))
+    for X in (np.ones((0, 2)), sparse.csr_array((0, 2))):
+        assert prediction.predict(model, prediction.stored(X, False), n_threads).tolist() == []
 
 
 @pytest.mark.parametrize("owner", [0, 1])

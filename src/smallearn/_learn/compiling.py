@@ -1,11 +1,11 @@
-"""How kernels are compiled, an instruction that Python has no word for, and the notice that the first fit does so, which takes a while."""
+"""How kernels are compiled, an instruction that Python has no word for, and the notice of what takes a while."""
 
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from llvmlite import ir
+from llvmlite import ir  # type: ignore[import-untyped]
 from numba import njit, types
 from numba.core import event
 from numba.extending import intrinsic

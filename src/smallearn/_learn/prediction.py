@@ -13,7 +13,15 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from smallearn._learn.prediction_kernels import INSIDE, OUTSIDE, RAW, answer_block, answer_rows, answer_sparse
+from smallearn._learn.prediction_kernels import (
+    INSIDE,
+    OUTSIDE,
+    RAW,
+    answer_block,
+    answer_columns,
+    answer_rows,
+    answer_sparse,
+)
 from smallearn.model import SMaLLModel
 from smallearn.model._columns import all_finite
 from smallearn.model._parts import Prototype
@@ -46,16 +54,34 @@ def stored(X: Any, gaps: bool) -> Stored | None:
     if isinstance(X, np.ndarray):
         if X.dtype not in FLOATS or not X.flags.aligned:
             return None
-        if X.flags.c_contiguous:
-            return Stored(_read_only(X), len(X), gaps)
-        columns = list(X.T) if X.flags.f_contiguous else []
-    elif hasattr(X, "iloc"):
+        contiguous = X.flags.c_contiguous or X.flags.f_contiguous
+        return Stored(_read_only(X), len(X), gaps) if contiguous else None
+    if hasattr(X, "iloc"):
         plain = all(dtype in FLOATS for dtype in X.dtypes)
         columns = [np.asarray(X.iloc[:, l]) for l in range(X.shape[1])] if plain else []
     else:
         columns = [np.asarray(X.to_series(l)) for l in range(X.shape[1])] if hasattr(X, "to_series") else []
+    whole = _whole(columns)
+    if whole is not None:
+        return stored(whole, gaps)
     types = {column.dtype for column in columns}
     return Stored(columns, len(columns[0]), gaps) if len(types) == 1 and types <= set(FLOATS) else None
+
+
+def _whole(columns: Sequence[np.ndarray]) -> np.ndarray | None:
+    """The array of which these are the columns, as most often in a table, or None."""
+    base = columns[0].base if columns else None
+    if not isinstance(base, np.ndarray) or base.ndim != 2:
+        return None
+    for whole in (base, base.T):
+        if whole.shape == (len(columns[0]), len(columns)) and all(map(_is_same, columns, whole.T)):
+            return whole
+    return None
+
+
+def _is_same(first: np.ndarray, second: np.ndarray) -> bool:
+    """Whether two columns of the same length are the same numbers in memory."""
+    return (first.ctypes.data, first.strides, first.dtype) == (second.ctypes.data, second.strides, second.dtype)
 
 
 def predict(model: SMaLLModel, X: Stored, n_threads: int) -> np.ndarray | None:
@@ -72,7 +98,7 @@ def predict(model: SMaLLModel, X: Stored, n_threads: int) -> np.ndarray | None:
         def answer(rows: slice, fill: Callable) -> bool:
             return fill(answers[rows].view(np.int64), no_scores)
 
-        share = -(-X.n_rows // n_threads)  # of a thread: nothing has to stay in the cache from one step to the next
+        share = max(1, -(-X.n_rows // n_threads))  # of a thread: no step leaves anything in the cache for the next
         return answers if _each_chunk(model, values.view(np.int64), X, n_threads, answer, share) else None
 
     def look_up(rows: slice, fill: Callable) -> bool:
@@ -126,6 +152,14 @@ def _each_chunk(
     def of_rows(rows: slice) -> bool:
         return answer(rows, lambda labels, scores: answer_rows(X.numbers[rows], X.gaps, read, rule, labels, scores))
 
+    def of_transposed(rows: slice) -> bool:
+        return answer(
+            rows,
+            lambda labels, scores: answer_columns(
+                X.numbers.T, rows.start, rows.stop, X.gaps, read, rule, labels, scores
+            ),
+        )
+
     def of_entries(rows: slice) -> bool:
         S = X.numbers
         entries = [_read_only(part) for part in (S.data, S.indices, S.indptr[rows.start : rows.stop + 1])]
@@ -147,6 +181,8 @@ def _each_chunk(
         of_chunk = of_entries
     elif isinstance(X.numbers, list):
         of_chunk, chunk_rows = of_columns, CHUNK_ROWS
+    elif not X.numbers.flags.c_contiguous:
+        of_chunk = of_transposed
     chunks = [slice(begin, min(begin + chunk_rows, X.n_rows)) for begin in range(0, X.n_rows, chunk_rows)]
     if n_threads == 1:
         return all(map(of_chunk, chunks))

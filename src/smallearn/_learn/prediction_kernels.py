@@ -11,6 +11,7 @@ from smallearn._learn.compiling import compiled, compiled_as_written, prefetch
 
 RAW, INSIDE, OUTSIDE = range(3)  # kinds of terms
 BLOCK = 32  # rows: enough for vector instructions, few enough for the next rows to be fetched meanwhile
+COLUMN_BLOCK = 64  # rows of an array by columns, of each of which memory is asked for the next piece
 SPARSE_BLOCK = 128  # rows of a sparse matrix, of which only the columns in use are written out
 FETCHED = 7 * 64  # bytes: the cache lines that memory sends while the scores of a block grow by one term
 
@@ -121,6 +122,29 @@ def answer_rows(X, gaps, used, rule, labels, scores):
     return unfit == 0.0
 
 
+@compiled_as_written
+def answer_columns(X, begin, end, gaps, used, rule, labels, scores):
+    """`answer_rows` for the rows ``begin … end - 1`` of features × rows."""
+    columns = np.empty((used.shape[0], COLUMN_BLOCK))
+    score, top = np.empty(COLUMN_BLOCK), np.empty(COLUMN_BLOCK)
+    unfit = 0.0
+    for l in range(X.shape[0]):
+        if not (used == l).any():
+            unfit += not_fit(X[l, begin:end], gaps)
+    for first in range(begin, end, COLUMN_BLOCK):
+        n = min(COLUMN_BLOCK, end - first)
+        for c in range(used.shape[0]):
+            column, values = columns[c], X[used[c], first : first + n]
+            unfit += not_fit(values, gaps)
+            next_byte = used[c] * X.strides[0] + (first + n) * X.itemsize
+            for byte in range(next_byte, next_byte + n * X.itemsize, 64):
+                prefetch(X, byte)
+            for i in range(n):
+                column[i] = values[i]
+        unfit += answer_block(columns, first - begin, n, rule, labels, scores, score, top, X, 0, 0)
+    return unfit == 0.0
+
+
 @compiled
 def most_entries(indptr, n):
     """The most entries in ``n`` rows of a sparse matrix, counted from row 0, ``n``, ``2n`` …"""
@@ -150,7 +174,7 @@ def spread_entries(data, indices, begin, n, slots, steps, columns):
 
 @compiled_as_written
 def answer_sparse(data, indices, indptr, gaps, used, d, rule, labels, scores):
-    """`answer_rows` for a sparse matrix of ``d`` columns: row ``i`` has the entries ``indptr[i] … indptr[i + 1] - 1``."""
+    """`answer_rows` for a sparse matrix of ``d`` columns: row ``i`` has the entries from ``indptr[i]`` on."""
     m, k = indptr.shape[0] - 1, used.shape[0]
     flat = np.empty((k + 1) * SPARSE_BLOCK, dtype=data.dtype)  # the columns in use, and one for all others
     in_use = flat[: k * SPARSE_BLOCK]
