@@ -348,11 +348,12 @@ class SMaLLBase(ClassifierMixin, BaseEstimator):
         return self.model_.predict_proba(self._validated(X)) if fast is None else fast
 
     def _answered(self, X: Any, answer: Callable[[prediction.Stored, int], np.ndarray | None]) -> np.ndarray | None:
-        """The compiled answer for many dense rows; None for others, and where X has to be checked further."""
-        size = math.prod(getattr(X, "shape", ()))
-        if size < LEAST_COMPILED or sparse.issparse(X) or self.categorical_features is not None:
+        """The compiled answer for many rows; None for fewer, and where X has to be checked further."""
+        size = X.nnz if sparse.issparse(X) else math.prod(getattr(X, "shape", ()))
+        if size < LEAST_COMPILED or self.categorical_features is not None:
             return None
-        if hasattr(X, "columns"):  # a table: its columns are read where they are
+        floats = type(X) is np.ndarray and X.ndim == 2 and X.dtype in prediction.FLOATS
+        if floats or hasattr(X, "columns"):  # a table: its columns are read where they are
             check_evaluated(X)
             validate_data(self, X, reset=False, skip_check_array=True)
         else:
