@@ -19,6 +19,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, c
 from smallearn._errors import Parameter, ParameterError
 from smallearn._learn import prediction
 from smallearn._learn.assemble import Fitted, remember_rows
+from smallearn._learn.data.content import row_counts
 from smallearn._learn.data.encoding import check_evaluated, encode_table
 from smallearn._learn.data.many_rows import Large
 from smallearn._learn.data.problem import Problem, build_problem
@@ -138,7 +139,7 @@ class SMaLLBase(ClassifierMixin, BaseEstimator):
         data = partial(TrainingData, X=rows, y=labels, weight=weight, feature_names=names)
         choices = self._choices(literals, cuts)
         most = pool_rows(width_of(values))
-        if np.count_nonzero(weight) <= most:
+        if row_counts(weight).sum() <= most:
             return data(problem=build_problem(values, labels, weight, categories=categories, **choices))
         classes = np.unique(labels[weight > 0.0])
         source = ArraySource(
