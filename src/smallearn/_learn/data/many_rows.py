@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from smallearn._learn.data.blocks import Curvature, DenseRows, Sums, TrainingRows, running_sum
+from smallearn._learn.data.blocks import Curvature, DenseRows, RemembersColumns, Sums, TrainingRows, running_sum
 from smallearn._learn.data.labels import Assignment
 from smallearn._learn.data.problem import Problem
 from smallearn._learn.data.source import Block, Source
@@ -89,9 +89,15 @@ class Rule(NamedTuple):
     W: np.ndarray
     owner: np.ndarray
 
-    def assign(self, block: Block) -> Assignment:
-        """The prototype of each row of a block."""
-        return Assignment(own=best_prototypes(self.view.rows(block), self.W, self.owner), owner=self.owner)
+    def assign(self, block: Block, view: View | None = None, rows: TrainingRows | None = None) -> Assignment:
+        """The prototype of each row of a block; ``rows`` are those of ``view``."""
+        n_classes = len(self.view.summary.classes)
+        if len(set(self.owner.tolist())) == len(self.owner):  # one for each class: no score decides
+            of_class = np.full(n_classes, NO_PROTOTYPE)
+            of_class[self.owner] = np.arange(len(self.owner))
+            return Assignment(own=of_class[block.code], owner=self.owner)
+        seen = rows if rows is not None and view is self.view else self.view.rows(block)
+        return Assignment(own=best_prototypes(seen, self.W, self.owner), owner=self.owner)
 
 
 @dataclass(frozen=True)
@@ -107,7 +113,7 @@ class ManyLabels:
         return placement
 
 
-class ManyRows:
+class ManyRows(RemembersColumns):
     """The rows of a source, seen through a view."""
 
     def __init__(self, source: Source, view: View):
@@ -131,8 +137,6 @@ class ManyRows:
     def restrict(self, columns: np.ndarray) -> "ManyRows":
         """The same rows with some of the columns, in ascending order."""
         return ManyRows(self._source, self._view.take(columns))
-
-    narrow = restrict
 
 
 @dataclass(frozen=True)
@@ -167,13 +171,13 @@ class Large:
 def sums_of_rows(block: Block, view: View, W: np.ndarray, rule: Rule, gradient: bool) -> Sums:
     """The part of a block in `ManyRows.sums`."""
     rows = view.rows(block)
-    return rows.sums(W, rows.labels.roles(rule.assign(block)), gradient=gradient)
+    return rows.sums(W, rows.labels.roles(rule.assign(block, view, rows)), gradient=gradient)
 
 
 def curvature_of_rows(block: Block, view: View, theta: np.ndarray, column: np.ndarray, rule: Rule) -> Curvature:
     """The part of a block in `ManyRows.curvature`."""
     rows = view.rows(block)
-    return rows.curvature(theta, column, rows.labels.roles(rule.assign(block)))
+    return rows.curvature(theta, column, rows.labels.roles(rule.assign(block, view, rows)))
 
 
 def count_rows(block: Block, rule: Rule) -> tuple[np.ndarray]:

@@ -83,7 +83,9 @@ class Summary:
                 X = sparse_columns(X, raw=self.candidates.n_raw > 0)
         else:
             every = len(self.column_feature) == block.X.shape[1]
-            X = fill_gaps(block.X if every else block.X[:, self.column_feature], self.fill)
+            X = block.X if every else np.take(block.X, self.column_feature, axis=1)
+            if self.has_gaps:
+                X = fill_gaps(X, self.fill)
             bins = find_bins(block.X, self.candidates)
         return Problem(
             X=X,
