@@ -35,7 +35,7 @@ from smallearn._learn.data_parameters import (
 from smallearn._learn.solve.budgets import Budget
 from smallearn._run.deadline import Deadline
 from smallearn._text import listed, show
-from smallearn.model import _html
+from smallearn.model import SMaLLModel, _html
 
 LEAST_COMPILED = 2**20  # numbers in X, for which predictions are compiled: for fewer the model is fast enough
 
@@ -234,7 +234,7 @@ class SMaLLBase(ClassifierMixin, BaseEstimator):
             attributes["feature_names_in_"] = data.feature_names
         if fitted is not None:
             attributes |= {
-                "model_": remember_rows(fitted.model, data.X, data.y),
+                "model_": self._remember(fitted.model, data),
                 "classes_": fitted.classes,
                 "_weights_": fitted.weights,
                 "intercepts_": fitted.intercepts,
@@ -253,6 +253,10 @@ class SMaLLBase(ClassifierMixin, BaseEstimator):
         for name in [name for name in vars(self) if name.endswith("_") and name not in attributes]:
             delattr(self, name)
         self.__dict__.update(attributes)
+
+    def _remember(self, model: SMaLLModel, data: TrainingData) -> SMaLLModel:
+        """The model with a fingerprint of its training rows, where that can be computed."""
+        return remember_rows(model, data.X, data.y)
 
     @property
     def prototypes_(self) -> np.ndarray:
