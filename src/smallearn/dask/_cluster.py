@@ -6,7 +6,7 @@ goes with it as bytes: neither state nor messages are kept on workers, only resu
 
 import pickle
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from threading import Lock
 from typing import Any
 
@@ -20,7 +20,8 @@ WAIT = 60  # seconds for the first worker
 
 
 class Cluster:
-    """Runs tasks for one fit. Leaving the context cancels what still runs and lets go of what was kept."""
+    """Runs tasks for one fit. Leaving the context lets go of what was kept; after an error, it cancels what still runs.
+    """
 
     def __init__(self, client: Any = None):
         self._client = current_client() if client is None else client
@@ -31,10 +32,10 @@ class Cluster:
             check_client(self._client)
         return self
 
-    def __exit__(self, *error: Any) -> None:
+    def __exit__(self, kind: Any, *error: Any) -> None:
         futures, self._futures = self._futures, []
-        if self._client is not None and self._client.status == "running":
-            with clear_errors(self._client):
+        if kind is not None and futures and self._client.status == "running":
+            with suppress(Exception):  # the first error counts
                 self._client.cancel(futures, force=True)
 
     def tasks(self, function: Callable[..., Any], data: Sequence[Any], arguments: Sequence[tuple]) -> list[Any]:

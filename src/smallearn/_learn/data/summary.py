@@ -51,6 +51,7 @@ from smallearn._learn.data.problem import (
 from smallearn._learn.data.source import Block, Source, join, pick
 
 SALT = 1  # of the pool, of which other samples are drawn
+STEADY_BITS = 32  # of means, deviations and the like: the other bits depend on the order in which rows are added up
 BY_POSITION = 0  # in place of a number of columns: rows are drawn by their position
 
 
@@ -185,13 +186,13 @@ def summarise(
     tally = reduce(add, source.map(tally_rows, len(source.classes), layout))
     check_tally(tally, source.classes, layout)
     pool, share = draw_pool(source, tally, most)
-    by_class = class_weights(class_weight, source.classes, tally.mass)
+    by_class = class_weights(class_weight, source.classes, steady(tally.mass))
     extents = extents_of_tally(tally)
     weight, fill = float(tally.mass.sum()), extents.mean
 
     def deviation(mean: np.ndarray, unit: np.ndarray) -> np.ndarray:
         (squares,) = running_sum(source.map(squares_of_rows, layout, fill, mean, unit))
-        return np.sqrt(squares / weight)
+        return steady(np.sqrt(squares / weight))
 
     of_columns = column_scaling(extents, layout.column_feature, standardize, deviation)
     if sparse.issparse(pool.X):
@@ -203,7 +204,7 @@ def summarise(
         candidates, features = dense_terms(pool, share, tally, layout, cut_points), layout.column_feature
         masses = None
         if len(candidates) > candidates.n_raw:
-            masses = LiteralMasses(*running_sum(source.map(masses_of_rows, candidates)))
+            masses = LiteralMasses(*(steady(sums) for sums in running_sum(source.map(masses_of_rows, candidates))))
         scaling = candidate_scaling(of_columns, standardize, candidates, masses)
     summary = Summary(
         n_rows=tally.presence.n_rows,
@@ -260,6 +261,7 @@ def draw_pool(source: Source, tally: Tally, most: int) -> tuple[Block, np.ndarra
         differ = mostly_differ(np.concatenate([hashes for _, hashes in blocks]), counts)
         if n_columns == BY_POSITION or (differ and is_even(drawn, wanted)):
             break
+    pool = pick(pool, np.lexsort((pool.code, hash_values(pool.X))))  # by their content, in whatever order they came
     return pool, (sizes / np.maximum(drawn, 1.0))[pool.code]
 
 
@@ -334,7 +336,18 @@ def extents_of_tally(tally: Tally) -> Extents:
     """Extents and means of the columns; a column that is missing everywhere is 0."""
     there = tally.known > 0.0
     mean = np.where(there, tally.total / np.where(there, tally.known, 1.0), 0.0)
-    return Extents(low=np.where(there, tally.low, 0.0), high=np.where(there, tally.high, 0.0), mean=mean)
+    low, high = np.where(there, tally.low, 0.0), np.where(there, tally.high, 0.0)
+    with np.errstate(over="ignore", invalid="ignore"):
+        step = np.exp2(np.ceil(np.log2(np.where(low < high, high - low, 1.0))) - STEADY_BITS)
+        near = np.clip(np.round(mean / step) * step, low, high)
+    return Extents(low=low, high=high, mean=np.where(np.isfinite(near), near, mean))
+
+
+def steady(sums: Any) -> Any:
+    """Numbers rounded, so that they are the same to the last bit although they were added up in other blocks. The
+    sample is then the same too, and so is the model chosen on it: the choice may hang on a last bit."""
+    mantissa, exponent = np.frexp(sums)
+    return np.ldexp(np.round(np.ldexp(mantissa, STEADY_BITS)), exponent - STEADY_BITS)
 
 
 def check_tally(tally: Tally, classes: np.ndarray, layout: Layout) -> None:
