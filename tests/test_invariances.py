@@ -10,6 +10,7 @@ import pytest
 from smallearn import SMaLLClassifierCV
 from smallearn._learn.choose import race
 from smallearn._learn.choose.families import RowLimits
+from smallearn._learn.data import source
 from smallearn._learn.solve import assignment
 
 COSTS = [[0.0, 1.0, 2.0], [5.0, 0.0, 1.0], [1.0, 3.0, 0.0]]
@@ -29,9 +30,14 @@ def train_on(monkeypatch, **limits):
     monkeypatch.setattr(RowLimits, "automatic", lambda *_: RowLimits(**limits))
 
 
-@pytest.fixture(params=["all rows", "samples"])
+@pytest.fixture(params=["all rows", "samples", "pool"])
 def sampling(request, monkeypatch):
-    """The tests run on all rows, and with limits so low that every step works on a sample."""
+    """The tests run on all rows, with limits so low that every step works on a sample, and with so few rows in memory
+    that models are chosen on a pool and settled block by block."""
+    if request.param == "pool":
+        monkeypatch.setattr(source, "POOL_ROWS", 150)
+        monkeypatch.setattr(source, "LEAST_POOL_ROWS", 1)
+        monkeypatch.setattr(source, "BLOCK_ENTRIES", 128)
     if request.param == "samples":
         train_on(monkeypatch, first=80, folds=110, search=150)
         monkeypatch.setattr(race, "MOST_HELD_OUT", 40)
@@ -85,6 +91,7 @@ HASHED = """
 from tests.test_invariances import fit, table
 from smallearn._learn.choose import race
 from smallearn._learn.choose.families import RowLimits
+from smallearn._learn.data import source
 RowLimits.automatic = lambda *_: RowLimits(first=80, folds=110, search=150)
 race.MOST_HELD_OUT = 40
 print(fit(*table()).model_.to_json())

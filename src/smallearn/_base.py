@@ -19,6 +19,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, c
 from smallearn._errors import Parameter, ParameterError
 from smallearn._learn import prediction
 from smallearn._learn.assemble import Fitted, remember_rows
+from smallearn._learn.data.content import row_counts
 from smallearn._learn.data.encoding import check_evaluated, encode_table
 from smallearn._learn.data.many_rows import Large
 from smallearn._learn.data.problem import Problem, build_problem
@@ -138,7 +139,7 @@ class SMaLLBase(ClassifierMixin, BaseEstimator):
         data = partial(TrainingData, X=rows, y=labels, weight=weight, feature_names=names)
         choices = self._choices(literals, cuts)
         most = pool_rows(width_of(values))
-        if np.count_nonzero(weight) <= most:
+        if row_counts(weight).sum() <= most:
             return data(problem=build_problem(values, labels, weight, categories=categories, **choices))
         classes = np.unique(labels[weight > 0.0])
         source = ArraySource(
@@ -352,11 +353,12 @@ class SMaLLBase(ClassifierMixin, BaseEstimator):
         return self.model_.predict_proba(self._validated(X)) if fast is None else fast
 
     def _answered(self, X: Any, answer: Callable[[prediction.Stored, int], np.ndarray | None]) -> np.ndarray | None:
-        """The compiled answer for many dense rows; None for others, and where X has to be checked further."""
-        size = math.prod(getattr(X, "shape", ()))
-        if size < LEAST_COMPILED or sparse.issparse(X) or self.categorical_features is not None:
+        """The compiled answer for many rows; None for fewer, and where X has to be checked further."""
+        size = X.nnz if sparse.issparse(X) else math.prod(getattr(X, "shape", ()))
+        if size < LEAST_COMPILED or self.categorical_features is not None:
             return None
-        if hasattr(X, "columns"):  # a table: its columns are read where they are
+        floats = type(X) is np.ndarray and X.ndim == 2 and X.dtype in prediction.FLOATS
+        if floats or hasattr(X, "columns"):  # a table: its columns are read where they are
             check_evaluated(X)
             validate_data(self, X, reset=False, skip_check_array=True)
         else:

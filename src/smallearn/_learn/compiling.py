@@ -1,12 +1,14 @@
-"""How kernels are compiled, and the notice that the first fit does so, which takes a while."""
+"""How kernels are compiled, an instruction that Python has no word for, and the notice of what takes a while."""
 
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from numba import njit
+from llvmlite import ir  # type: ignore[import-untyped]
+from numba import njit, types
 from numba.core import event
+from numba.extending import intrinsic
 
 _OPTIONS = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}  # C calls none of them
 # NaN and infinities keep their meaning; sums may be reordered, so that dot products use SIMD.
@@ -34,6 +36,22 @@ def _compiled(function, **options):
         return njit(cache=True, **_OPTIONS, **options)(function)
     except RuntimeError:  # numba found no writable folder
         return njit(**_OPTIONS, **options)(function)
+
+
+@intrinsic
+def prefetch(_context, array, _offset):
+    """Ask the processor for the cache line at ``offset`` bytes into an array. Any offset is allowed."""
+
+    def generate(context, builder, signature, arguments):
+        start = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+        address = builder.gep(builder.bitcast(start, ir.IntType(8).as_pointer()), [arguments[1]])
+        flag = ir.IntType(32)
+        hint = ir.FunctionType(ir.VoidType(), [address.type, flag, flag, flag])
+        call = builder.module.declare_intrinsic("llvm.prefetch", (address.type,), hint)
+        builder.call(call, [address, flag(0), flag(3), flag(1)])  # to be read, soon, as data
+        return context.get_dummy_value()
+
+    return types.void(array, types.int64), generate
 
 
 class _Notice(event.Listener):

@@ -15,19 +15,21 @@ from math import exp, log
 import numpy as np
 from llvmlite import ir
 from numba import types
+from numba.core import cgutils
 from numba.extending import intrinsic
 
 from smallearn._learn.compiling import compiled, compiled_in_order
 
 NO_PROTOTYPE = -1  # own[i] of a row whose class owns the prototype frozen at zero
-NEVER = -1  # no offset is negative
 PADDING = -1  # column[j, a] if prototype j has a or fewer entries
 SEARCHED_TOGETHER = 1024  # values whose bins are found at once
 NO_CHOICE = 0  # instead of k, if a budget is not a choice of k items at cost 1
 TILE = 128  # rows that go through a pass together, at most: enough for SIMD over rows …
-TILE_ENTRIES = 1 << 15  # … and few enough, if they are long, to stay in the cache until they are read again
-AHEAD = 8  # rows by which memory is asked for a row before it is read
+TILE_ENTRIES = 1 << 12  # … and few enough, if they are long, to stay in the first cache until they are read again
 CACHE_LINE = 64
+LANES = 8  # numbers in a vector: those of AVX-512; where registers are shorter, a vector takes several
+ROWS = 8  # rows that are read side by side, for two prototypes: as many sums as fit into the registers
+MOST_DEVIATIONS = 1e2  # of a mean from 0, for columns that are centred after they are summed up
 LN2_HIGH, LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10  # whole multiples of the first are exact
 SHIFTER = 6755399441055744.0  # 1.5 · 2^52: added to a whole number, it leaves that number in the lowest bits
 
@@ -168,22 +170,6 @@ def conjugate_of(s, own, code, owner, has_zero):
 # --- the loss of a tile of rows ------------------------------------------------------------------------------------
 
 
-@intrinsic
-def prefetch(_context, array, _offset):
-    """Ask the processor for the cache line at ``offset`` bytes into an array. Any offset is allowed."""
-
-    def generate(context, builder, signature, arguments):
-        start = context.make_array(signature.args[0])(context, builder, arguments[0]).data
-        address = builder.gep(builder.bitcast(start, ir.IntType(8).as_pointer()), [arguments[1]])
-        flag = ir.IntType(32)
-        hint = ir.FunctionType(ir.VoidType(), [address.type, flag, flag, flag])
-        call = builder.module.declare_intrinsic("llvm.prefetch", (address.type,), hint)
-        builder.call(call, [address, flag(0), flag(3), flag(1)])  # to be read, soon, as data
-        return context.get_dummy_value()
-
-    return types.void(array, types.int64), generate
-
-
 @compiled_in_order
 def exp_of(x):
     """``exp(x)`` for ``x ≤ 700``, to 1e-15, without a call, so that loops over rows use SIMD; 0 below -708.
@@ -223,8 +209,8 @@ def log_of(x):
 
 @compiled
 def tile_size(width):
-    """The number of rows in a tile, for rows of ``width`` numbers."""
-    return min(TILE, max(16, TILE_ENTRIES // max(1, width) // 8 * 8))
+    """The number of rows in a tile, for rows of ``width`` numbers: a multiple of 32, which suits SIMD over rows."""
+    return min(TILE, max(32, TILE_ENTRIES // max(1, width) // 32 * 32))
 
 
 @compiled
@@ -294,78 +280,256 @@ def residual_tile(z, work):
             z[j, r] = weight[r] * (z[j, r] - 1.0 if own[r] == j else z[j, r])
 
 
+# --- vectors of numbers --------------------------------------------------------------------------------------------
+#
+# The two loops that dense rows spend their time in are written in the compiler's own language, vector by vector. A
+# compiler that finds the vectors itself checks at each start of a loop that arrays do not overlap, and takes the last
+# columns one by one; rows are too short for that. It is also quicker to compile.
+#
+# The last vector of a row ends with the row, so that nothing past a row is read; it repeats columns of the vector
+# before it unless the width is a multiple of `LANES`. `place_of` says where a column is in weights and sums of whole
+# vectors. The weights of repeated columns are 0, and their sums are not read.
+
+_INDEX, _COUNT = ir.IntType(32), ir.IntType(64)
+_VECTOR = ir.VectorType(ir.DoubleType(), LANES)
+_ZEROS = ir.Constant(_VECTOR, [0.0] * LANES)
+_BYTES = ir.IntType(8).as_pointer()
+
+
+def _load(builder, start, offset):
+    """The vector of float64 at ``offset`` numbers from ``start``."""
+    number = start.type.pointee
+    address = builder.bitcast(builder.gep(start, [offset]), ir.VectorType(number, LANES).as_pointer())
+    vector = builder.load(address, align=4 if number == ir.FloatType() else 8)
+    return vector if vector.type == _VECTOR else builder.fpext(vector, _VECTOR)
+
+
+def _store(builder, vector, start, offset):
+    """Write a vector ``offset`` numbers from ``start``."""
+    builder.store(vector, builder.bitcast(builder.gep(start, [offset]), _VECTOR.as_pointer()), align=8)
+
+
+def _repeat(builder, number):
+    """The same number in all lanes."""
+    first = builder.insert_element(_ZEROS, number, _INDEX(0))
+    return builder.shuffle_vector(first, _ZEROS, ir.Constant(ir.VectorType(_INDEX, LANES), [0] * LANES))
+
+
+def _add_product(builder, total, x, y):
+    """``total + x y``."""
+    return builder.fadd(total, builder.fmul(x, y, flags=["contract"]), flags=["contract"])
+
+
+def _lane_sums(builder, vectors):
+    """The sum of the lanes of each of eight vectors, as one vector: lanes are joined by pairs, in three rounds."""
+
+    def joined(low, high):
+        parts = [ir.Constant(ir.VectorType(_INDEX, LANES), order) for order in (low, high)]
+        pairs = zip(vectors[::2], vectors[1::2], strict=True)
+        return [builder.fadd(*(builder.shuffle_vector(a, b, part) for part in parts)) for a, b in pairs]
+
+    vectors = joined([0, 8, 2, 10, 4, 12, 6, 14], [1, 9, 3, 11, 5, 13, 7, 15])
+    for _ in range(2):
+        vectors = joined([0, 1, 4, 5, 8, 9, 12, 13], [2, 3, 6, 7, 10, 11, 14, 15])
+    return vectors[0]
+
+
+def _smaller(builder, a, b):
+    return builder.select(builder.icmp_signed("<", a, b), a, b)
+
+
+class _Loop:
+    """The vectors of `ROWS` rows of X from row ``i`` on, with those of two rows of ``A`` from row ``j`` on.
+
+    Past the last row of X, the last row is read again. Memory is asked for as much as half of these rows take, from
+    ``ahead`` numbers into X on, a cache line at a time: requests that come too fast are dropped.
+    """
+
+    def __init__(self, context, builder, signature, arguments):
+        X, i, A, j, Z, r, ahead = arguments
+        self._builder, self._ahead = builder, ahead
+        self._x, (m, self._n) = self._array(context, signature.args[0], X)
+        first, (_, width) = self._array(context, signature.args[2], A)
+        self.first = builder.gep(first, [builder.mul(j, width)])
+        self.second = builder.gep(self.first, [width])
+        z, (_, size) = self._array(context, signature.args[4], Z)
+        self.z_first = builder.gep(z, [builder.add(builder.mul(j, size), r)])
+        self.z_second = builder.gep(self.z_first, [size])
+        last = builder.sub(m, _COUNT(1))
+        numbers = [_smaller(builder, builder.add(i, _COUNT(k)), last) for k in range(ROWS)]
+        self._rows = [builder.gep(self._x, [builder.mul(number, self._n)]) for number in numbers]
+        self._lines = ROWS // 2 * LANES * signature.args[0].dtype.bitwidth // 8 // CACHE_LINE  # in each round
+
+    def _array(self, context, kind, value):
+        array = context.make_array(kind)(context, self._builder, value)
+        return array.data, cgutils.unpack_tuple(self._builder, array.shape)
+
+    def run(self, body):
+        """Call ``body`` for each offset ``l``, with an iterator over the vectors of the rows there."""
+        last = self._builder.sub(self._n, _COUNT(LANES))
+        with cgutils.for_range_slice(self._builder, _COUNT(0), self._n, _COUNT(LANES)) as (l, _):
+            body(l, self._vectors(l, _smaller(self._builder, l, last)))
+
+    def _vectors(self, l, at):
+        builder = self._builder
+        numbers = builder.add(self._ahead, builder.mul(l, _COUNT(ROWS // 2)))
+        ahead = builder.bitcast(builder.gep(self._x, [numbers]), _BYTES)
+        hint = ir.FunctionType(ir.VoidType(), [_BYTES, _INDEX, _INDEX, _INDEX])
+        prefetch = builder.module.declare_intrinsic("llvm.prefetch", (_BYTES,), hint)
+        for k, row in enumerate(self._rows):
+            yield _load(builder, row, at)
+            if k % (ROWS // self._lines) == 0:
+                line = builder.gep(ahead, [_COUNT(k // (ROWS // self._lines) * CACHE_LINE)])
+                builder.call(prefetch, [line, _INDEX(0), _INDEX(2), _INDEX(1)])  # to be read, not too soon, as data
+
+
+def _on_rows(X, A, Z):
+    """The signature of the two loops, for arrays in C order."""
+    if {X.layout, A.layout, Z.layout} == {"C"}:
+        return types.void(X, types.int64, A, types.int64, Z, types.int64, types.int64)
+    return None
+
+
+@intrinsic
+def score_rows(_context, X, _i, V, _j, z, _r, _ahead):
+    """Fill ``z[j : j + 2, r : r + ROWS]`` with ``V x``, for the rows of X from ``i`` on; see `_Loop`."""
+
+    def generate(context, builder, signature, arguments):
+        loop = _Loop(context, builder, signature, arguments)
+        sums = [cgutils.alloca_once(builder, _VECTOR) for _ in range(2 * ROWS)]
+        for address in sums:
+            builder.store(_ZEROS, address)
+
+        def add_products(l, vectors):
+            weights = _load(builder, loop.first, l), _load(builder, loop.second, l)
+            for k, x in enumerate(vectors):
+                for address, weight in zip((sums[k], sums[ROWS + k]), weights, strict=True):
+                    builder.store(_add_product(builder, builder.load(address), weight, x), address)
+
+        loop.run(add_products)
+        sums = [builder.load(address) for address in sums]
+        _store(builder, _lane_sums(builder, sums[:ROWS]), loop.z_first, _COUNT(0))
+        _store(builder, _lane_sums(builder, sums[ROWS:]), loop.z_second, _COUNT(0))
+        return context.get_dummy_value()
+
+    return _on_rows(X, V, z), generate
+
+
+@intrinsic
+def add_rows(_context, X, _i, G, _j, s, _r, _ahead):
+    """Add ``Σ_i s_ij x_i`` to rows ``j`` and ``j + 1`` of G, for the rows of X from ``i`` on; see `_Loop`."""
+
+    def generate(context, builder, signature, arguments):
+        loop = _Loop(context, builder, signature, arguments)
+        factors = [
+            [_repeat(builder, builder.load(builder.gep(start, [_COUNT(k)]))) for k in range(ROWS)]
+            for start in (loop.z_first, loop.z_second)
+        ]
+
+        def add_products(l, vectors):
+            sums = [_load(builder, loop.first, l), _load(builder, loop.second, l)]
+            for k, x in enumerate(vectors):
+                sums = [_add_product(builder, total, x, factor[k]) for total, factor in zip(sums, factors, strict=True)]
+            for total, start in zip(sums, (loop.first, loop.second), strict=True):
+                _store(builder, total, start, l)
+
+        loop.run(add_products)
+        return context.get_dummy_value()
+
+    return _on_rows(X, G, s), generate
+
+
 # --- passes over the rows ------------------------------------------------------------------------------------------
 #
-# Dense rows are read four at a time for two prototypes at a time, so that most of the arithmetic stays in registers;
+# Dense rows are read eight at a time for two prototypes at a time, so that most of the arithmetic stays in registers;
 # the number of prototypes is rounded up to an even one. A tile is read from memory for the scores of its rows, and from
-# the cache for their part of the gradient.
+# the cache for their part of the gradient; meanwhile the next tile is asked for, so that memory is never idle.
+#
+# Columns are not centred as they are read: ``V (x - mean) = V x - V mean``, and the mean is taken off the sums. Where a
+# mean is so many deviations from 0 that this would lose digits, tiles are centred in a copy; so are rows shorter than a
+# vector.
+
+
+@compiled
+def place_of(l, n):
+    """Where column ``l`` of ``n`` is in whole vectors of which the last one ends with the last column."""
+    padding = -max(n, LANES) % LANES
+    return l if l < n + padding - LANES else l + padding
 
 
 @compiled
 def fold_scale(W, inverse):
-    """The first columns of ``W`` times ``inverse``, with a row of zeros if the number of rows is odd."""
-    V = np.zeros((W.shape[0] + W.shape[0] % 2, inverse.shape[0]))
+    """The first columns of ``W`` times ``inverse``, in whole vectors and in an even number of rows."""
+    n = inverse.shape[0]
+    V = np.zeros((W.shape[0] + W.shape[0] % 2, (max(1, n) + LANES - 1) // LANES * LANES))
     for j in range(W.shape[0]):
-        for l in range(inverse.shape[0]):
-            V[j, l] = W[j, l] * inverse[l]
+        for l in range(n):
+            V[j, place_of(l, n)] = W[j, l] * inverse[l]
     return V
 
 
 @compiled
-def fetch_rows(X, begin, end):
-    """Ask memory for some rows before they are read: four rows side by side are no pattern that processors foresee.
-
-    The second way out keeps the compiler from unrolling the loop: requests that come too fast are dropped.
-    """
-    line = begin * X.strides[0]
-    while line < end * X.strides[0]:
-        prefetch(X, line)
-        line += CACHE_LINE
-        if line == NEVER:
-            break
+def split_mean(mean, inverse):
+    """Whether rows are read where they are, what to take off each row, and what to take off the sums."""
+    in_place = mean.shape[0] >= LANES
+    for l in range(mean.shape[0]):
+        in_place &= abs(mean[l] * inverse[l]) <= MOST_DEVIATIONS
+    none = np.zeros(mean.shape[0])
+    return (True, none, mean) if in_place else (False, mean, none)
 
 
 @compiled
-def score_tile(X, mean, V, begin, z):
-    """Fill ``z`` with ``V (x - mean)`` for the rows from ``begin`` on."""
-    m, n = X.shape
-    for r in range(0, min(z.shape[1], m - begin), 4):
-        i = begin + r
-        fetch_rows(X, i + AHEAD, i + AHEAD + 4)
-        a, b, c, d = X[i], X[min(i + 1, m - 1)], X[min(i + 2, m - 1)], X[min(i + 3, m - 1)]
+def fold_mean(V, rest, offset):
+    """``offset - V rest``."""
+    folded = offset.copy()
+    for j in range(offset.shape[0]):
+        for l in range(rest.shape[0]):
+            folded[j] -= V[j, place_of(l, rest.shape[0])] * rest[l]
+    return folded
+
+
+@compiled
+def unfold(raw, total, rest, inverse, G):
+    """Add ``(raw - total rest) inverse`` to the first columns of ``G``: what `fold_scale` and `fold_mean` left out."""
+    n = rest.shape[0]
+    for j in range(G.shape[0]):
+        for l in range(n):
+            G[j, l] += (raw[j, place_of(l, n)] - total[j] * rest[l]) * inverse[l]
+
+
+@compiled
+def centred_copy(in_place, size, n):
+    """Room for the rows of a tile, each at least a vector long; none if rows are read where they are."""
+    return np.zeros((0 if in_place else size, max(n, LANES)))
+
+
+@compiled
+def score_tile(X, shift, copy, V, begin, z):
+    """Fill ``z`` with ``V (x - shift)`` for the rows from ``begin`` on. ``copy``, if it has rows, gets ``x - shift``,
+    which `add_tile` reads again; otherwise the shift is 0."""
+    n = X.shape[1]
+    rows = min(z.shape[1], X.shape[0] - begin)
+    for r in range(min(copy.shape[0], rows)):
+        for l in range(n):
+            copy[r, l] = X[begin + r, l] - shift[l]
+    for r in range(0, rows, ROWS):
         for j in range(0, V.shape[0], 2):
-            v, w = V[j], V[j + 1]
-            av, bv, cv, dv = 0.0, 0.0, 0.0, 0.0
-            aw, bw, cw, dw = 0.0, 0.0, 0.0, 0.0
-            for l in range(n):
-                xa, xb, xc, xd = a[l] - mean[l], b[l] - mean[l], c[l] - mean[l], d[l] - mean[l]
-                av += v[l] * xa
-                bv += v[l] * xb
-                cv += v[l] * xc
-                dv += v[l] * xd
-                aw += w[l] * xa
-                bw += w[l] * xb
-                cw += w[l] * xc
-                dw += w[l] * xd
-            z[j, r], z[j, r + 1], z[j, r + 2], z[j, r + 3] = av, bv, cv, dv
-            z[j + 1, r], z[j + 1, r + 1], z[j + 1, r + 2], z[j + 1, r + 3] = aw, bw, cw, dw
+            if copy.shape[0]:
+                score_rows(copy, r, V, j, z, r, 0)
+            else:
+                score_rows(X, begin + r, V, j, z, r, (begin + z.shape[1] + r // 2) * n)
 
 
 @compiled
-def add_tile(X, mean, s, begin, G):
-    """Add ``Σ_i s_ij (x_i - mean)`` to ``G``, over the rows from ``begin`` on."""
-    m, n = X.shape
-    for r in range(0, min(s.shape[1], m - begin), 4):
-        i = begin + r
-        a, b, c, d = X[i], X[min(i + 1, m - 1)], X[min(i + 2, m - 1)], X[min(i + 3, m - 1)]
+def add_tile(X, copy, s, begin, G):
+    """Add ``Σ_i s_ij (x_i - shift)`` to ``G``, over the rows from ``begin`` on, for which `score_tile` was called."""
+    size = s.shape[1]
+    for r in range(0, min(size, X.shape[0] - begin), ROWS):
         for j in range(0, G.shape[0], 2):
-            g, h = G[j], G[j + 1]
-            ga, gb, gc, gd = s[j, r], s[j, r + 1], s[j, r + 2], s[j, r + 3]
-            ha, hb, hc, hd = s[j + 1, r], s[j + 1, r + 1], s[j + 1, r + 2], s[j + 1, r + 3]
-            for l in range(n):
-                xa, xb, xc, xd = a[l] - mean[l], b[l] - mean[l], c[l] - mean[l], d[l] - mean[l]
-                g[l] += ga * xa + gb * xb + gc * xc + gd * xd
-                h[l] += ha * xa + hb * xb + hc * xc + hd * xd
+            if copy.shape[0]:
+                add_rows(copy, r, G, j, s, r, 0)
+            else:
+                add_rows(X, begin + r, G, j, s, r, (begin + size + (size + r) // 2) * X.shape[1])
 
 
 @compiled
@@ -376,27 +540,28 @@ def dense_pass(X, mean, inverse, W, roles, G):
     """
     m, n = X.shape
     V = fold_scale(W, inverse)
-    offset = W[:, n].copy() if W.shape[1] > n else np.zeros(W.shape[0])
+    in_place, shift, rest = split_mean(mean, inverse)
+    offset = fold_mean(V, rest, W[:, n].copy() if W.shape[1] > n else np.zeros(W.shape[0]))
     z = np.zeros((V.shape[0], tile_size(n)))
+    copy = centred_copy(in_place, z.shape[1], n)
     work = np.empty((6, z.shape[1]))
     raw = np.zeros(V.shape)
     total = np.zeros(G.shape[0])
     loss = 0.0
     conjugate = 0.0
     for begin in range(0, m, z.shape[1]):
-        score_tile(X, mean, V, begin, z)
+        score_tile(X, shift, copy, V, begin, z)
         tile_loss, tile_conjugate = softmax_tile(z, work, offset, roles, begin)
         loss += tile_loss
         conjugate += tile_conjugate
         if G.shape[0]:
             residual_tile(z, work)
-            add_tile(X, mean, z, begin, raw)
+            add_tile(X, copy, z, begin, raw)
             for j in range(G.shape[0]):
                 total[j] += z[j].sum()
-    for j in range(G.shape[0]):
-        for l in range(n):
-            G[j, l] += raw[j, l] * inverse[l]
-        if G.shape[1] > n:
+    unfold(raw, total, rest, inverse, G)
+    if G.shape[1] > n:
+        for j in range(G.shape[0]):
             G[j, n] += total[j]
     return loss, conjugate
 
@@ -409,10 +574,12 @@ def place_pass(X, mean, inverse, W, code, owner, own):
     """
     m, n = X.shape
     V = fold_scale(W, inverse)
-    offset = W[:, n].copy() if W.shape[1] > n else np.zeros(W.shape[0])
+    in_place, shift, rest = split_mean(mean, inverse)
+    offset = fold_mean(V, rest, W[:, n].copy() if W.shape[1] > n else np.zeros(W.shape[0]))
     z = np.zeros((V.shape[0], tile_size(n)))
+    copy = centred_copy(in_place, z.shape[1], n)
     for begin in range(0, m, z.shape[1]):
-        score_tile(X, mean, V, begin, z)
+        score_tile(X, shift, copy, V, begin, z)
         for r in range(min(z.shape[1], m - begin)):
             best = NO_PROTOTYPE
             for j in range(owner.shape[0]):
@@ -470,11 +637,14 @@ def literal_pass(X, mean, inverse, W, bins, first, table, offset, roles, G, hist
     z = np.zeros((V.shape[0], tile_size(n + bins.shape[1])))
     work = np.empty((6, z.shape[1]))
     raw = np.zeros(V.shape)
+    in_place, shift, rest = split_mean(mean, inverse)
+    copy = centred_copy(in_place, z.shape[1], n)
+    offset = fold_mean(V, rest, offset)
     loss = 0.0
     conjugate = 0.0
     for begin in range(0, m, z.shape[1]):
         rows = min(z.shape[1], m - begin)
-        score_tile(X, mean, V, begin, z)
+        score_tile(X, shift, copy, V, begin, z)
         for r in range(rows):
             for j in range(p):
                 dot = 0.0
@@ -486,7 +656,7 @@ def literal_pass(X, mean, inverse, W, bins, first, table, offset, roles, G, hist
         conjugate += tile_conjugate
         if G.shape[0]:
             residual_tile(z, work)
-            add_tile(X, mean, z, begin, raw)
+            add_tile(X, copy, z, begin, raw)
             for r in range(rows):
                 for j in range(p):
                     share = z[j, r]
@@ -494,9 +664,7 @@ def literal_pass(X, mean, inverse, W, bins, first, table, offset, roles, G, hist
                         total[j] += share
                         for f in range(bins.shape[1]):
                             hist[j, first[f] + bins[begin + r, f]] += share
-    for j in range(G.shape[0]):
-        for l in range(n):
-            G[j, l] += raw[j, l] * inverse[l]
+    unfold(raw, total, rest, inverse, G)
     return loss, conjugate
 
 

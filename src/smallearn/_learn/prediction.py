@@ -11,8 +11,17 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
-from smallearn._learn.prediction_kernels import INSIDE, OUTSIDE, RAW, answer_columns, answer_rows
+from smallearn._learn.prediction_kernels import (
+    INSIDE,
+    OUTSIDE,
+    RAW,
+    answer_block,
+    answer_columns,
+    answer_rows,
+    answer_sparse,
+)
 from smallearn.model import SMaLLModel
 from smallearn.model._columns import all_finite
 from smallearn.model._parts import Prototype
@@ -24,12 +33,12 @@ FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 
 @dataclass(frozen=True)
 class Stored:
-    """Floating-point numbers as they are stored: an array rows × features, or a list of columns.
+    """Floating-point numbers as they are stored: an array rows × features, a list of columns, or a CSR matrix.
 
     With ``gaps``, NaN is a missing value.
     """
 
-    numbers: np.ndarray | list[np.ndarray]
+    numbers: Any
     n_rows: int
     gaps: bool
 
@@ -38,21 +47,51 @@ class Stored:
         return all(all_finite(column) or (self.gaps and not np.isinf(column).any()) for column in columns)
 
 
+def _is_well_formed(X: Any) -> bool:
+    """Whether the entries of a CSR matrix lie within it: compiled code would read and write elsewhere."""
+    columns, starts = X.indices, X.indptr
+    if len(starts) != X.shape[0] + 1 or starts[0] < 0 or starts[-1] > min(len(columns), len(X.data)):
+        return False
+    within = not len(columns) or (columns.min() >= 0 and columns.max() < X.shape[1])
+    return bool(within and np.all(starts[1:] >= starts[:-1]))
+
+
 def stored(X: Any, gaps: bool) -> Stored | None:
-    """An array or table of float64 or of float32, not copied; None for any other, and for strided arrays."""
+    """An array, CSR matrix or table of float64 or of float32, not copied; None for any other and for strided arrays."""
+    if sparse.issparse(X):
+        usable = X.format == "csr" and X.dtype in FLOATS and _is_well_formed(X)
+        return Stored(X, X.shape[0], gaps) if usable else None
     if isinstance(X, np.ndarray):
         if X.dtype not in FLOATS or not X.flags.aligned:
             return None
-        if X.flags.c_contiguous:
-            return Stored(_read_only(X), len(X), gaps)
-        columns = list(X.T) if X.flags.f_contiguous else []
-    elif hasattr(X, "iloc"):
+        contiguous = X.flags.c_contiguous or X.flags.f_contiguous
+        return Stored(_read_only(X), len(X), gaps) if contiguous else None
+    if hasattr(X, "iloc"):
         plain = all(dtype in FLOATS for dtype in X.dtypes)
         columns = [np.asarray(X.iloc[:, l]) for l in range(X.shape[1])] if plain else []
     else:
         columns = [np.asarray(X.to_series(l)) for l in range(X.shape[1])] if hasattr(X, "to_series") else []
+    whole = _whole(columns)
+    if whole is not None:
+        return stored(whole, gaps)
     types = {column.dtype for column in columns}
     return Stored(columns, len(columns[0]), gaps) if len(types) == 1 and types <= set(FLOATS) else None
+
+
+def _whole(columns: Sequence[np.ndarray]) -> np.ndarray | None:
+    """The array of which these are the columns, as most often in a table, or None."""
+    base = columns[0].base if columns else None
+    if not isinstance(base, np.ndarray) or base.ndim != 2:
+        return None
+    for whole in (base, base.T):
+        if whole.shape == (len(columns[0]), len(columns)) and all(map(_is_same, columns, whole.T)):
+            return whole
+    return None
+
+
+def _is_same(first: np.ndarray, second: np.ndarray) -> bool:
+    """Whether two columns of the same length are the same numbers in memory."""
+    return (first.ctypes.data, first.strides, first.dtype) == (second.ctypes.data, second.strides, second.dtype)
 
 
 def predict(model: SMaLLModel, X: Stored, n_threads: int) -> np.ndarray | None:
@@ -69,7 +108,8 @@ def predict(model: SMaLLModel, X: Stored, n_threads: int) -> np.ndarray | None:
         def answer(rows: slice, fill: Callable) -> bool:
             return fill(answers[rows].view(np.int64), no_scores)
 
-        return answers if _each_chunk(model, values.view(np.int64), X, n_threads, answer) else None
+        share = max(1, -(-X.n_rows // n_threads))  # of a thread: no step leaves anything in the cache for the next
+        return answers if _each_chunk(model, values.view(np.int64), X, n_threads, answer, share) else None
 
     def look_up(rows: slice, fill: Callable) -> bool:
         code = np.zeros(len(answers[rows]), dtype=np.int64)
@@ -105,6 +145,7 @@ def _each_chunk(
     X: Stored,
     n_threads: int,
     answer: Callable[[slice, Callable], bool],
+    chunk_rows: int = CHUNK_ROWS,
 ) -> bool:
     """Answer for each chunk of rows; False if X or a score is not finite, or a term is about categories.
 
@@ -121,17 +162,38 @@ def _each_chunk(
     def of_rows(rows: slice) -> bool:
         return answer(rows, lambda labels, scores: answer_rows(X.numbers[rows], X.gaps, read, rule, labels, scores))
 
+    def of_transposed(rows: slice) -> bool:
+        return answer(
+            rows,
+            lambda labels, scores: answer_columns(
+                X.numbers.T, rows.start, rows.stop, X.gaps, read, rule, labels, scores
+            ),
+        )
+
+    def of_entries(rows: slice) -> bool:
+        S = X.numbers
+        entries = [_read_only(part) for part in (S.data, S.indices, S.indptr[rows.start : rows.stop + 1])]
+        return answer(
+            rows, lambda labels, scores: answer_sparse(*entries, X.gaps, read, S.shape[1], rule, labels, scores)
+        )
+
     def of_columns(rows: slice) -> bool:
         columns = np.empty((len(used), rows.stop - rows.start))
         for column, l in zip(columns, used, strict=True):
             column[:] = X.numbers[l][rows]
         n, space = columns.shape[1], np.empty((2, columns.shape[1]))
         return X.all_fit([columns]) and answer(
-            rows, lambda labels, scores: answer_columns(columns, 0, n, rule, labels, scores, *space) == 0.0
+            rows, lambda labels, scores: answer_block(columns, 0, n, rule, labels, scores, *space, columns, 0, 0) == 0.0
         )
 
-    of_chunk = of_columns if isinstance(X.numbers, list) else of_rows
-    chunks = [slice(begin, min(begin + CHUNK_ROWS, X.n_rows)) for begin in range(0, X.n_rows, CHUNK_ROWS)]
+    of_chunk = of_rows
+    if sparse.issparse(X.numbers):
+        of_chunk = of_entries
+    elif isinstance(X.numbers, list):
+        of_chunk, chunk_rows = of_columns, CHUNK_ROWS
+    elif not X.numbers.flags.c_contiguous:
+        of_chunk = of_transposed
+    chunks = [slice(begin, min(begin + chunk_rows, X.n_rows)) for begin in range(0, X.n_rows, chunk_rows)]
     if n_threads == 1:
         return all(map(of_chunk, chunks))
     with ThreadPoolExecutor(n_threads) as pool:
@@ -167,7 +229,7 @@ def _rule(model: SMaLLModel, labels: np.ndarray | None, used: list[int]) -> tupl
 
 
 def _factor(term: Term) -> tuple[int, float, float]:
-    """The kind of a term and its two numbers, as `answer_columns` takes them."""
+    """The kind of a term and its two numbers, as `answer_block` takes them."""
     if term.kind == "raw":
         return RAW, math.nan if term.mean is None else term.mean, math.nan
     if term.kind == "missing":

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from smallearn._learn.data.blocks import MOST_DENSE_COLUMNS, DenseRows, Scaling, SparseRows, in_memory, make_rows
-from smallearn._learn.kernels import NO_PROTOTYPE, PADDING
+from smallearn._learn.data.labels import Assignment, Labels
+from smallearn._learn.kernels import MOST_DEVIATIONS, NO_PROTOTYPE, PADDING
 from smallearn._learn.solve.objective import residual
 from tests.helpers import oracle, problems
 
@@ -179,27 +180,56 @@ def test_many_blocks_add_up_to_the_same_sums_whatever_the_number_of_threads(conv
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
-@pytest.mark.parametrize("m", [6, 127, 129, 515])
-def test_sums_over_several_tiles_are_those_of_the_oracle(m, n_classes):
-    rows, standard, roles, rng = example(np.asarray, n_classes=n_classes, m=m, n=7)
+@pytest.mark.parametrize("m", [3, 6, 127, 129, 515])
+@pytest.mark.parametrize("n", [1, 7, 8, 9, 16, 150])
+def test_sums_over_several_tiles_are_those_of_the_oracle(n, m, n_classes):
+    rows, standard, roles, rng = example(np.asarray, n_classes=n_classes, m=m, n=n)
     W = random_weights(rows, roles, rng)
     found = rows.sums(W, roles)
     assert found.loss == pytest.approx(oracle.mean_loss(standard, W, roles), rel=1e-12)
     agree(found.gradient, rows.combine(residual(standard @ W.T, roles) * roles.weight[:, None]))
 
 
-@pytest.mark.parametrize("shift", [0.0, 1e3, 1e7])
+@pytest.mark.parametrize("shift", [0.0, 0.9 * MOST_DEVIATIONS, 1.1 * MOST_DEVIATIONS, 1e3, 1e7])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_sums_keep_their_digits_however_far_columns_are_from_zero(shift, dtype):
     rng = np.random.default_rng(0)
-    X = (rng.normal(size=(300, 5)) + shift).astype(dtype)
+    X = (rng.normal(size=(300, 11)) + shift).astype(dtype)
     labels, assignment = problems.random_labels(rng, 300, 2)
     roles = labels.roles(assignment)
     rows = make_rows(X, problems.scaling_of(X.astype(float)), intercept=True, labels=labels, n_jobs=1)
     W = random_weights(rows, roles, rng)
-    found, expected = (some.sums(W, roles) for some in (rows, in_memory(rows.columns(np.arange(6)), labels)))
+    found, expected = (some.sums(W, roles) for some in (rows, in_memory(rows.columns(np.arange(12)), labels)))
     for one, other in zip(found, expected, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-13)
+
+
+@pytest.mark.parametrize("n", [1, 7, 8, 9, 16, 21])
+@pytest.mark.parametrize("m", [1, 8, 33])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_sums_do_not_read_what_is_before_or_after_the_rows(n, m, dtype):
+    rng = np.random.default_rng(0)
+    memory = np.full((m + 40) * n, np.nan, dtype=dtype)
+    X = memory[20 * n : (m + 20) * n].reshape(m, n)
+    X[:] = rng.normal(size=(m, n))
+    labels = Labels(code=np.arange(m) % 2, weight=np.full(m, 1.0 / m), total=float(m), zero_owner=0)
+    roles = labels.roles(Assignment(own=np.where(labels.code == 1, 0, NO_PROTOTYPE), owner=np.ones(1, dtype=np.int64)))
+    W = rng.normal(size=(1, n + 1))
+    found, expected = (
+        DenseRows(some, Scaling.none(n), intercept=True, labels=labels).sums(W, roles)
+        for some in (X, X.astype(np.float64))
+    )
+    scores = X.astype(np.float64) @ W[0, :-1] + W[0, -1]
+    assert found.loss == pytest.approx(np.mean(np.logaddexp(0.0, scores) - labels.code * scores), rel=1e-12)
+    np.testing.assert_allclose(found.gradient, expected.gradient, rtol=1e-12)
+
+
+def test_rows_in_another_order_of_memory_have_the_same_sums():
+    rows, _, roles, rng = example(np.asarray, n=9)
+    others, *_ = example(np.asfortranarray, n=9)
+    W = random_weights(rows, roles, rng)
+    for one, other in zip(rows.sums(W, roles), others.sums(W, roles), strict=True):
+        np.testing.assert_array_equal(one, other)
 
 
 @every_kind

@@ -3,8 +3,8 @@
 A solver never sees X. It passes ``W`` (p × d, in standardised space) and the roles of the rows, and gets sums of shape
 p × d back. So rows in memory, in a file or on a cluster differ only in where their blocks are.
 
-Standardising copies nothing: dense rows are scaled as they are read. For sparse rows the scale is folded into ``W`` and
-the mean is corrected by a matrix of rank one, ``G = (SᵀX - (Sᵀ1) μᵀ) / σ``.
+Standardising copies nothing: the scale is folded into ``W``, and the mean is corrected by a matrix of rank one,
+``G = (SᵀX - (Sᵀ1) μᵀ) / σ``. Dense rows whose columns are far from 0 are centred as they are read.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -141,10 +141,11 @@ class RemembersColumns:
 
 
 class DenseRows(RemembersColumns):
-    """Rows of a C-ordered float array: ``x = (X - mean) * inverse_scale``, then a 1 if there is an intercept."""
+    """Rows of a float array, copied unless in C order: ``x = (X - mean) * inverse_scale``, then a 1 if there is an
+    intercept."""
 
     def __init__(self, X: np.ndarray, scaling: Scaling, *, intercept: bool, labels: Labels, n_jobs: int = 1):
-        self._X = read_only(X)
+        self._X = read_only(np.ascontiguousarray(X))
         self._scaling, self._intercept, self._n_jobs = scaling, intercept, n_jobs
         self.labels = labels
         self.n_columns = X.shape[1] + intercept

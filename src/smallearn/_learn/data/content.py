@@ -49,14 +49,10 @@ def sample_limits(sizes: np.ndarray, most: int) -> np.ndarray:
 
 
 def is_drawn(hashes: np.ndarray, limit: np.ndarray, salt: int = 0) -> np.ndarray:
-    """Whether each row is in a sample, by its hash and the limit of its class. Equal rows all are, or none. Samples with
-    another ``salt`` are independent."""
+    """Whether each row is in a sample, by its hash and the limit of its class. Equal rows all are, or none.
+
+    Samples with another ``salt`` are independent."""
     return _mix(hashes + np.uint64(salt)) >> np.uint64(32) < limit
-
-
-def mostly_differ(hashes: np.ndarray, counts: np.ndarray) -> bool:
-    """Whether rows that stand for ``counts`` rows mostly differ: then a sample by their hashes is random enough."""
-    return len(np.unique(hashes)) >= DIFFERENT * counts.sum()
 
 
 def is_even(drawn: np.ndarray, wanted: np.ndarray) -> bool:
@@ -76,7 +72,7 @@ def sample(problem: Problem, most: int) -> Part | None:
     for n_columns in (FEW_COLUMNS, problem.X.shape[1]):
         hashes = hash_rows(problem, n_columns)
         rows = np.flatnonzero(is_drawn(hashes, limit))
-        if mostly_differ(hashes[rows], counts[rows]):
+        if len(np.unique(hashes[rows])) >= DIFFERENT * counts[rows].sum():
             break
     drawn = np.bincount(problem.code[rows], weights=counts[rows], minlength=len(sizes))
     if not is_even(drawn, sample_sizes(sizes, most)):

@@ -46,7 +46,7 @@ class LiteralRows(RemembersColumns):
         labels: Labels,
         n_jobs: int = 1,
     ):
-        self._X, self._bins, self._candidates = read_only(X), read_only(bins), candidates
+        self._X, self._bins, self._candidates = read_only(np.ascontiguousarray(X)), read_only(bins), candidates
         self._raw, self._literal = scaling.take(slice(candidates.n_raw)), scaling.take(slice(candidates.n_raw, None))
         self._scaling, self._intercept, self._n_jobs = scaling, intercept, n_jobs
         self.labels = labels

@@ -4,7 +4,7 @@ That takes a bounded number of passes: for classes, extents and means; for a sam
 models are chosen and which cut points are taken from; for the deviations; and for the literals.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
@@ -21,7 +21,6 @@ from smallearn._learn.data.content import (
     hash_values,
     is_drawn,
     is_even,
-    mostly_differ,
     sample_limits,
     sample_sizes,
 )
@@ -50,8 +49,11 @@ from smallearn._learn.data.problem import (
 )
 from smallearn._learn.data.source import Block, Source, join, pick
 
+# How often rows may repeat on average for a sample by their hashes: those of the first columns, and of all.
+FEW_REPEATS, MORE_REPEATS = 1.1, 8.0
 SALT = 1  # of the pool, of which other samples are drawn
-STEADY_BITS = 32  # of means, deviations and the like: the other bits depend on the order in which rows are added up
+# Bits of means, deviations and the like, and of sums of weights: others depend on the order in which rows are added up.
+STEADY_BITS, WEIGHT_BITS = 32, 40
 BY_POSITION = 0  # in place of a number of columns: rows are drawn by their position
 
 
@@ -169,6 +171,11 @@ class Tally(NamedTuple):
         """As `content.counts_rows`."""
         return self.whole and float(self.mass.sum()) <= MOST_UNITS
 
+    def count(self, block: Block) -> np.ndarray:
+        """`sizes` of some of the rows."""
+        weights = block.weight if self.counts_rows else None
+        return np.bincount(block.code, weights=weights, minlength=len(self.rows))
+
 
 def summarise(
     source: Source,
@@ -204,7 +211,8 @@ def summarise(
         candidates, features = dense_terms(pool, share, tally, layout, cut_points), layout.column_feature
         masses = None
         if len(candidates) > candidates.n_raw:
-            masses = LiteralMasses(*(steady(sums) for sums in running_sum(source.map(masses_of_rows, candidates))))
+            masses = LiteralMasses(*running_sum(source.map(masses_of_rows, candidates)))
+            masses = masses._replace(mass=steady(masses.mass), weight=float(steady(masses.weight)))
         scaling = candidate_scaling(of_columns, standardize, candidates, masses)
     summary = Summary(
         n_rows=tally.presence.n_rows,
@@ -246,23 +254,38 @@ def dense_terms(pool: Block, share: np.ndarray, tally: Tally, layout: Layout, cu
 
 
 def draw_pool(source: Source, tally: Tally, most: int) -> tuple[Block, np.ndarray]:
-    """About ``most`` of the rows, in which each class keeps its weight, and what their weights are multiplied by.
+    """About ``most`` of the rows, and what their weights are multiplied by, so that each class keeps its weight.
 
-    Rows are drawn by the hash of their values, so that their order does not matter and a row of weight 2 is the row
-    twice; of rows that repeat too often for that, by that of their position.
+    Rows are drawn by the hash of their values, all that are equal or none, and equal ones become one, so that neither
+    their order matters nor whether a row occurs twice or has weight 2. If they repeat too often for that, the pool has
+    every different row; if there are too many of those, rows are drawn by their position.
     """
     sizes = tally.sizes
     limit, wanted = sample_limits(sizes, most), sample_sizes(sizes, most)
-    for n_columns in (FEW_COLUMNS, source.n_features, BY_POSITION):
-        blocks = list(source.map(draw_rows, limit, n_columns))
-        pool = join([block for block, _ in blocks])
-        counts = pool.weight if tally.counts_rows else np.ones(len(pool.code))
-        drawn = np.bincount(pool.code, weights=counts, minlength=len(sizes))
-        differ = mostly_differ(np.concatenate([hashes for _, hashes in blocks]), counts)
-        if n_columns == BY_POSITION or (differ and is_even(drawn, wanted)):
+    for n_columns, repeats in ((FEW_COLUMNS, FEW_REPEATS), (source.n_features, MORE_REPEATS)):
+        pool, hashes = _join_drawn(source.map(draw_rows, limit, n_columns))
+        drawn = tally.count(pool)
+        if len(np.unique(hashes)) * repeats >= drawn.sum() and is_even(drawn, wanted):
             break
-    pool = pick(pool, np.lexsort((pool.code, hash_values(pool.X))))  # by their content, in whatever order they came
-    return pool, (sizes / np.maximum(drawn, 1.0))[pool.code]
+    else:
+        different = _all_different(source, most)
+        if different is not None:
+            return _rounded(different), np.ones(len(different.code))
+        pool, _ = _join_drawn(source.map(draw_rows, limit, BY_POSITION))
+        drawn = tally.count(pool)
+    share = sizes / np.maximum(drawn, 1.0)
+    pool = _rounded(different_rows(pool, len(pool.code)))
+    return pool, share[pool.code]
+
+
+def _rounded(pool: Block) -> Block:
+    """The pool without the last bits of the weights, which depend on the order of the rows."""
+    return pool._replace(weight=steady(pool.weight, WEIGHT_BITS))
+
+
+def _join_drawn(answers: Iterator[tuple[Block, np.ndarray]]) -> tuple[Block, np.ndarray]:
+    blocks, hashes = zip(*answers, strict=True)
+    return join(blocks), np.concatenate(hashes)
 
 
 def draw_rows(block: Block, limit: np.ndarray, n_columns: int) -> tuple[Block, np.ndarray]:
@@ -271,6 +294,26 @@ def draw_rows(block: Block, limit: np.ndarray, n_columns: int) -> tuple[Block, n
     hashes = hash_numbers(block.position) if by_position else hash_values(block.X, n_columns)
     rows = np.flatnonzero(is_drawn(hashes, limit[block.code], SALT))
     return pick(block, rows), hashes[rows]
+
+
+def _all_different(source: Source, most: int) -> Block | None:
+    """Every different row once, with the weight of all that are like it; None if there are more than ``most``."""
+    together: Block | None = None
+    for block in source.map(different_rows, most):
+        joined = block if together is None or block is None else join([together, block])
+        together = None if joined is None else different_rows(joined, most)
+        if together is None:
+            return None
+    return together
+
+
+def different_rows(block: Block, most: int) -> Block | None:
+    """As `_all_different`, for one block; sorted by their hashes."""
+    hashes = hash_values(block.X) ^ hash_numbers(block.code)
+    _, first, place = np.unique(hashes, return_index=True, return_inverse=True)
+    if len(first) > most:
+        return None
+    return pick(block, first)._replace(weight=np.bincount(place, weights=block.weight, minlength=len(first)))
 
 
 # --- questions --------------------------------------------------------------------------------------------------------
@@ -343,11 +386,11 @@ def extents_of_tally(tally: Tally) -> Extents:
     return Extents(low=low, high=high, mean=np.where(np.isfinite(near), near, mean))
 
 
-def steady(sums: Any) -> Any:
+def steady(sums: Any, bits: int = STEADY_BITS) -> Any:
     """Numbers rounded, so that they are the same to the last bit although they were added up in other blocks. The
     sample is then the same too, and so is the model chosen on it: the choice may hang on a last bit."""
     mantissa, exponent = np.frexp(sums)
-    return np.ldexp(np.round(np.ldexp(mantissa, STEADY_BITS)), exponent - STEADY_BITS)
+    return np.ldexp(np.round(np.ldexp(mantissa, bits)), exponent - bits)
 
 
 def check_tally(tally: Tally, classes: np.ndarray, layout: Layout) -> None:
