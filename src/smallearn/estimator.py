@@ -368,7 +368,7 @@ class SMaLLClassifier(SMaLLBase):
         """The rows to train on first if there are many, unless they may not move or are not refitted; and which rows of
         the problem they are."""
         problem, large = data.problem, data.large
-        many = content.row_counts(problem.sample_weight).sum() > MANY_ROWS
+        many = data.is_sample or content.row_counts(problem.sample_weight).sum() > MANY_ROWS
         if many and self.reassign and self.refit_support:
             pool = problem if large is None or data.is_sample else large.problem()
             place = np.arange(len(problem.code))

@@ -165,8 +165,8 @@ class Facts(NamedTuple):
     seen: SeenColumns | None
 
 
-def survey(part: list[Any], number: int, reading: Reading) -> Facts:
-    """What partition ``number`` holds."""
+def survey(part: list[Any], number: int, reading: Reading) -> Facts | ValueError:
+    """What partition ``number`` holds, or what is wrong with it."""
     try:
         X, labels, weight = _read(part, reading)
         kept = labels[weight > 0.0]
@@ -184,7 +184,7 @@ def survey(part: list[Any], number: int, reading: Reading) -> Facts:
             seen=seen,
         )
     except (ValueError, TypeError) as error:
-        raise ValueError(f"Partition {number}: {error}") from error
+        return ValueError(f"Partition {number}: {error}")
 
 
 class Encoding(NamedTuple):
@@ -254,8 +254,13 @@ def _different(labels: np.ndarray) -> np.ndarray:
 # --- all partitions ---------------------------------------------------------------------------------------------------
 
 
-def check_alike(facts: Sequence[Facts]) -> None:
-    """Refuse partitions that differ in their type or columns."""
+def check_alike(answers: Sequence[Facts | ValueError]) -> list[Facts]:
+    """The facts, unless something is wrong with a partition, or they differ in their type or columns."""
+    facts = []
+    for answer in answers:
+        if isinstance(answer, ValueError):
+            raise answer
+        facts.append(answer)
     first = facts[0]
     for number, other in enumerate(facts):
         if other.kind != first.kind:
@@ -268,3 +273,4 @@ def check_alike(facts: Sequence[Facts]) -> None:
         if differ:
             one, another = (show(name) for name in differ[0])
             raise ValueError(f"Partition 0 has the column {one} where partition {number} has {another}.")
+    return facts

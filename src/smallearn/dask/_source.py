@@ -47,9 +47,7 @@ class Survey:
         """Ask every partition what it holds."""
         reading, parts, cluster = partitions.reading(categorical_features), partitions.parts, partitions.cluster
         arguments = [(number, reading) for number in range(len(parts))]
-        facts = list(cluster.compute(cluster.tasks(survey, parts, arguments)))
-        check_alike(facts)
-        return cls(partitions, reading, facts)
+        return cls(partitions, reading, check_alike(cluster.compute(cluster.tasks(survey, parts, arguments))))
 
     @property
     def n_rows(self) -> int:
@@ -94,10 +92,10 @@ class Survey:
     @cached_property
     def classes(self) -> np.ndarray:
         """The classes of rows of positive weight, sorted."""
-        try:
-            classes = np.unique(np.concatenate([part.labels for part in self.facts if len(part.labels)]))
-        except TypeError:
-            raise ValueError("y has text in some rows and numbers in others; its labels must be alike.") from None
+        labels = [part.labels for part in self.facts if len(part.labels)]
+        if len({isinstance(label, str) for part in labels for label in part.tolist()}) > 1:
+            raise ValueError("y has text in some rows and numbers in others; its labels must be alike.")
+        classes = np.unique(np.concatenate(labels))
         with warnings.catch_warnings():  # that there are as many classes as labels
             warnings.simplefilter("ignore")
             check_classification_targets(classes)
