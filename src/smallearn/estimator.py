@@ -13,9 +13,7 @@ from smallearn._errors import Parameter, ParameterError
 from smallearn._learn.assemble import AssembleOptions, assemble
 from smallearn._learn.compiling import notice_of_compiling
 from smallearn._learn.data import content
-from smallearn._learn.data.blocks import TrainingRows
 from smallearn._learn.data.labels import Assignment
-from smallearn._learn.data.many_rows import ManyRows
 from smallearn._learn.data.problem import Problem
 from smallearn._learn.data_parameters import (
     check_assignment,
@@ -337,7 +335,7 @@ class SMaLLClassifier(SMaLLBase):
 
     def _train(self, data: TrainingData, budget: Budget, start: np.ndarray | None) -> descent.Solution:
         """The best solution over all starts and over the classes that may own the prototypes."""
-        trained: list[tuple[descent.Solution, TrainingRows, descent.Plan]] = []
+        trained: list[tuple[descent.Solution, Any, descent.Plan]] = []
         problem, (few, drawn) = data.problem, self._sample(data)
         for owner in check_positive_class(self.positive_class, problem.classes.tolist()):
             if trained and present().stops("further starts"):
@@ -358,7 +356,7 @@ class SMaLLClassifier(SMaLLBase):
             solution = descent.prove(rows, solution, plan, PROOF_TOL if self.tol is None else float(self.tol))
         return solution
 
-    def _all_rows(self, data: TrainingData, owner: int | None) -> TrainingRows | ManyRows:
+    def _all_rows(self, data: TrainingData, owner: int | None) -> Any:
         """All rows, of which class ``owner`` has the prototypes (None: every class has)."""
         if data.large is not None and data.is_sample:
             return data.large.rows(owner, self.fit_intercept)

@@ -80,7 +80,7 @@ def open_table(
         import pyarrow  # noqa: F401
     except ImportError:
         raise ImportError("open_table needs pyarrow: pip install 'smallearn[cli]'") from None
-    options = {"target": target, "weight": weight, "ignore": sorted(ignore), "dtype": dtype}
+    options: dict[str, Any] = {"target": target, "weight": weight, "ignore": sorted(ignore), "dtype": dtype}
     folder = cache_folder(cache)
     if isinstance(source, str | os.PathLike):
         files = _files(Path(source))
@@ -202,10 +202,10 @@ def _convert(
             labels = codes[target].of(batch.column(target))
             if np.isnan(labels).any():
                 raise ValueError(f"Column {show(target)}, the classes, has missing values; leave those rows out.")
-            X.write(values)
-            code.write(labels.astype(np.int32))
+            X.write(values.data)
+            code.write(labels.astype(np.int32).data)
             if weight is not None:
-                weights.write(_weights(batch.column(weight), weight))
+                weights.write(_weights(batch.column(weight), weight).data)
             n_rows += len(batch)
     if names is None or n_rows == 0:
         raise ValueError("The table has no rows.")
@@ -275,7 +275,7 @@ def _weights(column: Any, name: str) -> np.ndarray:
     return np.ascontiguousarray(values)
 
 
-def _rewrite(mapped: np.ndarray, new: dict[int, np.ndarray]) -> None:
+def _rewrite(mapped: np.memmap, new: dict[int, np.ndarray]) -> None:
     """Replace the codes in some columns of a mapped file."""
     if not new:
         return

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from smallearn._learn.data.blocks import in_memory
-from smallearn._learn.data.literal_rows import LiteralRows, literal_moments
+from smallearn._learn.data.literal_rows import LiteralRows, literal_masses, literal_moments
 from smallearn._learn.data.literals import dense_candidates
 from smallearn._learn.data.problem import build_problem
 from smallearn._learn.kernels import PADDING
@@ -48,7 +48,7 @@ def test_moments_of_literals_are_those_of_the_matrix(table):
     weight = weight / weight.sum()
     found, bins = dense_candidates(X, weight, raw=False, cut_points=cuts, categories=categories)
     B = by_hand(X, found, categories, weight)
-    mean, deviation = literal_moments(bins, weight, found)
+    mean, deviation = literal_moments(literal_masses(bins, weight, found), found)
     np.testing.assert_allclose(mean, weight @ B, atol=1e-12)
     np.testing.assert_allclose(deviation, np.sqrt(np.maximum(weight @ B - (weight @ B) ** 2, 0.0)), atol=1e-7)
 

@@ -37,7 +37,7 @@ def test_a_value_too_large_is_reported_with_the_position_of_its_feature():
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_beside_x_the_problem_takes_a_byte_a_cell_and_a_few_numbers_a_row(dtype):
-    m, n = 200_000, 30
+    m, n = 120_000, 30
     X = np.random.default_rng(0).standard_normal((m, n), dtype=dtype)
     y = (X[:, 0] > 0.0).astype(int)
     selector = SMaLLClassifierCV()
@@ -51,3 +51,19 @@ def test_beside_x_the_problem_takes_a_byte_a_cell_and_a_few_numbers_a_row(dtype)
     assert problem.bins.dtype == np.uint8
     assert kept < m * n + 4 * numbers_a_row
     assert peak < m * n + 14 * numbers_a_row
+
+
+def test_of_many_rows_little_more_than_the_pool_is_kept():
+    m, n = 400_000, 30
+    X = np.random.default_rng(0).standard_normal((m, n), dtype=np.float32)
+    y = (X[:, 0] > 0.0).astype(int)
+    selector = SMaLLClassifierCV()
+    selector._validated_data(X[:100], y[:100], None)  # compiles
+    tracemalloc.start()
+    data = selector._validated_data(X, y, None)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    pool = data.problem.X.nbytes + data.problem.bins.nbytes
+    assert data.is_sample
+    assert len(data.problem.code) < 140_000
+    assert peak < 3 * pool + 8 * 8 * m

@@ -8,7 +8,6 @@ from smallearn._learn.data.problem import build_problem
 from smallearn._learn.data.source import ArraySource
 from tests.helpers.large import COLOURS, KINDS, rows_of
 
-
 # Raw terms have nothing to say about missing values.
 WAYS = [(kind, way) for kind in KINDS for way in ("raw", "thresholds", "both") if (kind, way) != ("gaps", "raw")]
 

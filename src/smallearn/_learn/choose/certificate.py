@@ -12,7 +12,7 @@ from functools import partial
 
 from smallearn._learn.choose.families import Task
 from smallearn._learn.choose.results import Results
-from smallearn._learn.data.blocks import TrainingRows
+from smallearn._learn.data.blocks import SummedRows
 from smallearn._learn.solve import descent
 from smallearn._learn.solve.objective import Penalty
 from smallearn._learn.solve.solvers import accelerated
@@ -25,7 +25,7 @@ CERTIFICATE = "the certificate"  # what is cut short when time is up
 
 
 def add_certificate(
-    task: Task, results: Results, rows: TrainingRows, found: descent.Found, penalty: Penalty
+    task: Task, results: Results, rows: SummedRows, found: descent.Found, penalty: Penalty
 ) -> descent.Found:
     """The model with its certificate, if the task asks for it and there is time; else as it was."""
     n_rows = task.problem.n_rows

@@ -1,6 +1,7 @@
 """The chosen candidate model, trained on all rows."""
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -139,7 +140,7 @@ def assemble_candidate(task: Task, results: Results, candidate: CandidateModel, 
     budget = task.family_budget(family)
     if budget.costs is None and budget.pooling != "prototype":
         budget = replace(budget, limit=float(max(1, candidate.n_terms)))
-    rows = task.rows(task.problem, family.owner)
+    rows: Any = task.rows(task.problem, family.owner)
     penalty = task.penalty(family, candidate.alpha, budget)
     found = descent.from_state(rows, state, penalty)
     if task.large is not None:

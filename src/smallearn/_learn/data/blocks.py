@@ -80,18 +80,35 @@ class Kinds(NamedTuple):
 ALL_KINDS = Kinds(raw=True, literals=True)
 
 
+class SummedRows(Protocol):
+    """What may be asked of any rows, however many: sums over all of them. ``n_columns`` counts the intercept's column
+    of ones, which comes last. ``roles`` are those that ``labels`` makes of an assignment of rows to prototypes."""
+
+    labels: Any
+    n_columns: int
+
+    def sums(self, W: np.ndarray, roles: Any, *, gradient: bool = True) -> Sums:
+        """Loss, conjugate and, if wanted, the gradient at ``W``, in one pass over the rows."""
+
+    def curvature(self, theta: np.ndarray, column: np.ndarray, roles: Any) -> Curvature:
+        """Loss, conjugate, gradient and Hessian in one pass, in the entries of W that ``column`` names: ``theta[j, a]``
+        is the weight of column ``column[j, a]`` in prototype ``j``; `kernels.PADDING` is no entry."""
+
+    def narrow(self, columns: np.ndarray) -> "SummedRows":
+        """The same rows with some of the columns, in ascending order."""
+
+
 class TrainingRows(Protocol):
-    """What may be asked of the rows. ``n_columns`` counts the intercept's column of ones, which comes last."""
+    """What may be asked of the rows in memory: `SummedRows`, and numbers for each row."""
 
     labels: Labels
     n_columns: int
 
     def sums(self, W: np.ndarray, roles: Roles, *, gradient: bool = True) -> Sums:
-        """Loss, conjugate and, if wanted, the gradient at ``W``, in one pass over the rows."""
+        """As `SummedRows.sums`."""
 
     def curvature(self, theta: np.ndarray, column: np.ndarray, roles: Roles) -> Curvature:
-        """Loss, conjugate, gradient and Hessian in one pass, in the entries of W that ``column`` names: ``theta[j, a]``
-        is the weight of column ``column[j, a]`` in prototype ``j``; `kernels.PADDING` is no entry."""
+        """As `SummedRows.curvature`."""
 
     def scores(self, W: np.ndarray) -> np.ndarray:
         """``Z = X Wᵀ``, m × p."""

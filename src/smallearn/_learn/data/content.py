@@ -103,7 +103,7 @@ def hash_values(X: Any, n_columns: int | None = None, bins: np.ndarray | None = 
     total = np.empty(X.shape[0], dtype=np.uint64)
     for begin in range(0, len(total), CHUNK_ROWS):
         rows = slice(begin, begin + CHUNK_ROWS)
-        values = np.ascontiguousarray(X[rows]) if not n_bins else np.hstack([X[rows], bins[rows]])
+        values = np.ascontiguousarray(X[rows]) if bins is None or not n_bins else np.hstack([X[rows], bins[rows]])
         kernels.hash_rows(read_only(values), keys, total[rows])
     return total
 

@@ -188,7 +188,7 @@ class LiteralMasses(NamedTuple):
     """The weight of the rows in each bin and their number, both 1 × bins, and the weight and number of all rows."""
 
     mass: np.ndarray
-    count: np.ndarray
+    number: np.ndarray
     weight: float
     n_rows: int
 
@@ -201,7 +201,7 @@ def literal_masses(bins: np.ndarray, weight: np.ndarray, candidates: Candidates)
         own_bins = slice(candidates.first[f], candidates.first[f] + int(column.max()) + 1)
         mass[0, own_bins] = np.bincount(column, weights=weight)
         count[0, own_bins] = np.bincount(column)
-    return LiteralMasses(mass=mass, count=count, weight=float(weight.sum()), n_rows=len(weight))
+    return LiteralMasses(mass=mass, number=count, weight=float(weight.sum()), n_rows=len(weight))
 
 
 def literal_moments(masses: LiteralMasses, candidates: Candidates) -> tuple[np.ndarray, np.ndarray]:
@@ -209,7 +209,7 @@ def literal_moments(masses: LiteralMasses, candidates: Candidates) -> tuple[np.n
 
     A literal that is the same on all rows, as with a user's cut point beyond the data, has deviation 0 exactly.
     """
-    rows = _intervals(masses.count, candidates)[0]
+    rows = _intervals(masses.number, candidates)[0]
     mean = np.clip(_intervals(masses.mass, candidates)[0] / masses.weight, 0.0, 1.0)
     mean = np.where(rows == 0.0, 0.0, np.where(rows == masses.n_rows, 1.0, mean))
     return mean, np.sqrt(mean * (1.0 - mean))

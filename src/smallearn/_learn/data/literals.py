@@ -138,7 +138,8 @@ def count_presence(X: np.ndarray, categories: Mapping[int, Sequence[Any]]) -> Pr
     """The presence of the features of dense rows, in which NaN is missing."""
     missing = np.zeros(X.shape[1], dtype=np.int64)
     if X.size and np.isnan(X.min()):
-        missing[:] = np.isnan(X).sum(axis=0)
+        for begin in range(0, len(X), ROWS_TOGETHER):
+            missing += np.isnan(X[begin : begin + ROWS_TOGETHER]).sum(axis=0)
     counts = {}
     for l, known in categories.items():
         x = X[:, l]

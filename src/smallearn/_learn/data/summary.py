@@ -171,7 +171,7 @@ class Tally(NamedTuple):
         """As `content.counts_rows`."""
         return self.whole and float(self.mass.sum()) <= MOST_UNITS
 
-    def count(self, block: Block) -> np.ndarray:
+    def sizes_of(self, block: Block) -> np.ndarray:
         """`sizes` of some of the rows."""
         weights = block.weight if self.counts_rows else None
         return np.bincount(block.code, weights=weights, minlength=len(self.rows))
@@ -264,7 +264,7 @@ def draw_pool(source: Source, tally: Tally, most: int) -> tuple[Block, np.ndarra
     limit, wanted = sample_limits(sizes, most), sample_sizes(sizes, most)
     for n_columns, repeats in ((FEW_COLUMNS, FEW_REPEATS), (source.n_features, MORE_REPEATS)):
         pool, hashes = _join_drawn(source.map(draw_rows, limit, n_columns))
-        drawn = tally.count(pool)
+        drawn = tally.sizes_of(pool)
         if len(np.unique(hashes)) * repeats >= drawn.sum() and is_even(drawn, wanted):
             break
     else:
@@ -272,9 +272,9 @@ def draw_pool(source: Source, tally: Tally, most: int) -> tuple[Block, np.ndarra
         if different is not None:
             return _rounded(different), np.ones(len(different.code))
         pool, _ = _join_drawn(source.map(draw_rows, limit, BY_POSITION))
-        drawn = tally.count(pool)
+        drawn = tally.sizes_of(pool)
     share = sizes / np.maximum(drawn, 1.0)
-    pool = _rounded(different_rows(pool, len(pool.code)))
+    pool = _rounded(_merged(pool))
     return pool, share[pool.code]
 
 
@@ -299,20 +299,23 @@ def draw_rows(block: Block, limit: np.ndarray, n_columns: int) -> tuple[Block, n
 def _all_different(source: Source, most: int) -> Block | None:
     """Every different row once, with the weight of all that are like it; None if there are more than ``most``."""
     together: Block | None = None
-    for block in source.map(different_rows, most):
-        joined = block if together is None or block is None else join([together, block])
-        together = None if joined is None else different_rows(joined, most)
+    for block in source.map(merge_rows, most):
+        together = block if together is None or block is None else merge_rows(join([together, block]), most)
         if together is None:
             return None
     return together
 
 
-def different_rows(block: Block, most: int) -> Block | None:
-    """As `_all_different`, for one block; sorted by their hashes."""
+def merge_rows(block: Block, most: int) -> Block | None:
+    """The different rows of a block; None if there are more than ``most``."""
+    merged = _merged(block)
+    return merged if len(merged.code) <= most else None
+
+
+def _merged(block: Block) -> Block:
+    """The different rows, with the weight of all that are like them; sorted by their hashes."""
     hashes = hash_values(block.X) ^ hash_numbers(block.code)
     _, first, place = np.unique(hashes, return_index=True, return_inverse=True)
-    if len(first) > most:
-        return None
     return pick(block, first)._replace(weight=np.bincount(place, weights=block.weight, minlength=len(first)))
 
 

@@ -4,14 +4,14 @@ Everything here asks `TrainingRows` for scores and sums only, so that it works w
 on the order of the rows, and a row of weight 2 counts as two rows.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from smallearn._learn import search_kernels
 from smallearn._learn.data.blocks import DenseRows, TrainingRows
 from smallearn._learn.data.labels import Assignment
-from smallearn._learn.data.many_rows import ManyRows, Placement, best_prototypes
+from smallearn._learn.data.many_rows import ManyRows, best_prototypes
 from smallearn._learn.kernels import NO_PROTOTYPE
 
 N_INIT = 3
@@ -109,14 +109,15 @@ def best_scoring(Z: np.ndarray, code: np.ndarray, assignment: Assignment) -> Ass
     return Assignment(own=own, owner=assignment.owner)
 
 
-def place(rows: TrainingRows | ManyRows, W: np.ndarray, owner: np.ndarray) -> Assignment | Placement:
-    """Each row belongs to the prototype of its class that scores it best, or to none if its class has none."""
+def place(rows: Any, W: np.ndarray, owner: np.ndarray) -> Any:
+    """Each row belongs to the prototype of its class that scores it best, or to none if its class has none: an
+    `Assignment`, or a `Placement` of many rows."""
     if isinstance(rows, ManyRows):
         return rows.place(W, owner)
     return Assignment(own=best_prototypes(rows, W, owner), owner=owner)
 
 
-def drop_empty(assignment: Assignment) -> tuple[Assignment, np.ndarray]:
+def drop_empty(assignment: Any) -> tuple[Any, np.ndarray]:
     """The assignment without prototypes that have no rows, and which prototypes are kept (p, bool)."""
     kept = assignment.sizes() > 0
     return assignment.keep(kept), kept

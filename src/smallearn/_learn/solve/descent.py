@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from smallearn._learn.data.blocks import TrainingRows
+from smallearn._learn.data.blocks import SummedRows, TrainingRows
 from smallearn._learn.data.labels import Assignment, renumber
 from smallearn._learn.data.many_rows import ManyRows
 from smallearn._learn.data.tilted import TiltedRows
@@ -49,7 +49,8 @@ class Found:
     W: np.ndarray
     support: np.ndarray
     value: float
-    assignment: Assignment
+    assignment: Any
+    """An `Assignment`; a `Placement` of many rows."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +84,7 @@ def train(rows: TrainingRows, assignment: Assignment, plan: Plan) -> Solution:
     return _polish(rows, _descend(rows, current, plan), plan)
 
 
-def resume(rows: TrainingRows, sample: TrainingRows, found: Solution, plan: Plan) -> Solution:
+def resume(rows: Any, sample: TrainingRows, found: Solution, plan: Plan) -> Solution:
     """Go on from a model of a ``sample`` on all ``rows``: settle it there, relax, round, refit, and repeat while the
     objective falls with another support."""
     current = _relax_settled(rows, sample, found, plan)
@@ -118,7 +119,7 @@ def _descend(rows: TrainingRows, current: Solution, plan: Plan) -> Solution:
     return current
 
 
-def _polish(rows: TrainingRows, current: Solution, plan: Plan) -> Solution:
+def _polish(rows: Any, current: Solution, plan: Plan) -> Solution:
     """Swap terms, if the plan says so; of many rows only the sample is searched, before."""
     if not plan.local_search or isinstance(rows, ManyRows) or present().stops("the swaps of terms"):
         return current
@@ -151,7 +152,7 @@ def from_state(rows: TrainingRows, state: State, penalty: Penalty) -> Found:
     return Found(W=final.weights(d), support=final.support(d), value=final.value, assignment=filled)
 
 
-def bounded(rows: TrainingRows, found: Found, penalty: Penalty, solver: Solver) -> Solution:
+def bounded(rows: SummedRows, found: Found, penalty: Penalty, solver: Solver) -> Solution:
     """The model with its lower bound: the relaxation is solved at its assignment."""
     relaxed = solver(Objective(rows=rows, assignment=found.assignment, penalty=penalty), found.W)
     return Solution(**vars(found), relaxed=relaxed, n_iter=relaxed.n_iter)
@@ -193,7 +194,7 @@ def _swap(rows: TrainingRows, current: Solution, plan: Plan) -> Solution:
 
 
 def _solve(
-    rows: TrainingRows,
+    rows: SummedRows,
     assignment: Assignment,
     plan: Plan,
     start: np.ndarray | None,
@@ -220,7 +221,7 @@ def _reassign(rows: TrainingRows, current: Solution, plan: Plan, rounds: int) ->
 
 
 def _relax_again(
-    rows: TrainingRows,
+    rows: Any,
     current: Solution,
     moved: Assignment,
     W: np.ndarray,
@@ -245,7 +246,7 @@ def _relax_again(
 
 
 def _reassign_on_support(
-    rows: TrainingRows, current: Solution, plan: Plan, rounds: int
+    rows: TrainingRows, current: Found, plan: Plan, rounds: int
 ) -> tuple[Assignment, np.ndarray, int]:
     """Assign each row to its best prototype and refit on the present support, in turn.
 
@@ -274,7 +275,7 @@ def _reassign_on_support(
     return assignment, W, used
 
 
-def _relax_settled(rows: TrainingRows, sample: TrainingRows, found: Solution, plan: Plan) -> Solution:
+def _relax_settled(rows: SummedRows, sample: TrainingRows, found: Solution, plan: Plan) -> Solution:
     """Settle a model on all rows, then relax and round there; from the relaxed optimum of the tilted sample."""
     settled = _settle(rows, sample, found, plan)
     few = _join(sample, settled.W, found, plan).assignment
@@ -291,12 +292,12 @@ class _Joined(NamedTuple):
     support."""
 
     W: np.ndarray
-    assignment: Assignment
+    assignment: Any
     value: float
     gradient: np.ndarray
 
 
-def _settle(rows: TrainingRows, sample: TrainingRows, found: Solution, plan: Plan) -> _Joined:
+def _settle(rows: SummedRows, sample: TrainingRows, found: Found, plan: Plan) -> _Joined:
     """All rows join the prototypes of ``found``, and its weights are refitted to them, in turn.
 
     Each step is computed on the tilted sample, where rows move and weights are refitted until no row moves.
@@ -318,7 +319,7 @@ def _settle(rows: TrainingRows, sample: TrainingRows, found: Solution, plan: Pla
     return at
 
 
-def _join(rows: TrainingRows, W: np.ndarray, found: Solution, plan: Plan) -> _Joined:
+def _join(rows: SummedRows, W: np.ndarray, found: Found, plan: Plan) -> _Joined:
     columns = np.flatnonzero(found.support.any(axis=0))
     small, weights = rows.narrow(columns), np.ascontiguousarray(W[:, columns])
     assignment = assignments.place(small, weights, found.assignment.owner)
@@ -329,7 +330,7 @@ def _join(rows: TrainingRows, W: np.ndarray, found: Solution, plan: Plan) -> _Jo
     return _Joined(W=W, assignment=assignment, value=value, gradient=gradient)
 
 
-def _gradient(rows: TrainingRows, W: np.ndarray, assignment: Assignment) -> np.ndarray:
+def _gradient(rows: SummedRows, W: np.ndarray, assignment: Any) -> np.ndarray:
     return rows.sums(W, rows.labels.roles(assignment)).gradient
 
 
@@ -340,7 +341,7 @@ def _weigh(
     return rounding.refit(objective, support, W, precision) if plan.refit else (W, objective.sparse_primal(W))
 
 
-def _reseed(rows: TrainingRows, current: Solution, lost: np.ndarray, plan: Plan) -> Solution:
+def _reseed(rows: Any, current: Solution, lost: np.ndarray, plan: Plan) -> Solution:
     """For each class that lost a prototype, start a new one from the rows of the class with the worst scores. Keep
     it if that lowers the objective. Many rows are not looked at one by one: there the prototype stays lost."""
     for label in [] if isinstance(rows, ManyRows) else lost:

@@ -21,13 +21,14 @@ than a count for each prototype change only the two sums over ``j``: see `Penalt
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Literal, NamedTuple, Protocol, Self
+from typing import Any, Literal, NamedTuple, Protocol, Self
 
 import numpy as np
 
 from smallearn._learn import kernels
-from smallearn._learn.data.blocks import Curvature, Sums, TrainingRows
+from smallearn._learn.data.blocks import Curvature, Sums
 from smallearn._learn.data.labels import Assignment, Roles
+from smallearn._learn.data.many_rows import Placement
 from smallearn._learn.solve import geometry
 
 DUAL_FLOOR = 1e-12  # below which the logarithms of dual variables are clipped
@@ -220,12 +221,13 @@ class Relaxation(Protocol):
 class Objective:
     """The relaxed problem for one assignment. Implements `Relaxation`, whose docstrings say what the methods return."""
 
-    rows: TrainingRows
-    assignment: Assignment
+    rows: Any
+    """`TrainingRows`; `SummedRows` will do for a solver that asks for sums alone."""
+    assignment: Assignment | Placement
     penalty: Penalty
 
     @cached_property
-    def roles(self) -> Roles:
+    def roles(self) -> Any:
         """What the loss needs to know of the rows."""
         return self.rows.labels.roles(self.assignment)
 
@@ -294,7 +296,7 @@ class Objective:
         if self.roles.has_zero:
             return S
         free = S.copy()
-        free[np.arange(len(S)), self.assignment.own] = 0.0
+        free[np.arange(len(S)), self.roles.own] = 0.0
         return free
 
     def euclidean_steps(self, last: Saddle, mean: Saddle, steps: StepSizes, *, done: int, count: int) -> None:
