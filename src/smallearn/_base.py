@@ -66,6 +66,11 @@ class TrainingData:
         return self.problem.n_rows > len(self.problem.code)
 
     @property
+    def whole(self) -> Problem:
+        """The problem, with the scaling of all rows."""
+        return self.problem if self.large is None or not self.is_sample else self.large.exact(self.problem)
+
+    @property
     def features(self) -> Features:
         """The features by name and position, for parameters that name some of them."""
         return Features(self.problem.n_features, self.feature_names)

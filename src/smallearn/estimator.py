@@ -300,7 +300,7 @@ class SMaLLClassifier(SMaLLBase):
             start = self._start(data)
             budget, options = self._budget(data, self._limit(data.problem)), self._options(data)
             solution = self._train(data, budget, start)
-            fitted = assemble(data.problem, solution, budget, options)
+            fitted = assemble(data.whole, solution, budget, options)
         self._set_fitted(data, fitted, n_relaxations_=solution.n_relaxations)
         warn_if_cut_short(deadline)
         if RELAXATION not in deadline.cut_short:

@@ -1,6 +1,7 @@
 """On Dask collections the estimators give the model of the same rows in memory, and predict block by block."""
 
 import pickle
+from itertools import pairwise
 
 import dask
 import dask.array as da
@@ -129,9 +130,7 @@ def test_the_model_does_not_depend_on_the_partitions_beyond_rounding():
 def test_small_partitions_share_a_block_and_empty_ones_are_left_out():
     X, y = numbers()
     pieces = [0, 0, 40, 40, 1000, 1000, 1001, N_ROWS, N_ROWS]
-    parts = [
-        [dask.delayed(values[begin:end]) for begin, end in zip(pieces, pieces[1:], strict=False)] for values in (X, y)
-    ]
+    parts = [[dask.delayed(values[begin:end]) for begin, end in pairwise(pieces)] for values in (X, y)]
     there = classifier(smallearn.dask).fit(*parts)
     assert_same(classifier(smallearn).fit(X, y), there)
     predicted = there.predict(parts[0])

@@ -10,9 +10,9 @@ from contextlib import contextmanager, suppress
 from threading import Lock
 from typing import Any
 
+import dask
 from threadpoolctl import ThreadpoolController
 
-import dask
 from smallearn._version import __version__
 
 START = "from distributed import Client; client = Client()"
@@ -20,8 +20,7 @@ WAIT = 60  # seconds for the first worker
 
 
 class Cluster:
-    """Runs tasks for one fit. Leaving the context lets go of what was kept; after an error, it cancels what still runs.
-    """
+    """Runs tasks for one fit. Leaving the context lets go of what was kept, and after an error cancels what runs."""
 
     def __init__(self, client: Any = None):
         self._client = current_client() if client is None else client

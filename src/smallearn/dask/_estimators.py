@@ -5,11 +5,11 @@ from copy import copy
 from functools import partial
 from typing import Any, Self
 
+import dask
 import numpy as np
 from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-import dask
 from smallearn import estimator, selection
 from smallearn._base import SMaLLBase, TrainingData
 from smallearn._learn.data.many_rows import Large
@@ -277,7 +277,7 @@ class SMaLLClassifierCV(DaskRows, selection.SMaLLClassifierCV):
     >>> from smallearn.dask import SMaLLClassifierCV
     >>> X, y = (da.from_array(values, chunks=50) for values in load_iris(return_X_y=True))
     >>> clf = SMaLLClassifierCV(max_terms=2, cv=2, random_state=0).fit(X, y)
-    >>> len(clf.model_.terms) <= 2
+    >>> clf.n_terms_ <= 2
     True
     """
 

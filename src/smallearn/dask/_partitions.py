@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+import dask
 import numpy as np
 from dask.delayed import Delayed
 from numpy.exceptions import DTypePromotionError
@@ -11,7 +12,6 @@ from scipy import sparse
 from sklearn.utils import check_array
 from sklearn.utils.validation import column_or_1d
 
-import dask
 from smallearn._learn.data.encoding import SeenColumns, encode_part, see_columns
 from smallearn._learn.data.source import Block, join, make_block
 from smallearn._learn.data_parameters import check_sample_weight

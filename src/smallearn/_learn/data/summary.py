@@ -105,6 +105,18 @@ class Summary:
             all_rows=self.n_rows,
         )
 
+    def steady(self) -> "Summary":
+        """Without the last bits, which depend on the blocks that the rows were added up in. The choice of a model may
+        hang on them; models are chosen with this one."""
+        of_columns = steady_scaling(self.column_scaling)
+        return replace(
+            self,
+            class_weight=steady(self.class_weight),
+            scaling=steady_scaling(self.scaling),
+            column_scaling=of_columns,
+            fill=steady_scaling(self.column_scaling._replace(mean=self.fill)).mean,
+        )
+
     def take(self, columns: np.ndarray) -> "Summary":
         """The same rows with some of the candidate terms, in ascending order. Dense rows only."""
         candidates = self.candidates.take(columns)
@@ -193,13 +205,13 @@ def summarise(
     tally = reduce(add, source.map(tally_rows, len(source.classes), layout))
     check_tally(tally, source.classes, layout)
     pool, share = draw_pool(source, tally, most)
-    by_class = class_weights(class_weight, source.classes, steady(tally.mass))
+    by_class = class_weights(class_weight, source.classes, tally.mass)
     extents = extents_of_tally(tally)
     weight, fill = float(tally.mass.sum()), extents.mean
 
     def deviation(mean: np.ndarray, unit: np.ndarray) -> np.ndarray:
         (squares,) = running_sum(source.map(squares_of_rows, layout, fill, mean, unit))
-        return steady(np.sqrt(squares / weight))
+        return np.sqrt(squares / weight)
 
     of_columns = column_scaling(extents, layout.column_feature, standardize, deviation)
     if sparse.issparse(pool.X):
@@ -212,7 +224,6 @@ def summarise(
         masses = None
         if len(candidates) > candidates.n_raw:
             masses = LiteralMasses(*running_sum(source.map(masses_of_rows, candidates)))
-            masses = masses._replace(mass=steady(masses.mass), weight=float(steady(masses.weight)))
         scaling = candidate_scaling(of_columns, standardize, candidates, masses)
     summary = Summary(
         n_rows=tally.presence.n_rows,
@@ -248,6 +259,25 @@ def dense_terms(pool: Block, share: np.ndarray, tally: Tally, layout: Layout, cu
     )
     check_candidates(candidates)
     return candidates
+
+
+# --- numbers without their last bits ---------------------------------------------------------------------------------
+
+
+def steady(sums: np.ndarray, bits: int = STEADY_BITS) -> np.ndarray:
+    """Numbers rounded, so that they are the same to the last bit although they were added up in another order."""
+    mantissa, exponent = np.frexp(sums)
+    return np.ldexp(np.round(np.ldexp(mantissa, bits)), exponent - bits)
+
+
+def steady_scaling(scaling: Scaling) -> Scaling:
+    """The same for a scaling: its means are rounded to a small part of the scale."""
+    inverse_scale = steady(scaling.inverse_scale)
+    unit = np.exp2(STEADY_BITS + np.floor(np.log2(np.where(inverse_scale > 0.0, inverse_scale, 1.0))))
+    with np.errstate(over="ignore", invalid="ignore"):
+        mean = np.round(scaling.mean * unit) / unit
+    usable = (inverse_scale > 0.0) & np.isfinite(mean)
+    return Scaling(mean=np.where(usable, mean, scaling.mean), inverse_scale=inverse_scale)
 
 
 # --- the pool ---------------------------------------------------------------------------------------------------------
@@ -382,18 +412,7 @@ def extents_of_tally(tally: Tally) -> Extents:
     """Extents and means of the columns; a column that is missing everywhere is 0."""
     there = tally.known > 0.0
     mean = np.where(there, tally.total / np.where(there, tally.known, 1.0), 0.0)
-    low, high = np.where(there, tally.low, 0.0), np.where(there, tally.high, 0.0)
-    with np.errstate(over="ignore", invalid="ignore"):
-        step = np.exp2(np.ceil(np.log2(np.where(low < high, high - low, 1.0))) - STEADY_BITS)
-        near = np.clip(np.round(mean / step) * step, low, high)
-    return Extents(low=low, high=high, mean=np.where(np.isfinite(near), near, mean))
-
-
-def steady(sums: Any, bits: int = STEADY_BITS) -> Any:
-    """Numbers rounded, so that they are the same to the last bit although they were added up in other blocks. The
-    sample is then the same too, and so is the model chosen on it: the choice may hang on a last bit."""
-    mantissa, exponent = np.frexp(sums)
-    return np.ldexp(np.round(np.ldexp(mantissa, bits)), exponent - bits)
+    return Extents(low=np.where(there, tally.low, 0.0), high=np.where(there, tally.high, 0.0), mean=mean)
 
 
 def check_tally(tally: Tally, classes: np.ndarray, layout: Layout) -> None:
