@@ -26,6 +26,7 @@ Modules:
 - `smallearn.plot`, `smallearn.report`: figures with matplotlib, and a page of HTML about a model.
 - `smallearn.export`: a model as C, an Arduino library, Python, JavaScript, Rust, SQL or ONNX.
 - `smallearn.devices`: flash, RAM and cycles of a model on a microcontroller.
+- `smallearn.dask`: the classifiers for rows on a Dask cluster.
 - `smallearn.datasets`: generated data whose true rule is known.
 
 The command ``smallearn`` does the same for table files; see ``smallearn --help``.

@@ -36,7 +36,7 @@ from smallearn._learn.data_parameters import (
 from smallearn._learn.solve.budgets import Budget
 from smallearn._run.deadline import Deadline
 from smallearn._text import listed, show
-from smallearn.model import _html
+from smallearn.model import SMaLLModel, _html
 
 LEAST_COMPILED = 2**20  # numbers in X, for which predictions are compiled: for fewer the model is fast enough
 
@@ -64,6 +64,11 @@ class TrainingData:
     def is_sample(self) -> bool:
         """Whether the problem is a sample of the rows."""
         return self.problem.n_rows > len(self.problem.code)
+
+    @property
+    def whole(self) -> Problem:
+        """The problem, with the scaling of all rows."""
+        return self.problem if self.large is None or not self.is_sample else self.large.exact(self.problem)
 
     @property
     def features(self) -> Features:
@@ -235,7 +240,7 @@ class SMaLLBase(ClassifierMixin, BaseEstimator):
             attributes["feature_names_in_"] = data.feature_names
         if fitted is not None:
             attributes |= {
-                "model_": remember_rows(fitted.model, data.X, data.y),
+                "model_": self._remember(fitted.model, data),
                 "classes_": fitted.classes,
                 "_weights_": fitted.weights,
                 "intercepts_": fitted.intercepts,
@@ -254,6 +259,10 @@ class SMaLLBase(ClassifierMixin, BaseEstimator):
         for name in [name for name in vars(self) if name.endswith("_") and name not in attributes]:
             delattr(self, name)
         self.__dict__.update(attributes)
+
+    def _remember(self, model: SMaLLModel, data: TrainingData) -> SMaLLModel:
+        """The model with a fingerprint of its training rows, where that can be computed."""
+        return remember_rows(model, data.X, data.y)
 
     @property
     def prototypes_(self) -> np.ndarray:

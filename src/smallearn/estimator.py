@@ -300,7 +300,7 @@ class SMaLLClassifier(SMaLLBase):
             start = self._start(data)
             budget, options = self._budget(data, self._limit(data.problem)), self._options(data)
             solution = self._train(data, budget, start)
-            fitted = assemble(data.problem, solution, budget, options)
+            fitted = assemble(data.whole, solution, budget, options)
         self._set_fitted(data, fitted, n_relaxations_=solution.n_relaxations)
         warn_if_cut_short(deadline)
         if RELAXATION not in deadline.cut_short:
@@ -366,7 +366,7 @@ class SMaLLClassifier(SMaLLBase):
         """The rows to train on first if there are many, unless they may not move or are not refitted; and which rows of
         the problem they are."""
         problem, large = data.problem, data.large
-        many = content.row_counts(problem.sample_weight).sum() > MANY_ROWS
+        many = data.is_sample or content.row_counts(problem.sample_weight).sum() > MANY_ROWS
         if many and self.reassign and self.refit_support:
             pool = problem if large is None or data.is_sample else large.problem()
             place = np.arange(len(problem.code))

@@ -22,6 +22,11 @@ _STEP = np.uint64(0xD6E8FEB86659FD93)
 
 def fingerprint(features: Sequence[Term], n_features: int, X: Any, code: np.ndarray) -> str:
     """The fingerprint of the rows; ``features`` has one term for each in use, ``code`` the position of each class."""
+    return combined(hash_rows(features, n_features, X, code))
+
+
+def hash_rows(features: Sequence[Term], n_features: int, X: Any, code: np.ndarray) -> np.ndarray:
+    """A hash of each row."""
     rows = _mix(np.asarray(code, dtype=np.int64).view(np.uint64))
     for first in range(0, len(features), TOGETHER):
         some, begin = features[first : first + TOGETHER], 0
@@ -30,6 +35,11 @@ def fingerprint(features: Sequence[Term], n_features: int, X: Any, code: np.ndar
             for term in some:
                 rows[chunk] = _mix(rows[chunk] * _STEP + _bits(columns[term.feature]))
             begin += n_rows
+    return rows
+
+
+def combined(rows: np.ndarray) -> str:
+    """The fingerprint, from the hashes of all rows, which are sorted in place."""
     rows.sort()
     return hex_digest(rows.astype("<u8", copy=False).tobytes())
 

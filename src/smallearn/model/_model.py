@@ -29,6 +29,7 @@ from smallearn.model._decision import (
     winners,
 )
 from smallearn.model._fingerprint import fingerprint
+from smallearn.model._lazy import by_block
 from smallearn.model._one_row import decide_one
 from smallearn.model._parts import DataFacts, Prototype, Range, Selection, Term, Training, without_gaps
 from smallearn.model._rows import Rows, gather
@@ -48,7 +49,8 @@ class SMaLLModel:
     takes the place of 0, and a cost matrix that of the highest score.
 
     Every method that takes ``X`` takes an array, a sparse matrix, a pandas or polars table (by name, if the model has
-    names), or `Rows` that were read before.
+    names), or `Rows` that were read before. For a Dask array or dataframe, `predict`, `predict_proba` and
+    `decision_function` return a Dask array, which is computed block by block when it is asked for.
 
     Parameters
     ----------
@@ -335,7 +337,9 @@ class SMaLLModel:
         ndarray of shape (n_rows,) or (n_rows, n_classes)
             With two classes, positive for ``classes[1]``; with more, the score of each class.
         """
-        return self._from_scores(X, self._log_odds)
+        n_scores = None if len(self.classes) == 2 else len(self.classes)
+        lazy = by_block(X, self.decision_function, float, n_scores)
+        return self._from_scores(X, self._log_odds) if lazy is None else lazy
 
     def predict(self, X: Any) -> np.ndarray:
         """Predict the class of each row.
@@ -350,7 +354,8 @@ class SMaLLModel:
         ndarray of shape (n_rows,)
             Class labels, of type ``class_dtype``.
         """
-        return self._from_scores(X, lambda z: self.labels(self.decide(z)))
+        lazy = by_block(X, self.predict, self.class_dtype, None)
+        return self._from_scores(X, lambda z: self.labels(self.decide(z))) if lazy is None else lazy
 
     def decide(self, z: np.ndarray) -> np.ndarray:
         """Decide between the classes.
@@ -412,7 +417,8 @@ class SMaLLModel:
         ndarray of shape (n_rows, n_classes)
             The softmax of the decision function; with two classes its sigmoid.
         """
-        return self._from_scores(X, self.chances)
+        lazy = by_block(X, self.predict_proba, float, len(self.classes))
+        return self._from_scores(X, self.chances) if lazy is None else lazy
 
     def chances(self, z: np.ndarray) -> np.ndarray:
         """Compute probabilities from scores.

@@ -141,15 +141,16 @@ def assemble_candidate(task: Task, results: Results, candidate: CandidateModel, 
     if budget.costs is None and budget.pooling != "prototype":
         budget = replace(budget, limit=float(max(1, candidate.n_terms)))
     rows: Any = task.rows(task.problem, family.owner)
-    penalty = task.penalty(family, candidate.alpha, budget)
+    problem, penalty = task.problem, task.penalty(family, candidate.alpha, budget)
     found = descent.from_state(rows, state, penalty)
     if task.large is not None:
         every_row = task.large.rows(family.owner, task.fit_intercept)
         found, rows = descent.settle(every_row, rows, found, penalty), every_row
+        problem = task.large.exact(problem)
     # The bound is about all models within the budget, one-sided or not.
     every = budget.penalty(candidate.alpha, task.problem.candidates, task.fit_intercept, family.owner)
     found = add_certificate(task, results, rows, found, every)
-    fitted = assemble(task.problem, found, budget, task.options(candidate.alpha, results.threshold(candidate)))
+    fitted = assemble(problem, found, budget, task.options(candidate.alpha, results.threshold(candidate)))
     selection = Selection(
         metric=metric_name(task.scoring),
         scores=tuple(results.reported(candidate).tolist()),

@@ -5,7 +5,7 @@ The caller says which columns are categorical, as with ``categorical_features`` 
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Number
 from typing import Any, NoReturn
@@ -37,16 +37,7 @@ def encode_table(X: Any, categorical_features: Any = None, feature_names: Sequen
     of booleans, positions or names. ``feature_names`` are the names of the columns, also in messages; None: those of
     the table. Categories that are numbers keep their value; text that looks like a number stays text.
     """
-    check_evaluated(X)
-    if not hasattr(X, "shape"):
-        X = np.asarray(X)
-    if hasattr(X, "tocsr"):
-        raise ValueError("X is a sparse matrix; categorical_features needs an array or a table.")
-    if len(X.shape) != 2:
-        raise ValueError(
-            f"Expected 2D array, got {len(X.shape)}D array instead: X has shape {X.shape}. Reshape your data to rows × "
-            "columns."
-        )
+    X = _checked(X)
     columns = _columns(X)
     names = _names(X, feature_names, len(columns))
     mask = _categorical(categorical_features, X, columns, feature_names if feature_names is not None else names)
@@ -60,10 +51,84 @@ def encode_table(X: Any, categorical_features: Any = None, feature_names: Sequen
     return EncodedTable(values=values, categories=categories)
 
 
+def _checked(X: Any) -> Any:
+    """A table or an array of two dimensions."""
+    check_evaluated(X)
+    if not hasattr(X, "shape"):
+        X = np.asarray(X)
+    if hasattr(X, "tocsr"):
+        raise ValueError("X is a sparse matrix; categorical_features needs an array or a table.")
+    if len(X.shape) != 2:
+        raise ValueError(
+            f"Expected 2D array, got {len(X.shape)}D array instead: X has shape {X.shape}. Reshape your data to rows × "
+            "columns."
+        )
+    return X
+
+
 def check_evaluated(X: Any) -> None:
     """Refuse a lazy table."""
     if hasattr(X, "collect") and not hasattr(X, "shape"):
         raise ValueError(f"X is a {type(X).__name__}, which is not evaluated yet; call its collect() first.")
+
+
+# --- a table in parts -------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class SeenColumns:
+    """The columns of some rows of a table. ``values[l]`` are the categories that occur in column ``l``, if it is
+    categorical (``is_category``) or may turn out to be so; None if its values are no categories."""
+
+    is_category: np.ndarray
+    values: dict[int, tuple[Category, ...] | None]
+
+
+def see_columns(X: Any, categorical_features: Any) -> SeenColumns:
+    """What one part of a table has in its columns. The parameters are those of `encode_table`."""
+    X = _checked(X)
+    columns = _columns(X)
+    names = _names(X, None, len(columns))
+    mask = _categorical(categorical_features, X, columns, names)
+    values: dict[int, tuple[Category, ...] | None] = {}
+    for l, (column, name) in enumerate(zip(columns, names, strict=True)):
+        if mask[l]:
+            values[l] = _codes(column, name)[1]
+        elif isinstance(categorical_features, str) and column.dtype.kind == "O":  # there may be text in another part
+            try:
+                values[l] = _codes(column, name)[1]
+            except ValueError:
+                values[l] = None
+    return SeenColumns(is_category=mask, values=values)
+
+
+def merge_categories(parts: Sequence[SeenColumns], names: Sequence[Any]) -> dict[int, tuple[Category, ...]]:
+    """The categories of a table, from those of its parts, as in `EncodedTable`. A column is categorical if it is so in
+    one of the parts."""
+    merged = {}
+    for l in np.flatnonzero(np.any([part.is_category for part in parts], axis=0)).tolist():
+        found = [part.values.get(l, ()) for part in parts]
+        if any(values is None for values in found):
+            raise ValueError(f"Column {show(names[l])} has text in one part of the table and other values in another.")
+        merged[l] = _ordered((value for values in found for value in values or ()), names[l])
+    return merged
+
+
+def encode_part(X: Any, categories: Mapping[int, Sequence[Category]]) -> np.ndarray:
+    """The values of a part of a table, as in `EncodedTable`, with the categories of the whole."""
+    X = _checked(X)
+    columns = _columns(X)
+    names = _names(X, None, len(columns))
+    values = np.empty((X.shape[0], len(columns)))
+    for l, (column, name) in enumerate(zip(columns, names, strict=True)):
+        if l not in categories:
+            values[:, l] = _numbers(column, name)
+            continue
+        codes, present = _codes(column, name)
+        place = {value: float(position) for position, value in enumerate(categories[l])}
+        new = np.array([*(place[value] for value in present), math.nan])
+        values[:, l] = new[np.where(np.isnan(codes), len(present), codes).astype(np.int64)]
+    return values
 
 
 # --- columns and their names ------------------------------------------------------------------------------------------
@@ -183,17 +248,21 @@ def _codes(column: np.ndarray, name: Any) -> tuple[np.ndarray, tuple[Category, .
         values[present] = codes
         return values, tuple(categories.tolist())
     plain = [None if is_missing(value) else _plain(value, name) for value in column]
-    # 1, 1.0 and True are one category; which of them represents it must not depend on the order of the rows.
-    representative: dict[Category, Category] = {}
-    for value in plain:
-        if value is not None:
-            other = representative.setdefault(value, value)
-            if type(value).__name__ < type(other).__name__:
-                representative[value] = value
-    _check_number(len(representative), name)
-    ordered = sorted(representative.values(), key=lambda value: (isinstance(value, str), value))
+    ordered = _ordered((value for value in plain if value is not None), name)
     code = {value: float(position) for position, value in enumerate(ordered)}
-    return np.array([math.nan if value is None else code[value] for value in plain]), tuple(ordered)
+    return np.array([math.nan if value is None else code[value] for value in plain]), ordered
+
+
+def _ordered(values: Iterable[Category], name: Any) -> tuple[Category, ...]:
+    """The different categories, sorted. 1, 1.0 and True are one category; which of them represents it does not depend
+    on the order of the rows."""
+    representative: dict[Category, Category] = {}
+    for value in values:
+        other = representative.setdefault(value, value)
+        if type(value).__name__ < type(other).__name__:
+            representative[value] = value
+    _check_number(len(representative), name)
+    return tuple(sorted(representative.values(), key=lambda value: (isinstance(value, str), value)))
 
 
 def _plain(value: Any, name: Any) -> Category:

@@ -156,9 +156,16 @@ class Large:
         return cls(source, *summarise(source, most, **choices))
 
     def problem(self) -> Problem:
-        """The pool."""
+        """The pool, to choose a model on: the same to the last bit, however the rows are cut into blocks."""
         rows = self.pool._replace(weight=self.pool.weight * self.share)
-        return replace(self.summary.problem(rows), total=None)
+        return replace(self.summary.steady().problem(rows), total=None)
+
+    def exact(self, problem: Problem) -> Problem:
+        """The pool with the scaling and weights of `rows`, to which the weights of a model trained on these belong."""
+        known = self.summary
+        return replace(
+            problem, scaling=known.scaling, column_scaling=known.column_scaling, class_weight=known.class_weight
+        )
 
     def rows(self, owner: int | None, intercept: bool) -> ManyRows:
         """All rows. Class ``owner`` of two owns the prototypes, or every class does (None)."""

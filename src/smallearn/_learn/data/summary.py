@@ -51,8 +51,9 @@ from smallearn._learn.data.source import Block, Source, join, pick
 
 # How often rows may repeat on average for a sample by their hashes: those of the first columns, and of all.
 FEW_REPEATS, MORE_REPEATS = 1.1, 8.0
-EXACT = 2.0**40  # to which sums of weights are the same in any order
 SALT = 1  # of the pool, of which other samples are drawn
+# Bits of means, deviations and the like, and of sums of weights: others depend on the order in which rows are added up.
+STEADY_BITS, WEIGHT_BITS = 32, 40
 BY_POSITION = 0  # in place of a number of columns: rows are drawn by their position
 
 
@@ -104,6 +105,18 @@ class Summary:
             has_gaps=self.has_gaps,
             total=self.total,
             all_rows=self.n_rows,
+        )
+
+    def steady(self) -> "Summary":
+        """Without the last bits, which depend on the blocks that the rows were added up in. The choice of a model may
+        hang on them; models are chosen with this one."""
+        of_columns = steady_scaling(self.column_scaling)
+        return replace(
+            self,
+            class_weight=steady(self.class_weight),
+            scaling=steady_scaling(self.scaling),
+            column_scaling=of_columns,
+            fill=steady_scaling(self.column_scaling._replace(mean=self.fill)).mean,
         )
 
     def take(self, columns: np.ndarray) -> "Summary":
@@ -250,6 +263,25 @@ def dense_terms(pool: Block, share: np.ndarray, tally: Tally, layout: Layout, cu
     return candidates
 
 
+# --- numbers without their last bits ---------------------------------------------------------------------------------
+
+
+def steady(sums: np.ndarray, bits: int = STEADY_BITS) -> np.ndarray:
+    """Numbers rounded, so that they are the same to the last bit although they were added up in another order."""
+    mantissa, exponent = np.frexp(sums)
+    return np.ldexp(np.round(np.ldexp(mantissa, bits)), exponent - bits)
+
+
+def steady_scaling(scaling: Scaling) -> Scaling:
+    """The same for a scaling: its means are rounded to a small part of the scale."""
+    inverse_scale = steady(scaling.inverse_scale)
+    unit = np.exp2(STEADY_BITS + np.floor(np.log2(np.where(inverse_scale > 0.0, inverse_scale, 1.0))))
+    with np.errstate(over="ignore", invalid="ignore"):
+        mean = np.round(scaling.mean * unit) / unit
+    usable = (inverse_scale > 0.0) & np.isfinite(mean)
+    return Scaling(mean=np.where(usable, mean, scaling.mean), inverse_scale=inverse_scale)
+
+
 # --- the pool ---------------------------------------------------------------------------------------------------------
 
 
@@ -280,8 +312,7 @@ def draw_pool(source: Source, tally: Tally, most: int) -> tuple[Block, np.ndarra
 
 def _rounded(pool: Block) -> Block:
     """The pool without the last bits of the weights, which depend on the order of the rows."""
-    mantissa, exponent = np.frexp(pool.weight)
-    return pool._replace(weight=np.ldexp(np.round(mantissa * EXACT) / EXACT, exponent))
+    return pool._replace(weight=steady(pool.weight, WEIGHT_BITS))
 
 
 def _join_drawn(answers: Iterator[tuple[Block, np.ndarray]]) -> tuple[Block, np.ndarray]:

@@ -32,6 +32,7 @@ EXTRAS = {
     "paper": (("pandas", "scikit_posthocs", "matplotlib"), "smallearn paper"),
     "onnx": (("onnx", "skl2onnx"), "export to ONNX"),
     "devices": (("elftools", "unicorn"), "measuring on chips"),
+    "dask": (("dask", "distributed"), "training on a cluster"),
 }
 TOOLS = {
     "gcc": "compiling exported C; simulating the ATmega",
