@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
@@ -102,3 +103,13 @@ def test_rows_that_were_read_for_another_model_are_refused():
     renamed = YES.with_feature_names(["u", "v", "w"])
     with pytest.raises(ValueError, match="These rows were read without feature 'u'; read the table again"):
         renamed.predict(rows)
+
+
+def test_tables_and_batches_of_arrow_are_read_by_name():
+    frame = pd.DataFrame({"a": [0.0, 0.2, np.nan, 1.2], "b": ["u", None, "v", "v"], "c": [1, 2, 3, 4]})
+    classifier = SMaLLClassifier(1, 2, literals="both", categorical_features="from_dtype").fit(frame, y)
+    table = pa.Table.from_pandas(frame[["c", "b", "a"]])
+    for rows in (table, table.to_batches()[0]):
+        np.testing.assert_array_equal(classifier.model_.predict_proba(rows), classifier.model_.predict_proba(frame))
+    with pytest.raises(ValueError, match=r"lacks the columns .* its first are 'c'"):
+        classifier.model_.predict(table.select(["c"]))

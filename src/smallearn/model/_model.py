@@ -48,8 +48,8 @@ class SMaLLModel:
     first class). With more, the class with the highest score is predicted; at a tie the first. A decision threshold
     takes the place of 0, and a cost matrix that of the highest score.
 
-    Every method that takes ``X`` takes an array, a sparse matrix, a pandas or polars table (by name, if the model has
-    names), or `Rows` that were read before. For a Dask array or dataframe, `predict`, `predict_proba` and
+    Every method that takes ``X`` takes an array, a sparse matrix, a pandas, polars or pyarrow table (by name, if the
+    model has names), or `Rows` that were read before. For a Dask array or dataframe, `predict`, `predict_proba` and
     `decision_function` return a Dask array, which is computed block by block when it is asked for.
 
     Parameters

@@ -56,7 +56,7 @@ Reader = Callable[[slice], Iterable[np.ndarray]]  # from a range of rows to the 
 
 
 def _named_reader(X: Any, features: Sequence[Term]) -> Reader:
-    names = list(X.columns)
+    names = list(getattr(X, "column_names", X.columns))  # pyarrow has the columns themselves under that name
     missing = [term.name for term in features if term.name not in names]
     if missing:
         raise ValueError(

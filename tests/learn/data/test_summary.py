@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from smallearn._learn.data import source, summary
+from smallearn._learn.data.many_rows import Large
 from smallearn._learn.data.problem import build_problem
 from smallearn._learn.data.source import ArraySource
 from tests.helpers.large import COLOURS, KINDS, rows_of
@@ -98,3 +99,28 @@ def test_a_class_without_weight_is_refused():
     X, y = rows_of("numbers")
     with pytest.raises(ValueError, match="Class 1 has no row of positive weight"):
         summary.summarise(ArraySource(X, y, 1.0 - y, np.array([0, 1])), 100)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_pool_is_the_same_to_the_last_bit_in_any_blocks_and_order(monkeypatch, kind):
+    X, y = rows_of(kind)
+    weight = np.random.default_rng(1).random(len(y))
+    order = np.random.default_rng(2).permutation(len(y))
+    categories = {4: COLOURS} if kind == "categories" else {}
+    problems = []
+    for entries, rows in ((1 << 11, slice(None)), (3000, slice(None)), (1 << 11, order)):
+        monkeypatch.setattr(source, "BLOCK_ENTRIES", entries)
+        many = ArraySource(X[rows], y[rows], weight[rows], np.unique(y), categories)
+        large = Large.read(many, 700, literals="both", cut_points=5, class_weight="balanced")
+        problems.append(large.problem())
+        exact = large.exact(problems[-1])
+        assert exact.scaling is large.summary.scaling
+        np.testing.assert_allclose(problems[-1].scaling.inverse_scale, exact.scaling.inverse_scale, rtol=1e-9)
+    for other in problems[1:]:
+        for field in ("scaling", "column_scaling"):
+            for one, another in zip(getattr(problems[0], field), getattr(other, field), strict=True):
+                np.testing.assert_array_equal(one, another)
+        for field in ("code", "loss_weight", "bins"):
+            np.testing.assert_array_equal(getattr(problems[0], field), getattr(other, field))
+        one, another = (problem.X.toarray() if kind == "sparse" else problem.X for problem in (problems[0], other))
+        np.testing.assert_array_equal(one, another)
