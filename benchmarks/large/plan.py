@@ -1,11 +1,11 @@
-"""``python -m benchmarks.large.plan``: what a fit of 10⁹ rows × 10⁴ features would take on a cluster, from measured constants.
+"""``python -m benchmarks.large.plan``: what a fit of 10⁹ rows × 10⁴ features would take on a cluster.
 
-A pass sends the weights to every task, reads every row once on its worker, and adds up sums of shape p × n on the client:
+A pass sends the weights with every task, reads every row once where it is, and adds up sums of shape p × n:
 
-    seconds = waves · (task overhead + rows of a partition · seconds a row) + tasks · bytes of an answer / bandwidth
+    seconds = numbers of X / threads · seconds a number + tasks · (seconds a task + bytes there and back / bandwidth)
 
-where ``waves`` is the number of partitions that a thread works on in turn. It stops scaling when the answers, which grow
-with the number of tasks, take as long as the rows do.
+The constants are measured. It stops scaling when the tasks, whose number grows with the threads, take as long as the
+rows do.
 """
 
 from collections.abc import Iterator, Mapping
@@ -66,8 +66,8 @@ def check_plan(constants: Constants, n_rows: int, measured: Mapping[int, float])
     for n_workers, seconds in measured.items():
         expected = simulate(constants, n_rows, CONSTANTS_COLUMNS, n_workers).seconds
         off = expected / seconds - 1.0
-        text = f"plan for {n_workers} workers: {1e3 * expected:.0f} ms expected, {1e3 * seconds:.0f} ms measured ({off:+.0%})"
-        yield text, abs(off) <= WITHIN
+        times = f"{1e3 * expected:.0f} ms expected, {1e3 * seconds:.0f} ms measured"
+        yield f"plan for {n_workers} of Dask's workers: {times} ({off:+.0%})", abs(off) <= WITHIN
 
 
 def main() -> None:
@@ -75,16 +75,13 @@ def main() -> None:
     constants = Constants(seconds_per_number=4e-10, seconds_per_task=2e-3)
     bytes_of_x = 4.0 * ROWS * COLUMNS
     print(f"{ROWS:,} rows × {COLUMNS:,} features of float32 ({bytes_of_x / 1e12:.0f} TB), {PASSES} passes")
-    print(
-        f"{'threads':>8}{'GB a thread':>13}{'compute s':>11}{'tasks s':>9}{'answers s':>11}{'a pass s':>10}{'fit':>12}"
-    )
+    heads = ("threads", "GB a thread", "compute s", "tasks s", "answers s", "a pass s", "fit, min")
+    print("".join(f"{head:>13}" for head in heads))
     for n_threads in WORKERS:
         one = simulate(constants, ROWS, COLUMNS, n_threads)
-        fit = PASSES * one.seconds
-        print(
-            f"{n_threads:>8}{bytes_of_x / n_threads / 1e9:>13,.0f}{one.compute:>11.1f}{one.overhead:>9.1f}{one.answers:>11.1f}"
-            f"{one.seconds:>10.1f}{fit / 60:>8.1f} min"
-        )
+        share, fit = bytes_of_x / n_threads / 1e9, PASSES * one.seconds / 60.0
+        cells = (share, one.compute, one.overhead, one.answers, one.seconds, fit)
+        print(f"{n_threads:>13}" + "".join(f"{cell:>13,.1f}" for cell in cells))
 
 
 if __name__ == "__main__":
