@@ -9,7 +9,7 @@ BIN := $(VENV)/bin
 endif
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: help demo test test-all lint format bench bench-scale bench-quality bench-concepts bench-devices bench-flash same-models screenshots clean
+.PHONY: help demo test test-all lint format bench bench-scale bench-quality bench-concepts bench-devices bench-flash bench-large same-models screenshots clean
 
 help:
 	@echo "make demo    the whole journey on the breast cancer data: fit, evaluate, explain, export, report"
@@ -22,6 +22,7 @@ help:
 	@echo "make bench-concepts   are true concepts (tic-tac-toe, hidden DNFs) learned exactly?"
 	@echo "make bench-devices   accuracy, bytes and cycles on three chips, beside emlearn, m2cgen and micromlgen"
 	@echo "make bench-flash DATA=folder   accuracy in 0.5 KB and 2 KB of flash, beside a forest, a neural network, Bonsai and ProtoNN"
+	@echo "make bench-large   passes in memory, mapped and on Dask; fits from Parquet; a plan for a cluster"
 	@echo "make same-models BASE=revision   are all models and exports the same as at another Git revision?"
 	@echo "make screenshots   draw the report anew for the README (needs chromium)"
 	@echo "make format  let ruff rewrite the code"
@@ -80,6 +81,10 @@ bench-flash: $(VENV)/.bench
 same-models: $(VENV)/.test
 	@test -n "$(BASE)" || { echo "Compare with which revision? make same-models BASE=main"; exit 1; }
 	$(BIN)/python benchmarks/same_models.py "$(BASE)"
+
+# More in ARGS: make bench-large ARGS=--full for the sizes of the targets (5 GB of files).
+bench-large: $(VENV)/.bench
+	$(BIN)/python -m benchmarks.large $(ARGS)
 
 # The picture of the report in the README, from what make demo left behind.
 screenshots: $(VENV)/.test
