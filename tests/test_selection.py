@@ -21,7 +21,7 @@ FITTED = (
     *("classes_", "intercepts_", "support_", "prototype_classes_", "objective_", "lower_bound_", "optimality_gap_"),
     *("duality_gap_", "n_iter_", "n_terms_", "number_", "device_cost_", "model_", "prototypes_"),
 )
-COLUMNS = ["n_terms", "n_prototypes", "alpha", "literals", "budget", "one_sided", "positive_class"]
+COLUMNS = ["n_terms", "n_prototypes", "alpha", "literals", "budget", "one_sided", "loss", "positive_class"]
 
 
 def quick(max_terms=4, **parameters):

@@ -322,6 +322,7 @@ class SMaLLClassifierCV(SMaLLBase):
             owners=self._owners(problem.classes.tolist()),
             poolings=self._poolings(len(problem.classes)),
             one_sided=sparse.issparse(problem.X) and len(problem.classes) == 2 and self.monotonic_cst is None,
+            spherical=self.budget == "total" and len(problem.classes) > 2,
         )
         task = Task(
             problem=problem,

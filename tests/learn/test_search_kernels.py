@@ -126,13 +126,14 @@ def test_shares_are_probabilities_residuals_and_curvatures(n_classes):
         example = Example(3, BLOCK + 45, n_classes=n_classes, scale=scale)
         Z = np.ascontiguousarray(example.weights() @ example.X.T)
         p, m = Z.shape
-        PI, V = np.full((p, m), np.nan), np.full((m, 2 * p), np.nan)
-        search_kernels.shares(Z, example.flat, PI, V)
+        PI, V, bend = np.full((p, m), np.nan), np.full((m, 2 * p), np.nan), np.full(m, np.nan)
+        search_kernels.shares(Z, example.flat, PI, V, bend)
         expected = oracle.probabilities(Z.T, example.roles)
         weight, own = example.roles.weight[:, None], example.roles.own[:, None] == np.arange(p)
         np.testing.assert_allclose(PI.T, expected, atol=1e-14)
         np.testing.assert_allclose(V[:, :p], weight * (expected - own), atol=1e-14)
         np.testing.assert_allclose(V[:, p:], weight * expected * (1.0 - expected), atol=1e-14)
+        np.testing.assert_array_equal(bend, example.roles.weight)
 
 
 # --- refits ----------------------------------------------------------------------------------------------------------
@@ -375,13 +376,14 @@ def test_joint_gains_and_steps_are_those_of_newtons_method_with_all_weights_free
         PI = np.ascontiguousarray(oracle.probabilities(Z.T, example.roles).T)
         p, d = len(Z), 7
         own = example.roles.own[:, None] == np.arange(p)
-        G = (example.roles.weight[:, None] * (PI.T - own)).T @ example.X
+        weight = example.roles.weight
+        G = (weight[:, None] * (PI.T - own)).T @ example.X
         full = oracle.hessian(example.X, Z.T, example.roles)
         H = np.diag(full).reshape(p, d).copy()
         best = np.setdiff1d(np.arange(p * d), example.places)
         best = example.rng.permutation(best)[:5]
         gain, step, order = search_kernels.joint_gains(
-            example.K, example.column, example.begin, PI, example.flat, inverse, G, H, alpha, best, best % d
+            example.K, example.column, example.begin, PI, weight, example.flat, inverse, G, H, alpha, best, best % d
         )
         assert np.all(np.diff(gain[order]) <= 1e-9 * gain.max())
         assert sorted(order.tolist()) == list(range(len(best)))
@@ -403,7 +405,7 @@ def test_a_column_that_says_nothing_new_promises_a_bounded_gain():
     G, H = np.full((p, 4), 0.5), np.full((p, 4), 0.2)
     best, slot = np.array([3]), np.array([3])
     gain, step, _ = search_kernels.joint_gains(
-        K, example.column, example.begin, PI, example.flat, inverse, G, H, 1e-12, best, slot
+        K, example.column, example.begin, PI, example.roles.weight, example.flat, inverse, G, H, 1e-12, best, slot
     )
     assert 0.0 < gain[0] <= 0.5 * 0.5**2 / (1e-3 * 0.2) * (1.0 + 1e-9)
     assert np.isfinite(step).all()
