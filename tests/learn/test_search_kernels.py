@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import special
 
 from smallearn._learn import search_kernels
 from smallearn._learn.data.blocks import NO_LITERALS
-from smallearn._learn.data.labels import Assignment
+from smallearn._learn.data.labels import SPHERICAL, Assignment
 from smallearn._learn.kernels import NO_PROTOTYPE
 from smallearn._learn.search_kernels import BLOCK, STEEP
 from smallearn._learn.solve.support_state import begin_of
@@ -93,6 +94,40 @@ def test_a_pass_has_loss_scores_gradient_and_hessian(m, by_class, n_classes):
         plain = example.run_pass(bent=False)
         assert plain[0] == loss
         np.testing.assert_array_equal(plain[2], g)
+
+
+def spherical_score(example, theta):
+    """``Σ weight (1 - p_own/‖p‖)``, with p the softmax over what is in the loss of each row."""
+    roles, Z = example.roles, example.X @ example.weights(theta).T
+    others = (roles.owner == roles.code[:, None]) & (roles.own[:, None] != np.arange(Z.shape[1]))
+    Z = np.column_stack([np.where(others, -np.inf, Z), np.full(len(Z), 0.0 if roles.has_zero else -np.inf)])
+    p = special.softmax(Z, axis=1)
+    own = np.take_along_axis(p, roles.own[:, None] % Z.shape[1], axis=1)[:, 0]  # none: the frozen zero, last
+    return roles.weight @ (1.0 - own / np.linalg.norm(p, axis=1))
+
+
+@by_classes
+@pytest.mark.parametrize("m", [9, BLOCK + 1])
+def test_a_sharp_pass_has_the_spherical_score_its_gradient_and_an_upper_bound_of_its_curvature(m, n_classes):
+    for seed in range(3):
+        example = Example(seed, m, n_classes=n_classes)
+        example.flat = (*example.flat[:-1], SPHERICAL)
+        loss, _, g, H = example.run_pass()
+        theta, size = example.theta, len(example.theta)
+        assert loss == pytest.approx(spherical_score(example, theta), rel=1e-12)
+        step = 1e-5 * np.eye(size)
+        slopes = [(spherical_score(example, theta + e) - spherical_score(example, theta - e)) / 2e-5 for e in step]
+        np.testing.assert_allclose(g, slopes, atol=1e-9)
+        bent = []
+        for e in step:
+            example.theta = theta + e
+            ahead = example.run_pass()[2]
+            example.theta = theta - e
+            bent.append((ahead - example.run_pass()[2]) / 2e-5)
+        assert np.linalg.eigvalsh(H - np.array(bent)).min() > -1e-8
+        steep = Example(seed, m, n_classes=n_classes, scale=3.0 * STEEP)
+        steep.flat = (*steep.flat[:-1], SPHERICAL)
+        assert steep.run_pass()[0] == pytest.approx(spherical_score(steep, steep.theta), rel=1e-9)
 
 
 @by_classes

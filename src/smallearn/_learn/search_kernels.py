@@ -10,8 +10,8 @@ are ``begin[j] … begin[j + 1] - 1``; entry ``e`` is the weight ``theta[e]`` of
 need to know of the rows as ``roles = (own, code, weight, owner, frozen, sharpness)``, where ``frozen[i]`` is the sum of
 ``exp z`` over what is in the loss of row ``i`` but does not change: 1 for a prototype frozen at zero, 0 without one.
 At ``sharpness`` 1 the loss is the log loss. Above, it is bounded: with ``π`` the softmax of ``sharpness z`` and
-``q = 1 - 1/sharpness`` it is ``(1 - π_own^q) (1 - q)/q``, the spherical score at 2. Its gradient is that of the log loss
-at the sharper scores, with ``π_own^q`` times the weight of the row: its *pull*.
+``q = 1 - 1/sharpness`` it is ``(1 - π_own^q) (1 - q)/q``, which is the spherical score at 2. Its gradient is that of
+the log loss at the sharper scores, with ``π_own^q`` times the weight of the row: its *pull*.
 """
 
 from math import exp, log

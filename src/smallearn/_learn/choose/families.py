@@ -182,7 +182,7 @@ def list_families(
     spherical: bool = False,
 ) -> list[Family]:
     """Every combination to compare. ``n_prototypes=None`` tries the numbers of `_default_prototypes`, which leave each
-    prototype two terms and ten rows. ``one_sided`` adds families of that kind, with one prototype. So does ``spherical``
+    prototype two terms and ten rows. ``one_sided`` adds families of that kind, with one prototype, and ``spherical``
     those whose loss is the spherical score, at the smaller half of λ: a bounded loss needs less of a penalty."""
     tried = {
         pooling: _default_prototypes(problem, max_terms, pooling)

@@ -121,10 +121,10 @@ def _polish(rows: TrainingRows, current: Solution, plan: Plan) -> Solution:
 
 def from_state(rows: TrainingRows, state: State, penalty: Penalty, sharpness: float = LOG_LOSS) -> Found:
     """The model at a state of a search over supports, refitted to full precision. Whatever the loss of the search, the
-    value is that of the log loss."""
+    value is that of the log loss. (Signs are for two classes, where that is the loss of every search.)"""
     d = rows.n_columns
     filled, kept = assignments.drop_empty(state.assignment)
-    if penalty.signed and sharpness == LOG_LOSS:
+    if penalty.signed:
         objective = Objective(rows=rows, assignment=filled, penalty=penalty)
         support, start = state.support(d)[kept], state.weights(d)[kept]
         support[:, penalty.cost == 0.0] = True  # always in, even where a sign constraint left the weight at 0
@@ -136,10 +136,9 @@ def from_state(rows: TrainingRows, state: State, penalty: Penalty, sharpness: fl
     final = fit(ColumnCache(rows), labels, penalty, filled, entries, precision=rounding.PRECISE, rounds=0)
     if sharpness == LOG_LOSS:
         return Found(W=final.weights(d), support=final.support(d), value=final.value, assignment=filled)
-    W, support = tempered(final, labels, penalty.alpha).weights(d), final.support(d)
-    support[:, penalty.cost == 0.0] = True
+    W = tempered(final, labels, penalty.alpha).weights(d)
     value = Objective(rows=rows, assignment=filled, penalty=penalty).sparse_primal(W)
-    return Found(W=W, support=support, value=value, assignment=filled)
+    return Found(W=W, support=final.support(d), value=value, assignment=filled)
 
 
 def bounded(rows: TrainingRows, found: Found, penalty: Penalty, solver: Solver) -> Solution:

@@ -229,7 +229,8 @@ def fit(
 def tempered(state: State, labels: Labels, alpha: float) -> State:
     """The weights times the factor at which the log loss, with the penalty, is least: the decisions stay the same.
 
-    Newton's method for a convex function of one variable, between bounds that close in on the minimum.
+    Every row has a prototype of its own. Newton's method for a convex function of one variable, between bounds that
+    close in on the minimum.
     """
     (own, owner), rows = state.assignment, np.arange(state.Z.shape[1])
     scores = state.Z[own, rows]
