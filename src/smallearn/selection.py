@@ -41,7 +41,8 @@ class SMaLLClassifierCV(SMaLLBase):
 
     Cross-validation chooses the number of prototypes and of terms, λ, the kinds of literals and the class that owns the
     prototypes. On sparse data with two classes it also tries one-sided models, in which every term speaks for the same
-    class: any of some words.
+    class: any of some words. With more classes and ``budget="total"`` it also tries models trained by the spherical
+    score in place of the log loss: with few weights for many classes these give up the rows that they cannot win.
 
     Parameters
     ----------
@@ -142,7 +143,7 @@ class SMaLLClassifierCV(SMaLLBase):
     Attributes
     ----------
     cv_results_ : dict of ndarrays
-        A line for each candidate model: `n_terms`, `n_prototypes`, `alpha`, `literals`, `budget`, `one_sided`,
+        A line for each candidate model: `n_terms`, `n_prototypes`, `alpha`, `literals`, `budget`, `one_sided`, `loss`,
         `positive_class`, the score of each fold, their mean, standard deviation and rank;
         ``pandas.DataFrame(cv_results_)`` shows it. Families that fell behind on the first folds were not run on the
         others: they have NaN there, and no rank.
@@ -322,6 +323,7 @@ class SMaLLClassifierCV(SMaLLBase):
             owners=self._owners(problem.classes.tolist()),
             poolings=self._poolings(len(problem.classes)),
             one_sided=sparse.issparse(problem.X) and len(problem.classes) == 2 and self.monotonic_cst is None,
+            spherical=self.budget == "total" and len(problem.classes) > 2,
         )
         task = Task(
             problem=problem,
@@ -442,7 +444,7 @@ class FrontierPoint:
     spread : float
         The standard error of that mean.
     params : dict
-        How the model was made: `n_terms`, `n_prototypes`, `alpha`, `literals`, `budget`, `one_sided`,
+        How the model was made: `n_terms`, `n_prototypes`, `alpha`, `literals`, `budget`, `one_sided`, `loss`,
         `positive_class`.
     model : SMaLLModel
         The model, trained on all rows.

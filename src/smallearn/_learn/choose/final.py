@@ -140,7 +140,7 @@ def assemble_candidate(task: Task, results: Results, candidate: CandidateModel, 
     if budget.costs is None and budget.pooling != "prototype":
         budget = replace(budget, limit=float(max(1, candidate.n_terms)))
     rows = task.rows(task.problem, family.owner)
-    found = descent.from_state(rows, state, task.penalty(family, candidate.alpha, budget))
+    found = descent.from_state(rows, state, task.penalty(family, candidate.alpha, budget), family.sharpness)
     # The bound is about all models within the budget, one-sided or not.
     every = budget.penalty(candidate.alpha, task.problem.candidates, task.fit_intercept, family.owner)
     found = add_certificate(task, results, rows, found, every)
