@@ -155,8 +155,8 @@ class SMaLLClassifierCV(SMaLLBase):
     n_terms_ : int
         Terms of the model, as `budget` counts them.
     number_ : str
-        With `device`: the number format, "float32", "int16" or "int8". Predictions of this estimator are those of the
-        weights before rounding; `smallearn.export.quantise` gives those of the chip.
+        With `device`: the number format, "float32", "int16", "int8x16" or "int8". Predictions of this estimator are
+        those of the weights before rounding; `smallearn.export.quantise` gives those of the chip.
     device_cost_ : smallearn.devices.Cost
         With `device`: what the model costs in that format. If no training value was missing, raw terms refuse missing
         values.

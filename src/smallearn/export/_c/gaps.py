@@ -60,7 +60,7 @@ class Gaps:
 
     @cached_property
     def columns(self) -> list[list[int]]:
-        """The columns of the table: the difference of each prototype, from the last but one to the first, to the next."""
+        """The columns of the table: by how much each prototype exceeds the next, from the last but one to the first."""
         pairs = list(pairwise(self._own))
         return [[one - after for one, after in zip(*pair, strict=True)] for pair in reversed(pairs)]
 
@@ -97,7 +97,9 @@ class Gaps:
 
     def _in_steps(self, column: Sequence[int]) -> list[int]:
         """The weights of a column, those of literals divided by the step."""
-        return [weight // (1 if row.above is None else self.step) for weight, row in zip(column, self.rows, strict=False)]
+        return [
+            weight // (1 if row.above is None else self.step) for weight, row in zip(column, self.rows, strict=False)
+        ]
 
     @cached_property
     def unit(self) -> int:
@@ -193,7 +195,9 @@ def _variables(gaps: Gaps, kind: str, z: int, prototypes: Sequence[str]) -> list
         place = f"i - {products}" if products else "i"
         greater = f"{_value(gaps)} > {gaps.get('above', place)}"
         lines.append(f"{c.input_type if narrow else kind} v[{n_rows}];")
-        lines.append(f"for (i = {products}; i < {n_rows}; i++) v[i] = {greater}{f' ? {gaps.step} : 0' if products else ''};")
+        lines.append(
+            f"for (i = {products}; i < {n_rows}; i++) v[i] = {greater}{f' ? {gaps.step} : 0' if products else ''};"
+        )
         lines += [f"for (i = 0; i < {products}; i++) v[i] = {_value(gaps)};"] if products else []
     return lines
 
@@ -239,5 +243,10 @@ def _predict(gaps: Gaps, public: str, array: list[str]) -> str:
     c, kind = gaps.c, gaps.type
     ahead = ["if (z >= 0) {", "    z = 0;", "    winner = k;", "}"]
     answer = gaps.get("owner", "winner") if "owner" in gaps.tables else "winner"
-    body = [*array, *_variables(gaps, kind, 0, ["k", "winner"]), *_do_while([*_column(gaps, kind), *ahead]), f"return {answer};"]
+    body = [
+        *array,
+        *_variables(gaps, kind, 0, ["k", "winner"]),
+        *_do_while([*_column(gaps, kind), *ahead]),
+        f"return {answer};",
+    ]
     return function(f"{public}{c.position_type} {c.prefix}_predict({c.parameters})", body)

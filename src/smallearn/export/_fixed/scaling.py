@@ -102,7 +102,13 @@ def gaps_of(terms: Sequence[Any], weights: Sequence[Any], n_prototypes: int) -> 
         key = (term.kind, term.input, term.value, term.high)
         rows.setdefault(key, [0] * n_prototypes)[term.prototype] = weight
     for (kind, *_), row in rows.items():
-        yield kind, *(row[j] - row[0 if from_first else j + 1] for j in range(1 if from_first else 0, n_prototypes - (not from_first)))
+        yield (
+            kind,
+            *(
+                row[j] - row[0 if from_first else j + 1]
+                for j in range(1 if from_first else 0, n_prototypes - (not from_first))
+            ),
+        )
 
 
 def power_of_two(number: Fraction, most: int) -> int:
