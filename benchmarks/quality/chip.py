@@ -1,5 +1,4 @@
-"""Bytes of flash on a Cortex-M0, inputs of 16 bits: our models, and for a tree the smaller of emlearn's and micromlgen's
-code.
+"""Bytes of flash on a Cortex-M0, inputs of 16 bits: our models, and of a tree the smaller of two libraries' programs.
 
 Inputs are in the model's numbers already, and only those that it uses, for the tree as for ours. emlearn's function for
 one tree is called directly: its ``predict`` adds a vote, which a single tree does not need.

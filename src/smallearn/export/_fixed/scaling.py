@@ -96,19 +96,15 @@ def gaps_of(terms: Sequence[Any], weights: Sequence[Any], n_prototypes: int) -> 
     A decision between several classes depends on nothing else, and code that adds up these is shorter. Of few
     prototypes with literals it is how far they are from that of the first.
     """
-    from_first = n_prototypes <= FEW and any(term.kind != "raw" for term in terms)
+    pairs = list(pairwise(range(n_prototypes)))
+    if n_prototypes <= FEW and any(term.kind != "raw" for term in terms):
+        pairs = [(j, 0) for j in range(1, n_prototypes)]
     rows: dict[tuple, list[Any]] = {}
     for term, weight in zip(terms, weights, strict=True):
         key = (term.kind, term.input, term.value, term.high)
         rows.setdefault(key, [0] * n_prototypes)[term.prototype] = weight
     for (kind, *_), row in rows.items():
-        yield (
-            kind,
-            *(
-                row[j] - row[0 if from_first else j + 1]
-                for j in range(1 if from_first else 0, n_prototypes - (not from_first))
-            ),
-        )
+        yield kind, *(row[j] - row[other] for j, other in pairs)
 
 
 def power_of_two(number: Fraction, most: int) -> int:
