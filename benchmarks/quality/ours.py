@@ -58,7 +58,7 @@ class AtTreesBytes(Method):
         compiled(min(int(y.max()), 2), "shared")
         limits = {found.terms: found.model.flash() for found in Tree().fits(X, y, terms, seed)}
         start = time.process_time()
-        search = SMaLLClassifierCV(self.MOST, budget="shared", random_state=seed, n_jobs=1, verbose=-1)
+        search = SMaLLClassifierCV(self.MOST, budget="shared", device=CHIP, random_state=seed, n_jobs=1, verbose=-1)
         data = search._validated_data(X, y, None)
         task, results = search._race(data, min_terms=1, n_models=len(terms))
         rows = DeviceRows(X=data.X, y=data.y, weight=data.weight)

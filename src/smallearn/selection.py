@@ -341,7 +341,8 @@ class SMaLLClassifierCV(SMaLLBase):
             deadline=present(),
             certificate_share=self._certificate_share() / n_models,
         )
-        return task, race(task, families, folds, self.n_jobs, int(self.verbose))
+        keeps_single = self.device is not None and len(problem.classes) > 2
+        return task, race(task, families, folds, self.n_jobs, int(self.verbose), keeps_single=keeps_single)
 
     def _row_limits(self, folds: list[Fold], max_terms: int) -> RowLimits:
         """How many rows candidate models are trained on."""
