@@ -156,8 +156,8 @@ class SMaLLClassifierCV(SMaLLBase):
     n_terms_ : int
         Terms of the model, as `budget` counts them.
     number_ : str
-        With `device`: the number format, "float32", "int16" or "int8". Predictions of this estimator are those of the
-        weights before rounding; `smallearn.export.quantise` gives those of the chip.
+        With `device`: the number format, "float32", "int16", "int8x16" or "int8". Predictions of this estimator are
+        those of the weights before rounding; `smallearn.export.quantise` gives those of the chip.
     device_cost_ : smallearn.devices.Cost
         With `device`: what the model costs in that format. If no training value was missing, raw terms refuse missing
         values.
@@ -343,7 +343,8 @@ class SMaLLClassifierCV(SMaLLBase):
             deadline=present(),
             certificate_share=self._certificate_share() / n_models,
         )
-        return task, race(task, families, folds, self.n_jobs, int(self.verbose))
+        keeps_single = self.device is not None and len(problem.classes) > 2
+        return task, race(task, families, folds, self.n_jobs, int(self.verbose), keeps_single=keeps_single)
 
     def _row_limits(self, folds: list[Fold], max_terms: int) -> RowLimits:
         """How many rows candidate models are trained on."""

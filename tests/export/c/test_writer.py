@@ -8,7 +8,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from smallearn.export._fixed.float32 import certain, error_bound, exact_scores
-from smallearn.export._fixed.quantise import BITS, deciding
+from smallearn.export._fixed.quantise import BITS, CODE_BITS, deciding
 from smallearn.export._flat import flatten
 from tests.helpers.c_programs import FORMS, NARROW, Library, device_rows, rows_of, with_ranges
 from tests.helpers.exports import EXPECTED_COSTS, MODELS, exportable, full_table, magnitudes, trained_models
@@ -200,7 +200,7 @@ def test_random_models_are_exact_in_whole_numbers_even_at_extreme_codes(tmp_path
 
 def extreme_codes(target, rng, count=200):
     """Codes at the ends of what each input may have: the type of the numbers, or the counts that were declared."""
-    most = 2 ** (BITS[target.number] - 1)
+    most = 2 ** (CODE_BITS[target.number] - 1)
     columns = []
     for one, coder in zip(target.flat.inputs, target.coders, strict=True):
         ends = [coder.least, coder.greatest] if hasattr(coder, "scale") else [-most, 1 - most, most - 1, 0]

@@ -42,7 +42,7 @@ def to_arduino(
         The model.
     folder : path
         Where the library goes.
-    number : {"float32", "float64", "int8", "int16", "int32"}, default="int16"
+    number : {"float32", "float64", "int8", "int8x16", "int16", "int32"}, default="int16"
         The type of the weights, as in `to_c`.
     name : str, default=None
         The name of the library and its header; functions have it in lower case. Default: after the folder.

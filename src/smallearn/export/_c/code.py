@@ -8,12 +8,16 @@ from collections.abc import Iterator
 from textwrap import wrap
 from typing import Literal
 
+import numpy as np
+
 from smallearn.export._c.columns import Columns
 from smallearn.export._c.conditions import condition
 from smallearn.export._c.model import CModel
 from smallearn.export._fixed.numbers import Row, TargetTerm
+from smallearn.export._fixed.quantise import IntegerModel
 
 LARGEST_SCALE, LARGEST_COST = 1e30, 1e30  # whose products float32 holds
+MOST_BITS = 16  # of an input all of whose codes are tried
 NARROW = "int_fast8_t"  # C computes in int, so that results have to be cast back
 
 
@@ -24,12 +28,13 @@ def functions(c: CModel, public: str, private: str) -> Iterator[str]:
         yield _sums(columns, private)
         passed = f"{c.passed}, z" if c.passed else "z"
         begin = [f"{columns.type} z[{len(c.target.intercepts)}];", f"{c.prefix}_sums({passed});"]
-        yield from of_columns(columns, public, private, kind=columns.type, begin=begin)
+        predict = predict_of_one_input(c, public)
+        yield from of_columns(columns, public, private, kind=columns.type, begin=begin, predict=predict)
         return
     flat = c.target.flat
     for prototype in range(len(flat.owners)):
         yield _prototype(c, prototype, private)
-    yield _predict(c, public)
+    yield predict_of_one_input(c, public) or _predict(c, public)
     yield _score(c, public)
     if not flat.is_binary:
         yield _scores(c, public)
@@ -64,6 +69,23 @@ def lines_of(text: str, indent: str = "") -> list[str]:
 def function(head: str, body: list[str]) -> str:
     """The definition of a function, its body indented."""
     return "\n".join([f"{head} {{", *(f"    {line}" for line in body), "}"])
+
+
+def predict_of_one_input(c: CModel, public: str) -> str | None:
+    """`predict` as comparisons of the only input, by what is predicted at each of its codes; otherwise None."""
+    target = c.target
+    if not isinstance(target, IntegerModel) or target.flat.is_binary or len(target.coders) != 1:
+        return None
+    if target.input_bits > MOST_BITS:
+        return None
+    codes = np.arange(target.missing, -target.missing)
+    answers = target.predict(codes[:, None])
+    ends = np.flatnonzero(answers[:-1] != answers[1:])
+    if len(ends) > len(target.intercepts):
+        return None
+    body = [f"if ({c.x(0)} <= {codes[end]}) return {answers[end]};" for end in ends]
+    head = f"{public}{c.position_type} {c.prefix}_predict({c.parameters})"
+    return function(head, [*([] if body else c.unused(set())), *body, f"return {answers[-1]};"])
 
 
 # --- all scores together ---------------------------------------------------------------------------------------------

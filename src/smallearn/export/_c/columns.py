@@ -12,7 +12,7 @@ from functools import cached_property
 from smallearn.export._c.model import CModel
 from smallearn.export._fixed.codes import Count
 from smallearn.export._fixed.numbers import Row
-from smallearn.export._fixed.quantise import BITS, IntegerModel, bits_for
+from smallearn.export._fixed.quantise import CODE_BITS, IntegerModel, bits_for
 
 
 @dataclass(frozen=True)
@@ -117,5 +117,5 @@ class Columns:
 
 def codes_of(target: IntegerModel, position: int) -> tuple[int, int]:
     """The least and the greatest code of an input in a product."""
-    coder, most = target.coders[position], 2 ** (BITS[target.number] - 1)
+    coder, most = target.coders[position], 2 ** (CODE_BITS[target.number] - 1)
     return (coder.least, coder.greatest) if isinstance(coder, Count) else (-most, most - 1)
