@@ -16,7 +16,7 @@ from smallearn.devices._chips import Chip
 from smallearn.export._c.card import FEW, Card
 from smallearn.export._c.code import adds_together
 from smallearn.export._c.columns import Columns
-from smallearn.export._c.gaps import Gaps
+from smallearn.export._c.differences import Differences
 from smallearn.export._c.model import CModel
 from smallearn.export._fixed.numbers import TargetModel
 
@@ -53,7 +53,7 @@ def counts_of(target: TargetModel, layout: str) -> dict[str, float]:
 
 def _together(target: TargetModel, layout: str) -> dict[str, float]:
     """What a model has whose scores are added up together; all 0 if they are added up one after the other."""
-    rows, size, bits, in_gaps = _card(target, layout)
+    rows, size, bits, by_class = _card(target, layout)
     products = [weights for kind, weights in rows if kind == "raw"]
     literals = [weights for kind, weights in rows if kind != "raw"]
     n_columns = max((len(weights) for _, weights in rows), default=0)
@@ -67,11 +67,11 @@ def _together(target: TargetModel, layout: str) -> dict[str, float]:
         "weights of literals": sum(map(np.count_nonzero, literals)),
         "products that may be missing": len(gaps) if rows else 0,
         "bytes of the table": size,
-        "bytes of few sums": n_columns * bits // 8 if n_columns <= FEW and not in_gaps else 0,
-        "bytes of one of many sums": bits // 8 if n_columns > FEW and not in_gaps else 0,
-        "many sums": n_columns if n_columns > FEW and not in_gaps else 0,
-        "differences": n_columns if in_gaps else 0,
-        "any difference": in_gaps,
+        "bytes of few sums": n_columns * bits // 8 if n_columns <= FEW and not by_class else 0,
+        "bytes of one of many sums": bits // 8 if n_columns > FEW and not by_class else 0,
+        "many sums": n_columns if n_columns > FEW and not by_class else 0,
+        "differences": n_columns if by_class else 0,
+        "any difference": by_class,
     }
 
 
@@ -87,11 +87,11 @@ def _card(target: TargetModel, layout: str) -> tuple[list[tuple[str, Sequence[fl
         columns = Columns.of(c, 0 if c.is_float else target.sum_bits)  # type: ignore[attr-defined]
         bits = 32 if c.is_float else columns.bits
         return [(kind, [columns.weights(row)[j] for j in columns.others]) for kind, row in rows], 0, bits, False
-    gaps = Gaps.of(c) if layout == "table" else None
-    if gaps is not None:
-        kinds = ["raw" if row.above is None else "above" for row in gaps.rows]
-        weights = [list(row) for row in zip(*gaps.columns, strict=True)]
-        return list(zip(kinds, weights[:-1], strict=True)), gaps.bytes, gaps.bits, True
+    found = Differences.of(c) if layout == "table" else None
+    if found is not None:
+        kinds = ["raw" if row.above is None else "above" for row in found.rows]
+        weights = [list(row) for row in zip(*found.columns, strict=True)]
+        return list(zip(kinds, weights[:-1], strict=True)), found.bytes, found.bits, True
     card = Card.of(c) if layout == "table" else None
     if card is not None:
         kinds = ["raw" if row.above is None else "above" for row in card.rows]

@@ -1,12 +1,12 @@
 """The body of a C export as a loop over tables of constants; on AVR they are in flash.
 
 Where prototypes share terms, a row of the tables is a term with its weight in every prototype (in whole numbers that is
-`card`, or for many classes `gaps`); otherwise tables list the terms of one prototype after the other.
+`card`, or for many classes `differences`); otherwise tables list the terms of one prototype after the other.
 """
 
 from collections.abc import Iterator, Sequence
 
-from smallearn.export._c import card, gaps
+from smallearn.export._c import card, differences
 from smallearn.export._c.code import function, lines_of, of_columns
 from smallearn.export._c.columns import Columns
 from smallearn.export._c.model import CModel, count_type
@@ -46,7 +46,7 @@ def element(c: CModel, name: str, kind: str, index: str) -> str:
 
 def types_of(c: CModel) -> list[str]:
     """The types of the numbers in the tables of a model."""
-    found = gaps.Gaps.of(c) or card.Card.of(c)
+    found = differences.Differences.of(c) or card.Card.of(c)
     return list(Tables(c).types.values()) if found is None else found.types
 
 
@@ -140,9 +140,9 @@ class Tables:
 
 def functions(c: CModel, public: str, private: str) -> Iterator[str]:
     """Tables and functions; ``public`` and ``private`` are the storage classes of functions."""
-    differences, found = gaps.Gaps.of(c), card.Card.of(c)
-    if differences is not None:
-        yield from gaps.functions(differences, public, private)
+    by_class, found = differences.Differences.of(c), card.Card.of(c)
+    if by_class is not None:
+        yield from differences.functions(by_class, public, private)
         return
     if found is not None:
         yield from card.functions(found, public, private)

@@ -11,7 +11,7 @@ from smallearn.export._c import code as c_code
 from smallearn.export._c import table as c_table
 from smallearn.export._c.card import Card
 from smallearn.export._c.conversions import conversions
-from smallearn.export._c.gaps import Gaps
+from smallearn.export._c.differences import Differences
 from smallearn.export._c.heading import heading
 from smallearn.export._c.model import CModel, real
 from smallearn.export._c.vectors import TestVectors
@@ -98,7 +98,7 @@ def c_text(c: CModel, form: str, layout: str, conformance: Any) -> str:
 
 
 def _is_large_card(c: CModel) -> bool:
-    card = Gaps.of(c) or Card.of(c)
+    card = Differences.of(c) or Card.of(c)
     return card is not None and len(card.rows) >= FEW_ROWS
 
 

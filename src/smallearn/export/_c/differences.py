@@ -19,13 +19,13 @@ from smallearn.export._fixed.quantise import bits_for
 
 
 @dataclass(frozen=True)
-class Gaps:
+class Differences:
     """The differences between the neighbouring columns of a card."""
 
     card: Card
 
     @classmethod
-    def of(cls, c: CModel) -> "Gaps | None":
+    def of(cls, c: CModel) -> "Differences | None":
         """None where scores would need a wider type, and for few columns with literals: a loop over rows is shorter."""
         card = Card.scores_of(c)
         if card is None or c.target.flat.is_binary or (card.n_products < len(card.rows) and len(card.shown) <= FEW + 1):
@@ -160,7 +160,7 @@ def bits_of(numbers: Sequence[int]) -> int:
     return bits_for((0, max(map(abs, numbers), default=0)))
 
 
-def functions(gaps: Gaps, public: str, private: str) -> Iterator[str]:
+def functions(gaps: Differences, public: str, private: str) -> Iterator[str]:
     """The tables and all functions."""
     c = gaps.c
     yield "\n".join(_tables(gaps))
@@ -171,7 +171,7 @@ def functions(gaps: Gaps, public: str, private: str) -> Iterator[str]:
     yield from of_columns(gaps.card.columns, public, private, kind=gaps.score_type, begin=begin, predict=predict)
 
 
-def _tables(gaps: Gaps) -> Iterator[str]:
+def _tables(gaps: Differences) -> Iterator[str]:
     """The definitions of the tables, that of the weights with a line for each column."""
     c = gaps.c
     for name, (kind, numbers) in gaps.all_tables.items():
@@ -181,11 +181,11 @@ def _tables(gaps: Gaps) -> Iterator[str]:
         yield f"static const {kind} {c.prefix}_{name}[] {c.upper}_FLASH = {{\n    {body}\n}};"
 
 
-def _value(gaps: Gaps) -> str:
+def _value(gaps: Differences) -> str:
     return f"x[{gaps.get('input', 'i') if 'input' in gaps.tables else 'i'}]"
 
 
-def _variables(gaps: Gaps, kind: str, z: int, prototypes: Sequence[str]) -> list[str]:
+def _variables(gaps: Differences, kind: str, z: int, prototypes: Sequence[str]) -> list[str]:
     """The weights of the next column, the sum, prototypes and rows; what each row is, where there are literals."""
     c, last, n_rows, products = gaps.c, len(gaps.columns), len(gaps.rows), gaps.n_products
     lines = [f"const {gaps.tables['weight'][0]} *w = {c.prefix}_weight;", f"{kind} z = {z};"]
@@ -202,13 +202,13 @@ def _variables(gaps: Gaps, kind: str, z: int, prototypes: Sequence[str]) -> list
     return lines
 
 
-def _rows(gaps: Gaps, kind: str, weight: str) -> str:
+def _rows(gaps: Differences, kind: str, weight: str) -> str:
     """A loop that adds what the rows add with these weights."""
     value = "v[i]" if gaps.n_products < len(gaps.rows) else _value(gaps)
     return f"for (i = 0; i < {len(gaps.rows)}; i++) {_plus(kind, f'{_cast(kind)}{weight} * {value}')}"
 
 
-def _column(gaps: Gaps, kind: str) -> list[str]:
+def _column(gaps: Differences, kind: str) -> list[str]:
     """Statements that go on to the next prototype and add the column of the table to ``z``."""
     width, unit = len(gaps.rows) + 1, gaps.unit
     start = gaps.get("weight", str(width - 1), "w")
@@ -228,7 +228,7 @@ def _do_while(statements: list[str]) -> list[str]:
     return ["do {", *(f"    {line}" for line in statements), "} while (k);"]
 
 
-def _sums(gaps: Gaps, private: str) -> str:
+def _sums(gaps: Differences, private: str) -> str:
     """The function that adds up all scores."""
     c, kind = gaps.c, gaps.score_type
     begin = _variables(gaps, kind, gaps.card.starts[-1], ["k"])
@@ -238,7 +238,7 @@ def _sums(gaps: Gaps, private: str) -> str:
     return "/* the score of each prototype */\n" + function(head, body)
 
 
-def _predict(gaps: Gaps, public: str, array: list[str]) -> str:
+def _predict(gaps: Differences, public: str, array: list[str]) -> str:
     """`predict`: whoever is ahead of the best so far is the best, also at a tie, as the first comes last."""
     c, kind = gaps.c, gaps.type
     ahead = ["if (z >= 0) {", "    z = 0;", "    winner = k;", "}"]
