@@ -129,11 +129,11 @@ def check_positive_class(positive_class: Any, classes: list) -> list[int] | list
         return [None]
     if positive_class is None:
         return [1]
-    if isinstance(positive_class, str) and positive_class == "auto":
-        return [1, 0]
+    if isinstance(positive_class, str) and positive_class in ("auto", "both"):
+        return [1, 0] if positive_class == "auto" else [None]
     if not np.isscalar(positive_class) or positive_class not in classes:
         raise ParameterError(
-            Parameter("positive_class", positive_class), f" is not one of {classes!r}, None or 'auto'."
+            Parameter("positive_class", positive_class), f" is not one of {classes!r}, None, 'auto' or 'both'."
         )
     return [classes.index(positive_class)]
 

@@ -44,7 +44,7 @@ class Card:
             return None
         if list(target.flat.owners) != sorted(target.flat.owners):
             return None
-        cards = [cls(c, is_ahead) for is_ahead in (False, True)[: 1 if target.flat.is_binary else 2]]
+        cards = [cls(c, is_ahead) for is_ahead in (False, True)[: 1 if target.flat.has_one_owner else 2]]
         narrow = [card for card in cards if card.bits <= max(16, target.sum_bits)]
         best = min(narrow, key=lambda card: card.bytes, default=None)
         return best if best is not None and best.bytes <= best.bytes_of_list else None
@@ -209,7 +209,7 @@ def _base_type(card: Card) -> str:
 def _needs_owners(card: Card) -> bool:
     """Whether `predict` looks up the class of a column."""
     owners = list(card.target.flat.owners)
-    return len(card.shown) > FEW and not card.target.flat.is_binary and owners != list(range(len(owners)))
+    return len(card.shown) > FEW and not card.target.flat.has_one_owner and owners != list(range(len(owners)))
 
 
 def functions(card: Card, public: str, private: str) -> Iterator[str]:
@@ -322,7 +322,7 @@ def _predict(card: Card, public: str, array: list[str]) -> str:
     c, flat = card.c, card.target.flat
     head = f"{public}{c.position_type} {c.prefix}_predict({c.parameters})"
     column = f"{c.prefix}_column(x, k)"
-    if flat.is_binary:
+    if flat.has_one_owner:
         owner = flat.owners[0]
         test = f"{column} {'>' if owner == 1 else '>='} {card.target.cut}"
         loop = f"for (k = 0; k < {len(card.shown)}; k++) if ({test}) return {owner};"

@@ -247,7 +247,7 @@ def sketch(flat: FlatModel, coders: tuple[Coder, ...], weight_bits: int) -> Sket
                 intercepts[term.prototype] += weight
             elif kind != "never":
                 parts.append(part(kind=kind, slope=weight, value=value, high=high))
-    owner = flat.owners[0] if flat.is_binary else None
+    owner = flat.owners[0] if flat.has_one_owner else None
     shares = len(flat.rows) < len(flat.terms)
     return Sketch(
         intercepts=tuple(intercepts),
@@ -255,7 +255,7 @@ def sketch(flat: FlatModel, coders: tuple[Coder, ...], weight_bits: int) -> Sket
         owner=owner,
         cut=Fraction(flat.decision.cut),
         shares=shares,
-        first=flat.by_class[0] if shares and not flat.is_binary else None,
+        first=flat.by_class[0] if shares and not flat.has_one_owner else None,
     )
 
 

@@ -145,7 +145,7 @@ class Python(Script):
         flat, labels = self.flat, self.labels()
         prototypes = range(len(flat.owners))
         finite = " and ".join(f"z{j} > -1e999 and z{j} < 1e999" for j in prototypes)
-        if flat.is_binary:
+        if flat.has_one_owner:
             owner = flat.owners[0]
             sign, cut = "<=" if owner == 1 else "<", self.number(flat.decision.cut)
             # Two comparisons are faster than a chained one, and a score that decides is compared with infinity once.

@@ -175,13 +175,13 @@ class Script(ABC):
             "terms": list(self._groups(self.terms_opening, map(self._term_names, prototypes))),
             "inputs": [line for position in range(len(flat.inputs)) for line in self.reading(position)],
             "contributions": list(self._groups(self.brackets[0], map(self.contributions, prototypes))),
-            "decision": (self.two_classes if flat.is_binary else self.more_classes).splitlines(),
+            "decision": (self.two_classes if flat.has_one_owner else self.more_classes).splitlines(),
         }
 
     def _winner(self) -> list[str]:
         """The lines by which the scores decide."""
         decision = self.flat.decision
-        if self.flat.is_binary:
+        if self.flat.has_one_owner:
             text = self.cut_decides
         elif decision.costs is not None:
             text = self.costs_decide
