@@ -15,14 +15,14 @@ from smallearn.export import quantise
 
 BYTES_EACH = 2  # of a term: an index and a weight
 CODE = 130  # bytes that no model of many terms does without
-MOST_TERMS = 650  # beyond which the search takes minutes
+MOST_TERMS = 900  # beyond which the search takes minutes
 PROTOTYPES = (4, 8, 12)  # of each class
 ALPHAS = (1e-3, 3e-4)
 
 
 def smallearn(X: np.ndarray, y: np.ndarray, flash: int) -> Found:
-    """Raw terms only; pixels have one unit, so they are not standardised. Both classes are several digits each, and both
-    own prototypes."""
+    """Raw terms only; pixels have one unit, so they are not standardised. Each class is several digits, so that both own
+    prototypes."""
     most = min(MOST_TERMS, (flash - CODE) // BYTES_EACH)
     clf = SMaLLClassifierCV(
         most,

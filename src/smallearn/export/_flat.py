@@ -109,9 +109,9 @@ class FlatTerm:
 class FlatModel:
     """A model as a flat list of terms.
 
-    The score of prototype ``j`` is ``intercepts[j] + Σ weight · b``, summed in the order of ``terms``. If one of two classes
-    owns all prototypes, it is predicted if any score is above ``decision.cut`` (if it is class 1) or at least that
-    (if it is class 0, as ties go to the first class), otherwise the other class. Otherwise the class with the
+    The score of prototype ``j`` is ``intercepts[j] + Σ weight · b``, summed in the order of ``terms``. If one of two
+    classes owns all prototypes, it is predicted if any score is above ``decision.cut`` (if it is class 1) or at least
+    that (if it is class 0, as ties go to the first class), otherwise the other class. Otherwise the class with the
     greatest score is predicted, ties going to the first, or as ``decision`` says.
 
     Parameters

@@ -24,9 +24,9 @@ from smallearn.model._decision import (
     compared,
     decide,
     decision_of,
-    sole_owner,
     finite,
     scores,
+    sole_owner,
     winners,
 )
 from smallearn.model._fingerprint import fingerprint

@@ -151,7 +151,9 @@ def _class_number(model: SMaLLModel, label: Any) -> int:
     if label is None and model.sole_owner is not None:
         return model.sole_owner
     if label is None:
-        raise ValueError(f"Every class has prototypes of its own, so that label must be given: one of {listed(model.classes)}.")
+        raise ValueError(
+            f"Every class has prototypes of its own, so that label must be given: one of {listed(model.classes)}."
+        )
     if label not in model.classes:
         raise ValueError(f"label={show(label)} is none of the classes; it must be one of {listed(model.classes)}.")
     return model.classes.index(label)
