@@ -21,7 +21,7 @@ ALPHAS = (1e-3, 3e-4)
 
 
 def smallearn(X: np.ndarray, y: np.ndarray, flash: int) -> Found:
-    """Raw terms only; pixels have one unit, so they are not standardised. Each class is several digits, so that both own
+    """Raw terms only; pixels have one unit, so they are not standardised. Each class is several digits: both own
     prototypes."""
     most = min(MOST_TERMS, (flash - CODE) // BYTES_EACH)
     clf = SMaLLClassifierCV(

@@ -284,7 +284,10 @@ def _convert(scope: Any, operator: Any, container: Any) -> None:
     output = answers.probabilities
     if container.get_options(operator.raw_operator, {"raw_scores": False})["raw_scores"]:
         output = answers.decision
-        if target.flat.has_one_owner:
+        if len(target.flat.classes) == 2:
+            if not target.flat.has_one_owner:
+                first, second = (graph.node("Gather", output, indices(graph, [label]), axis=1) for label in (0, 1))
+                output = graph.node("Sub", second, first)
             output = graph.node("Concat", graph.node("Neg", output), output, axis=1)
     graph.node("Identity", output, output=operator.outputs[1].full_name)
 

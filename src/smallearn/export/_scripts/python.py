@@ -303,6 +303,13 @@ def decision(x):
     best = max(scores(x))
     return _finite(SCALE * (best if OWNERS[0] == 1 else -best))
 '''
+    two_owners = '''\
+def decision(x):
+    """Log-odds: positive for CLASSES[1]."""
+    z = scores(x)
+    first, second = (_finite(SCALE * max([z[j] for j in BY_CLASS if OWNERS[j] == label])) for label in (0, 1))
+    return second - first
+'''
     more_classes = '''\
 def decision(x):
     """Log-odds: the score of each class."""
