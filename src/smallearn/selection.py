@@ -64,8 +64,10 @@ class SMaLLClassifierCV(SMaLLBase):
         As in `SMaLLClassifier`.
     categorical_features : None, "from_dtype", list of features or mask, default=None
         As in `SMaLLClassifier`.
-    positive_class : label, None or "auto", default="auto"
-        With two classes, the one that owns the prototypes. "auto": both are tried. None: the greater label.
+    positive_class : label, None, "auto" or "both", default="auto"
+        With two classes, the one that owns the prototypes. "auto": both are tried. None: the greater label. "both":
+        each class owns prototypes, as with more classes: often more accurate in many terms, but no longer a rule for
+        one class.
     budget : {"auto", "total", "prototype", "shared"}, default="auto"
         What `max_terms` counts. "total": every weight, split freely between the prototypes. "prototype": every weight,
         in equal shares. "shared": different terms, so that a term that several classes or prototypes weigh counts once;
@@ -314,15 +316,16 @@ class SMaLLClassifierCV(SMaLLBase):
         rng = check_random_state(self.random_state)
         scoring = self._scoring(problem.classes)
         folds = make_folds(problem, self.cv, data.kept, rng)
+        owners = self._owners(problem.classes.tolist())
         families = list_families(
             problem,
             max_terms,
             n_prototypes=None if self.n_prototypes is None else np.atleast_1d(self.n_prototypes).tolist(),
             alphas=self.alphas,
             literals=self._kinds(),
-            owners=self._owners(problem.classes.tolist()),
+            owners=owners,
             poolings=self._poolings(len(problem.classes)),
-            one_sided=sparse.issparse(problem.X) and len(problem.classes) == 2 and self.monotonic_cst is None,
+            one_sided=sparse.issparse(problem.X) and owners != [None] and self.monotonic_cst is None,
             spherical=self.budget == "total" and len(problem.classes) > 2,
         )
         task = Task(

@@ -120,7 +120,7 @@ def _apart(target: TargetModel) -> dict[str, float]:
             idle += literals - deciding
             alone += deciding == 1
             together += deciding if deciding > 1 else 0
-    prototypes, several = len(target.intercepts), not target.flat.is_binary
+    prototypes, several = len(target.intercepts), not target.flat.has_one_owner
     return {
         "one": 1.0,
         "prototypes": prototypes,
@@ -146,7 +146,7 @@ def _apart(target: TargetModel) -> dict[str, float]:
 def _deciding(target: TargetModel, prototype: int) -> int:
     """How many of a prototype's literals can change the sign of its score: a compiler removes the others."""
     weights = [term.weight for term in target.of(prototype)]
-    if not target.flat.is_binary or len(weights) > MOST_LITERALS:
+    if not target.flat.has_one_owner or len(weights) > MOST_LITERALS:
         return len(weights)
     holds = np.indices((2,) * len(weights)).astype(bool)
     score = target.intercepts[prototype] + sum(w * h for w, h in zip(weights, holds, strict=True))

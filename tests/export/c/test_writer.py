@@ -48,7 +48,7 @@ def check_whole_numbers(library, name, rows):
     for i, j in enumerate(best):
         mine = [added[i, place] for place, term in enumerate(target.terms) if term.prototype == j]
         assert got.contribution[i].tolist() == mine + [0] * (got.contribution.shape[1] - len(mine))
-    if not target.flat.is_binary:
+    if not target.flat.has_one_owner:
         np.testing.assert_array_equal(got.scores, class_scores(target.flat, z))
 
 
@@ -72,7 +72,7 @@ def check_floats(library, name, model, X):
     best = model.winners(z)
     assert (np.abs(got.score - z[np.arange(len(z)), best]) <= bound.max(axis=1))[sure].all()
     np.testing.assert_array_equal(got.predict[sure], model.decide(z[sure]))
-    if flat.is_binary:  # by the scores that came out, nothing is in doubt
+    if flat.has_one_owner:  # by the scores that came out, nothing is in doubt
         owner, cut = flat.owners[0], target.cut
         np.testing.assert_array_equal(got.predict == owner, got.score > cut if owner == 1 else got.score >= cut)
     else:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from smallearn.export._fixed.codes import Count, Linear, Steps
 from smallearn.export._fixed.quantise import BITS, CODE_BITS, bits_for, quantise
+from smallearn.export._fixed.scaling import sketch
 from smallearn.export._flat import flatten
 from smallearn.model import Prototype, Range, SMaLLModel, Term
 from tests.helpers.exports import CARD, MIXED, MODELS, edge_rows, exportable, full_table, trained_models
@@ -196,7 +197,8 @@ def test_literals_with_weights_are_decided_as_in_floats_for_all_rows():
 @settings(max_examples=60)
 @given(quantised())
 def test_scores_are_those_of_the_values_that_codes_stand_for_but_for_the_rounding_of_weights(target):
-    flat = target.flat
+    flat, bits = target.flat, BITS[target.number]
+    step = sketch(flat, target.coders, bits).step(target.factor, 2 ** (bits - 1) - 1)  # of the weights of literals
     for row in extremes(target)[:20]:
         row = [
             coder.greatest if code == target.missing else code for code, coder in zip(row, target.coders, strict=True)
@@ -214,7 +216,7 @@ def test_scores_are_those_of_the_values_that_codes_stand_for_but_for_the_roundin
                 interval = None if term.kind == "missing" else coder.interval(term.kind, term.value)
                 if interval is not None and interval[0] <= row[term.input] <= interval[1]:
                     exact[term.prototype] += Fraction(term.weight)
-                slack[term.prototype] += 1
+                slack[term.prototype] += step
         for j, z in enumerate(target.scores([row])[0]):
             assert abs(int(z) - target.factor * exact[j]) <= slack[j]
 

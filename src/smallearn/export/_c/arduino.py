@@ -126,7 +126,7 @@ def _properties(c: CModel, library: str) -> Iterator[str]:
 
 
 def _keywords(c: CModel, library: str) -> Iterator[str]:
-    functions = ["predict", "score", "reason"] + ["scores"] * (not c.target.flat.is_binary)
+    functions = ["predict", "score", "reason"] + ["scores"] * (not c.target.flat.has_one_owner)
     constants = ["INPUTS", "CLASSES", "PROTOTYPES", "TERMS"]
     types = ["input_t", "score_t", "reason_t"]
     yield f"{library}\tKEYWORD1"

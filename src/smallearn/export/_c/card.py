@@ -42,7 +42,7 @@ class Card:
         scores, target = cls.scores_of(c), c.target
         if scores is None or not isinstance(target, IntegerModel):
             return None
-        cards = [scores] if target.flat.is_binary else [scores, cls(c, True)]
+        cards = [scores] if target.flat.has_one_owner else [scores, cls(c, True)]
         narrow = [card for card in cards if card.bits <= max(16, target.sum_bits)]
         best = min(narrow, key=lambda card: card.bytes, default=None)
         return best if best is not None and best.bytes <= best.bytes_of_list else None
@@ -220,7 +220,7 @@ def _base_type(card: Card) -> str:
 def _needs_owners(card: Card) -> bool:
     """Whether `predict` looks up the class of a column."""
     owners = list(card.target.flat.owners)
-    return len(card.shown) > FEW and not card.target.flat.is_binary and owners != list(range(len(owners)))
+    return len(card.shown) > FEW and not card.target.flat.has_one_owner and owners != list(range(len(owners)))
 
 
 def functions(card: Card, public: str, private: str) -> Iterator[str]:
@@ -333,7 +333,7 @@ def _predict(card: Card, public: str, array: list[str]) -> str:
     c, flat = card.c, card.target.flat
     head = f"{public}{c.position_type} {c.prefix}_predict({c.parameters})"
     column = f"{c.prefix}_column(x, k)"
-    if flat.is_binary:
+    if flat.has_one_owner:
         owner = flat.owners[0]
         test = f"{column} {'>' if owner == 1 else '>='} {card.target.cut}"
         loop = f"for (k = 0; k < {len(card.shown)}; k++) if ({test}) return {owner};"

@@ -25,7 +25,7 @@ class Columns:
     @classmethod
     def of(cls, c: CModel, most_bits: int) -> "Columns":
         """Compared with the first prototype if whole numbers of this many bits hold that, otherwise as they are."""
-        if not c.is_float and not c.target.flat.is_binary:
+        if not c.is_float and not c.target.flat.has_one_owner:
             ahead = cls(c, c.target.flat.by_class[0])
             if ahead.bits <= most_bits:
                 return ahead

@@ -28,7 +28,11 @@ class Differences:
     def of(cls, c: CModel) -> "Differences | None":
         """None where scores would need a wider type, and for few columns with literals: a loop over rows is shorter."""
         card = Card.scores_of(c)
-        if card is None or c.target.flat.is_binary or (card.n_products < len(card.rows) and len(card.shown) <= FEW + 1):
+        if (
+            card is None
+            or c.target.flat.has_one_owner
+            or (card.n_products < len(card.rows) and len(card.shown) <= FEW + 1)
+        ):
             return None
         found = cls(card)
         return found if found.bits <= max(16, card.target.sum_bits) and found.bytes <= card.bytes_of_list else None

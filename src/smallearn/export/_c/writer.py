@@ -175,7 +175,7 @@ def _declarations(c: CModel, vectors: TestVectors | None) -> Iterator[str]:
     yield '#ifdef __cplusplus\nextern "C" {\n#endif'
     yield f"{c.position_type} {c.prefix}_predict({c.parameters});"
     yield f"{c.score_type} {c.prefix}_score({c.parameters});"
-    if not c.target.flat.is_binary:
+    if not c.target.flat.has_one_owner:
         yield f"void {c.prefix}_scores({c.with_output('scores')});"
     yield f"void {c.prefix}_reason({c.with_output('reason')});"
     if vectors is not None:

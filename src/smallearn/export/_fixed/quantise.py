@@ -181,7 +181,7 @@ def decide(target: IntegerModel, z: np.ndarray) -> np.ndarray:
     `smallearn.model._decision.decide` compares in float64, which does not hold every sum of 64 bits; this one is exact.
     """
     owners = target.flat.owners
-    if target.flat.is_binary:
+    if target.flat.has_one_owner:
         owner = owners[0]
         best = z.max(axis=1)
         return np.where(best > target.cut if owner == 1 else best >= target.cut, owner, 1 - owner)

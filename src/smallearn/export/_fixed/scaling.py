@@ -275,7 +275,7 @@ def sketch(flat: FlatModel, coders: tuple[Coder, ...], code_bits: int) -> Sketch
                 intercepts[term.prototype] += weight
             elif kind != "never":
                 parts.append(part(kind=kind, slope=weight, value=value, high=high))
-    owner = flat.owners[0] if flat.is_binary else None
+    owner = flat.owners[0] if flat.has_one_owner else None
     shares = len(flat.rows) < len(flat.terms)
     return Sketch(
         intercepts=tuple(intercepts),
