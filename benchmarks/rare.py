@@ -144,7 +144,7 @@ def problems(folder: Path) -> Iterator[tuple[str, int, Split]]:
     entries = manifest(folder)
     for number in range(SPLITS):
         for name in SETS:
-            yield name, number, split(folder, entries[name].file, number)
+            yield name, number, split(folder, entries[name], number)
         for seed in range(2):
             yield f"oil-like {seed + 1}", number, oil_like(seed, number)
 

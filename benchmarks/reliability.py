@@ -50,7 +50,7 @@ def problems(folder: Path) -> Iterator[tuple[str, Split]]:
     entries = manifest(folder)
     for name in TWO:
         for number in range(SPLITS):
-            yield name, split(folder, entries[name].file, number)
+            yield name, split(folder, entries[name], number)
     tables = {name: _table(folder / "classes" / f"{name}.csv.gz") for name in MORE}
     plain = {"iris": load_iris, "wine": load_wine, "digits": load_digits}
     for name, (X, y) in {**tables, **{name: read(return_X_y=True) for name, read in plain.items()}}.items():

@@ -103,6 +103,43 @@ def test_auto_takes_the_class_with_the_lower_objective(cancer):
     assert auto.objective_ == min(clf.objective_ for clf in each)
 
 
+def test_both_classes_can_own_prototypes(cancer):
+    X, y = cancer
+    one = SMaLLClassifier(2, 3, random_state=0).fit(X, y)
+    both = SMaLLClassifier(2, 3, random_state=0, positive_class="both").fit(X, y)
+    assert both.prototype_classes_.tolist() == [0, 0, 1, 1]
+    assert (both.model_.sole_owner, one.model_.sole_owner) == (None, 1)
+    assert both.support_.sum(axis=1).max() <= 3
+    assert both.objective_ < one.objective_
+    assert both.lower_bound_ <= both.objective_
+    z = X @ both.prototypes_.T + both.intercepts_
+    lead = z[:, 2:].max(axis=1) - z[:, :2].max(axis=1)
+    np.testing.assert_allclose(both.decision_function(X), lead, rtol=1e-6, atol=1e-9)
+    np.testing.assert_array_equal(both.predict(X), (both.decision_function(X) > 0.0).astype(int))
+    np.testing.assert_allclose(both.predict_proba(X)[:, 1], 1.0 / (1.0 + np.exp(-lead)), rtol=1e-6)
+    assert [both.model_.predict_one(row) for row in X[:50]] == both.predict(X[:50]).tolist()
+
+
+def test_a_threshold_moves_the_decision_between_two_classes_that_both_own_prototypes(cancer):
+    X, y = cancer
+    plain = SMaLLClassifier(2, 3, random_state=0, positive_class="both").fit(X, y)
+    moved = SMaLLClassifier(2, 3, random_state=0, positive_class="both", decision_threshold=0.9).fit(X, y)
+    np.testing.assert_array_equal(moved.predict_proba(X), plain.predict_proba(X))
+    np.testing.assert_array_equal(moved.predict(X), (plain.predict_proba(X)[:, 1] > 0.9).astype(int))
+    assert np.any(moved.predict(X) != plain.predict(X))
+    weighted = SMaLLClassifier(2, 3, random_state=0, positive_class="both", class_weight={0: 1.0, 1: 3.0}).fit(X, y)
+    assert weighted.decision_threshold_ == pytest.approx(0.25)
+    lead = weighted.decision_function(X)
+    np.testing.assert_array_equal(weighted.predict(X), (lead > -np.log(3.0)).astype(int))
+    without, within = (1.0 / (1.0 + np.exp(-lead - added)) for added in (0.0, np.log(3.0)))
+    assert abs(without.mean() - y.mean()) < abs(within.mean() - y.mean())
+
+
+def test_signs_need_prototypes_of_one_class(cancer):
+    with pytest.raises(ValueError, match="needs prototypes of one class; positive_class='both' has others"):
+        SMaLLClassifier(2, 3, positive_class="both", monotonic_cst={0: 1}).fit(*cancer)
+
+
 @pytest.mark.parametrize("positive", [0, 1])
 def test_a_tie_goes_to_the_first_class(positive):
     """At the boundary between two mirrored rows the score is exactly zero."""

@@ -73,7 +73,9 @@ def check_same(one, other, X):
 
 @pytest.mark.usefixtures("sampling")
 @pytest.mark.parametrize(
-    ("n_classes", "parameters"), [(2, {}), (3, {}), (2, {"scoring": "f1"}), (3, {"cost_matrix": COSTS})], ids=str
+    ("n_classes", "parameters"),
+    [(2, {}), (3, {}), (3, {"budget": "total"}), (2, {"scoring": "f1"}), (3, {"cost_matrix": COSTS})],
+    ids=str,
 )
 def test_the_model_is_the_same_bit_for_bit_for_any_number_of_processes(n_classes, parameters, monkeypatch):
     monkeypatch.setattr(assignment, "MOST_POINTS", 8_000)  # other processes know nothing of what is patched here
@@ -123,6 +125,18 @@ def test_the_order_of_rows_does_not_matter(kind, n_classes, weight, scoring):
     rng = np.random.default_rng(1)
     order, weight = rng.permutation(len(y)), np.ones(len(y)) if weight == "none" else rng.uniform(0.3, 2.0, len(y))
     check_same(fit(X, y, weight, scoring=scoring), fit(X[order], y[order], weight[order], scoring=scoring), X)
+
+
+@pytest.mark.usefixtures("sampling")
+@pytest.mark.parametrize("kind", ["numbers", "grid"])
+def test_where_every_weight_of_several_classes_counts_neither_order_nor_repeated_rows_matter(kind):
+    X, y = table(kind, n_classes=3)
+    rng = np.random.default_rng(1)
+    times = rng.integers(1, 4, len(y))
+    copies = rng.permutation(np.repeat(np.arange(len(y)), times))
+    one, other = fit(X, y, times.astype(float), budget="total"), fit(X[copies], y[copies], budget="total")
+    assert set(one.cv_results_["loss"].tolist()) == {"log", "spherical"}
+    check_same(one, other, X)
 
 
 @pytest.mark.usefixtures("sampling")

@@ -21,7 +21,7 @@ FITTED = (
     *("classes_", "intercepts_", "support_", "prototype_classes_", "objective_", "lower_bound_", "optimality_gap_"),
     *("duality_gap_", "n_iter_", "n_terms_", "number_", "device_cost_", "model_", "prototypes_"),
 )
-COLUMNS = ["n_terms", "n_prototypes", "alpha", "literals", "budget", "one_sided", "positive_class"]
+COLUMNS = ["n_terms", "n_prototypes", "alpha", "literals", "budget", "one_sided", "loss", "positive_class"]
 
 
 def quick(max_terms=4, **parameters):
@@ -84,6 +84,37 @@ def test_where_any_of_some_words_decides_a_one_sided_model_is_chosen():
     assert set(dense.cv_results_["one_sided"].tolist()) == {False}
     one_sided = clf.cv_results_["one_sided"]
     assert set(clf.cv_results_["positive_class"][one_sided].tolist()) == {0, 1}
+
+
+SEGMENTS = [
+    "1110111",
+    "0010010",
+    "1011101",
+    "1011011",
+    "0111010",
+    "1101011",
+    "1101111",
+    "1010010",
+    "1111111",
+    "1111011",
+]
+
+
+def test_with_fewer_weights_than_classes_the_spherical_score_wins_more_rows():
+    rng = np.random.default_rng(0)
+    shown = np.array([[int(lit) for lit in digit] for digit in SEGMENTS])
+    y = np.arange(2000) % 10
+    X = (shown[y] ^ (rng.random((2000, 7)) < 0.1)).astype(float)
+    options = {"alphas": [0.001], "random_state": 0, "cv": 3, "scoring": "accuracy"}
+    clf = SMaLLClassifierCV(8, budget="total", certificate=True, **options).fit(X[:1000], y[:1000])
+    loss, score = clf.cv_results_["loss"], clf.cv_results_["mean_test_score"]
+    assert clf.best_params_["loss"] == "spherical"
+    assert np.nanmax(score[loss == "spherical"]) > np.nanmax(score[loss == "log"]) + 0.03
+    assert len(clf.model_.terms) <= 8
+    assert clf.score(X[1000:], y[1000:]) > 0.48
+    assert 0.0 < clf.lower_bound_ <= clf.objective_ < np.log(10)  # of the log loss, whatever the loss in training
+    shared = SMaLLClassifierCV(2, **options).fit(X[:300], y[:300])
+    assert set(shared.cv_results_["loss"].tolist()) == {"log"}
 
 
 @pytest.mark.parametrize("max_terms", [1, 2, 3, 7])

@@ -75,7 +75,11 @@ class Constant(Method):
         share = np.bincount(y) / len(y)
         for T in terms:
             fitted = Fitted(
-                lambda X: np.full(X.shape[0], share.argmax()), lambda X: np.tile(share, (X.shape[0], 1)), 0, 0
+                lambda X: np.full(X.shape[0], share.argmax()),
+                lambda X: np.tile(share, (X.shape[0], 1)),
+                0,
+                0,
+                lambda: 0,
             )
             yield Found(T, fitted, float(share.max()), 0.0)
 

@@ -1,4 +1,4 @@
-"""Bytes of flash on a Cortex-M0: our models in int16, and for a tree the smaller of emlearn's and micromlgen's code.
+"""Bytes of flash on a Cortex-M0, inputs of 16 bits: our models, and of a tree the smaller of two libraries' programs.
 
 Inputs are in the model's numbers already, and only those that it uses, for the tree as for ours. emlearn's function for
 one tree is called directly: its ``predict`` adds a vote, which a single tree does not need.
@@ -13,12 +13,13 @@ from smallearn import SMaLLModel
 from smallearn.devices import cost
 from smallearn.devices._measure import measure
 
-CHIP, NUMBER, LARGEST = "cortex-m0", "int16", 2**15 - 1
+CHIP, LARGEST = "cortex-m0", 2**15 - 1
+NUMBERS = ("int16", "int8x16")  # whose inputs have 16 bits
 
 
 def flash_of_model(model: SMaLLModel, X: np.ndarray) -> int:
-    """Bytes of one of our models, in the smaller layout. X: a few rows."""
-    return cost(model, CHIP, NUMBER, X, method="measure", layout="best").flash
+    """Bytes of one of our models in int16, in the smaller layout. X: a few rows."""
+    return cost(model, CHIP, NUMBERS[0], X, method="measure", layout="best").flash
 
 
 def flash_of_tree(tree: DecisionTreeClassifier, X: np.ndarray) -> int:

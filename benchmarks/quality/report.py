@@ -8,7 +8,7 @@ import pandas as pd
 
 from benchmarks.quality import diagrams, tables
 from benchmarks.quality.data import Entry
-from benchmarks.quality.methods import BOOSTING, CONSTANT, OURS, TREE
+from benchmarks.quality.methods import BOOSTING, FITTING, OURS, TREE
 from benchmarks.quality.run import Plan
 from benchmarks.quality.search import Method
 from smallearn._run.files import write_whole
@@ -32,7 +32,12 @@ class Section:
     @property
     def bounded(self) -> list[str]:
         """The names of the bounded methods."""
-        return [name for name, method in self.methods.items() if method.bounded]
+        return [name for name, method in self.methods.items() if method.bounded and not method.by_bytes]
+
+    @property
+    def compared(self) -> list[str]:
+        """The names of the methods that are compared by their numbers of terms, or have no bound."""
+        return [name for name, method in self.methods.items() if not method.by_bytes]
 
     def cells(self) -> list[str]:
         """Data sets and numbers of terms where smallearn is far behind a bounded rival."""
@@ -110,10 +115,10 @@ def _summary(section: Section) -> list[str]:
     ]
     for column in tables.COLUMNS:
         if column != "bytes" or section.trials["bytes"].notna().any():
-            lines += tables.by_budget(section.trials, section.terms, list(section.methods), section.bounded, column)
+            lines += tables.by_budget(section.trials, section.terms, section.compared, section.bounded, column)
     if BOOSTING in section.methods:
         for T in section.terms:
-            accuracy = tables.means(section.trials, T, list(section.methods))
+            accuracy = tables.means(section.trials, T, section.compared)
             gaps = (100 * (accuracy[name] - accuracy[BOOSTING]).mean() for name in section.bounded)
             text = ", ".join(f"{name} {gap:+.2f}" for name, gap in zip(section.bounded, gaps, strict=True))
             lines += [f"Difference to {BOOSTING} at {T} terms: {text}.", ""]
@@ -126,19 +131,19 @@ def _summary(section: Section) -> list[str]:
 
 
 def _equal_bytes(section: Section) -> list[str]:
-    if not {TREE, CONSTANT} <= set(section.methods):
+    if not {TREE, FITTING} <= set(section.methods):
         return []
     table = tables.equal_bytes(section.trials, section.terms)
     if table.empty:
         return []
     mean = table.groupby("terms").mean()
-    mean[mean.columns[1:]] *= 100.0
+    mean[[TREE, FITTING]] *= 100.0
     mean.insert(0, "tree's splits", [f"at most {T:g}" for T in mean.index])
     return [
-        "### Accuracy at equal bytes on a Cortex-M0, int16, %",
+        "### Accuracy at equal bytes on a Cortex-M0, inputs of 16 bits, %",
         "",
-        "Of our models that take no more bytes than the tree, the one with the best score in the inner "
-        "cross-validation; if all take more, the most frequent class.",
+        "Our model is the one with the best score in the inner cross-validation among those that take no more bytes "
+        "than the tree; if all take more, the most frequent class. Its answers are those of the chip.",
         "",
         *tables.markdown(mean),
         "",
@@ -148,7 +153,7 @@ def _equal_bytes(section: Section) -> list[str]:
 def _generated(section: Section) -> list[str]:
     lines = ["### Generated sets, accuracy in %; in no mean", ""]
     for T in section.terms:
-        accuracy = tables.means(section.generated, T, list(section.methods))
+        accuracy = tables.means(section.generated, T, section.compared)
         lines += [f"At most {T} terms:", "", *tables.per_set(accuracy, section.bounded), ""]
     return lines
 
@@ -156,7 +161,7 @@ def _generated(section: Section) -> list[str]:
 def _details(section: Section) -> list[str]:
     lines = []
     for T in section.terms:
-        accuracy = tables.means(section.trials, T, list(section.methods))
+        accuracy = tables.means(section.trials, T, section.compared)
         lines += [f"## {TITLES[section.several]}: data sets, at most {T} terms", ""]
         lines += [*tables.per_set(accuracy, section.bounded), ""]
     return lines
@@ -164,7 +169,7 @@ def _details(section: Section) -> list[str]:
 
 def _files(section: Section, folder: Path) -> None:
     """The means of each data set as CSV, and the pictures."""
-    ending, names = ENDINGS[section.several], list(section.methods)
+    ending, names = ENDINGS[section.several], section.compared
     accuracy = {T: tables.means(section.trials, T, names) for T in section.terms}
     per_set = pd.concat([table.assign(terms=T) for T, table in accuracy.items()])
     per_set.to_csv(folder / f"sets-{ending}.csv", index_label="set")

@@ -55,14 +55,12 @@ class Plan:
 
     def methods_of(self, several: bool) -> dict[str, Method]:
         """The methods that are asked for, for more than two classes or for two."""
-        return {name: method for name, method in methods_for(several).items() if name in self.methods}
+        asked = {name: method for name, method in methods_for(several).items() if name in self.methods}
+        return {name: method for name, method in asked.items() if self.flash or not method.by_bytes}
 
     def trials_of(self, entry: Entry, method: Method) -> tuple[int, ...]:
-        """The numbers of terms at which a method runs: smaller models, too, where bytes are compared."""
-        if not method.bounded:
-            return (UNBOUNDED,)
-        smaller = method.smaller if self.flash and entry.several else ()
-        return tuple(sorted({*smaller, *self.terms(entry.several)}))
+        """The numbers of terms at which a method runs."""
+        return self.terms(entry.several) if method.bounded else (UNBOUNDED,)
 
     def tasks(self, results: pd.DataFrame) -> list[Task]:
         """The tasks that are not done; those of one split come together, so that its rows are read once."""
@@ -109,7 +107,7 @@ def run_task(task: Task) -> list[dict[str, Any]]:
         warnings.simplefilter("ignore")  # a rival that did not converge is judged by its accuracy
         for found in method.fits(data.X, data.y, task.terms, seed=task.number):
             T, model = found.terms, found.model
-            if method.bounded and not getattr(model, method.count) <= T:
+            if method.bounded and not method.by_bytes and not getattr(model, method.count) <= T:
                 raise AssertionError(f"the model has {getattr(model, method.count)} terms, more than the {T} allowed")
             probability = np.asarray(model.probability(data.X_test), dtype=float)
             lines.append(

@@ -51,7 +51,7 @@ class Method(ABC):
     bounded = True
     count = "rows"  # which of its two counts is bounded
     on_chip = False  # whether its bytes can be measured
-    smaller: tuple[int, ...] = ()  # numbers of terms that it also runs at where bytes are compared
+    by_bytes = False  # whether its bound is the bytes of a tree of at most that many splits, instead of terms
 
     @abstractmethod
     def fits(self, X, y, terms: Sequence[int], seed: int) -> Iterator[Found]:

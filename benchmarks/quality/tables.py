@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from benchmarks.quality.methods import CONSTANT, EVERY_WEIGHT, OURS, TREE
+from benchmarks.quality.methods import CONSTANT, EVERY_WEIGHT, FITTING, OURS, TREE
 from benchmarks.quality.metrics import METRICS
 from benchmarks.quality.run import UNBOUNDED
 
@@ -17,7 +17,7 @@ SIZES = {  # columns of the results that are no metric of the answers
 }
 COLUMNS = METRICS | SIZES
 FAR = 0.02  # further behind than this is far, if it is two standard errors as well
-BYTES = "tree's bytes"
+BYTES, OUR_BYTES = "tree's bytes", "our bytes"
 
 
 def at(trials: pd.DataFrame, T: int) -> pd.DataFrame:
@@ -69,7 +69,7 @@ def behind(trials: pd.DataFrame, T: int, bounded: Sequence[str]) -> list[str]:
     The standard error is that of the paired differences over splits, as if splits were independent. They share rows, so
     the true standard error is larger and the list may be too long.
     """
-    rivals = [name for name in bounded if name not in (OURS, EVERY_WEIGHT)]
+    rivals = [name for name in bounded if name not in (OURS, EVERY_WEIGHT, FITTING)]
     best = means(trials, T, rivals).idxmax(axis=1)
     accuracy = at(trials, T).set_index(["method", "set", "split"])["accuracy"]
     items = []
@@ -83,24 +83,12 @@ def behind(trials: pd.DataFrame, T: int, bounded: Sequence[str]) -> list[str]:
 
 
 def equal_bytes(trials: pd.DataFrame, terms: Sequence[int]) -> pd.DataFrame:
-    """Models of at most the tree's bytes: a row for each data set and number of splits of the tree.
-
-    Of our models that were measured on the same split and take no more bytes, the one with the best score in the inner
-    cross-validation counts; if all of them take more, the most frequent class, which takes none.
-    """
-    ways = {OURS: [OURS], EVERY_WEIGHT: [EVERY_WEIGHT], "either": [OURS, EVERY_WEIGHT]}
-    measured = trials[trials["bytes"].notna() | (trials["method"] == CONSTANT)].fillna({"bytes": 0.0})
-    rows = []
-    for (name, number), of_split in measured.groupby(["set", "split"], sort=False):
-        for _, tree in of_split[(of_split["method"] == TREE) & of_split["terms"].isin(terms)].iterrows():
-            row = {"set": name, "split": number, "terms": tree["terms"], BYTES: tree["bytes"], TREE: tree["accuracy"]}
-            small = of_split[of_split["bytes"] <= tree["bytes"]]
-            for way, names in ways.items():
-                allowed = small[small["method"].isin([*names, CONSTANT])]
-                row[way] = allowed.loc[allowed["validation"].idxmax(), "accuracy"] if len(allowed) else np.nan
-            rows.append(row)
-    columns = ["set", "split", "terms", BYTES, TREE, *ways]
-    return pd.DataFrame(rows, columns=columns).groupby(["set", "terms"], sort=False).mean().drop(columns="split")
+    """The tree and our model of at most its bytes: a row for each data set and number of splits of the tree."""
+    cells = ["set", "split", "terms"]
+    measured = trials[trials["bytes"].notna() & trials["terms"].isin(terms)].set_index(cells)
+    tree, ours = (measured.loc[measured["method"] == name, ["bytes", "accuracy"]] for name in (TREE, FITTING))
+    ours.columns, tree.columns = [OUR_BYTES, FITTING], [BYTES, TREE]
+    return tree.join(ours, how="inner").groupby(["set", "terms"], sort=False).mean()
 
 
 def per_set(accuracy: pd.DataFrame, bounded: Sequence[str]) -> list[str]:

@@ -228,7 +228,7 @@ class SMaLLBase(ClassifierMixin, BaseEstimator):
             pooling="total" if self.budget == "auto" else self.budget,
             costs=check_costs(features, self.feature_costs),
             always_in=tuple(features.positions("always_in", self.always_in)),
-            signs=check_monotonic(features, self.monotonic_cst, len(data.problem.classes)),
+            signs=check_monotonic(features, self.monotonic_cst, data.problem.classes.tolist(), self.positive_class),
         )
 
     # --- the fitted attributes -------------------------------------------------------------------------------------

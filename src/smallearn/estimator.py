@@ -106,9 +106,9 @@ class SMaLLClassifier(SMaLLBase):
         Give each prototype a constant in standardised space, penalised like a weight and outside the budget.
     standardize : bool, default=True
         Train on columns of mean 0 and standard deviation 1. The model is in raw units either way.
-    positive_class : label, None or "auto", default=None
+    positive_class : label, None, "auto" or "both", default=None
         With two classes, the one that owns the prototypes. None: the greater label. "auto": the one that gives the
-        lower objective.
+        lower objective. "both": each class owns up to `n_prototypes`, as with more classes, and the highest score wins.
     solver_options : dict or None, default=None
         For "mirror-prox": `geometry` ("entropy" or "euclidean"), `step_sizes` ("adaptive" or a pair (α, β)), `average`
         (True: the average of the iterates; False: the last).
@@ -317,7 +317,8 @@ class SMaLLClassifier(SMaLLBase):
         """How many terms, or what cost, the budget allows."""
         if self.max_cost is not None:
             return float(self.max_cost)
-        owners = len(problem.classes) if len(problem.classes) > 2 else 1
+        owner = check_positive_class(self.positive_class, problem.classes.tolist())[0]
+        owners = len(problem.classes) if owner is None else 1
         most = len(problem.candidates) * (int(self.n_prototypes) * owners if self.budget == "total" else 1)
         return float(most if self.n_nonzero is None else min(int(self.n_nonzero), most))
 

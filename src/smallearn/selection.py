@@ -42,7 +42,8 @@ class SMaLLClassifierCV(SMaLLBase):
 
     Cross-validation chooses the number of prototypes and of terms, λ, the kinds of literals and the class that owns the
     prototypes. On sparse data with two classes it also tries one-sided models, in which every term speaks for the same
-    class: any of some words.
+    class: any of some words. With more classes and ``budget="total"`` it also tries models trained by the spherical
+    score in place of the log loss: with few weights for many classes these give up the rows that they cannot win.
 
     Parameters
     ----------
@@ -64,8 +65,10 @@ class SMaLLClassifierCV(SMaLLBase):
         As in `SMaLLClassifier`.
     categorical_features : None, "from_dtype", list of features or mask, default=None
         As in `SMaLLClassifier`.
-    positive_class : label, None or "auto", default="auto"
-        With two classes, the one that owns the prototypes. "auto": both are tried. None: the greater label.
+    positive_class : label, None, "auto" or "both", default="auto"
+        With two classes, the one that owns the prototypes. "auto": both are tried. None: the greater label. "both":
+        each class owns prototypes, as with more classes: often more accurate in many terms, but no longer a rule for
+        one class.
     budget : {"auto", "total", "prototype", "shared"}, default="auto"
         What `max_terms` counts. "total": every weight, split freely between the prototypes. "prototype": every weight,
         in equal shares. "shared": different terms, so that a term that several classes or prototypes weigh counts once;
@@ -143,7 +146,7 @@ class SMaLLClassifierCV(SMaLLBase):
     Attributes
     ----------
     cv_results_ : dict of ndarrays
-        A line for each candidate model: `n_terms`, `n_prototypes`, `alpha`, `literals`, `budget`, `one_sided`,
+        A line for each candidate model: `n_terms`, `n_prototypes`, `alpha`, `literals`, `budget`, `one_sided`, `loss`,
         `positive_class`, the score of each fold, their mean, standard deviation and rank;
         ``pandas.DataFrame(cv_results_)`` shows it. Families that fell behind on the first folds were not run on the
         others: they have NaN there, and no rank.
@@ -156,8 +159,8 @@ class SMaLLClassifierCV(SMaLLBase):
     n_terms_ : int
         Terms of the model, as `budget` counts them.
     number_ : str
-        With `device`: the number format, "float32", "int16" or "int8". Predictions of this estimator are those of the
-        weights before rounding; `smallearn.export.quantise` gives those of the chip.
+        With `device`: the number format, "float32", "int16", "int8x16" or "int8". Predictions of this estimator are
+        those of the weights before rounding; `smallearn.export.quantise` gives those of the chip.
     device_cost_ : smallearn.devices.Cost
         With `device`: what the model costs in that format. If no training value was missing, raw terms refuse missing
         values.
@@ -317,15 +320,17 @@ class SMaLLClassifierCV(SMaLLBase):
         rng = check_random_state(self.random_state)
         scoring = self._scoring(problem.classes)
         folds = make_folds(problem, self.cv, data.kept, rng)
+        owners = self._owners(problem.classes.tolist())
         families = list_families(
             problem,
             max_terms,
             n_prototypes=None if self.n_prototypes is None else np.atleast_1d(self.n_prototypes).tolist(),
             alphas=self.alphas,
             literals=self._kinds(),
-            owners=self._owners(problem.classes.tolist()),
+            owners=owners,
             poolings=self._poolings(len(problem.classes)),
-            one_sided=sparse.issparse(problem.X) and len(problem.classes) == 2 and self.monotonic_cst is None,
+            one_sided=sparse.issparse(problem.X) and owners != [None] and self.monotonic_cst is None,
+            spherical=self.budget == "total" and len(problem.classes) > 2,
         )
         task = Task(
             problem=problem,
@@ -346,7 +351,8 @@ class SMaLLClassifierCV(SMaLLBase):
             deadline=present(),
             certificate_share=self._certificate_share() / n_models,
         )
-        return task, race(task, families, folds, self.n_jobs, int(self.verbose))
+        keeps_single = self.device is not None and len(problem.classes) > 2
+        return task, race(task, families, folds, self.n_jobs, int(self.verbose), keeps_single=keeps_single)
 
     def _row_limits(self, folds: list[Fold], problem: Problem, max_terms: int) -> RowLimits:
         """How many rows candidate models are trained on."""
@@ -448,7 +454,7 @@ class FrontierPoint:
     spread : float
         The standard error of that mean.
     params : dict
-        How the model was made: `n_terms`, `n_prototypes`, `alpha`, `literals`, `budget`, `one_sided`,
+        How the model was made: `n_terms`, `n_prototypes`, `alpha`, `literals`, `budget`, `one_sided`, `loss`,
         `positive_class`.
     model : SMaLLModel
         The model, trained on all rows.

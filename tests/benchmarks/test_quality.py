@@ -10,13 +10,14 @@ import pandas as pd
 import pytest
 from benchmarks.quality import chip, data, diagrams, metrics, report, run, tables
 from benchmarks.quality.linear import L1Multinomial
-from benchmarks.quality.methods import CONSTANT, EVERY_WEIGHT, OURS, TREE
-from benchmarks.quality.ours import SMaLL
+from benchmarks.quality.methods import FITTING, OURS, TREE
+from benchmarks.quality.ours import AtTreesBytes, SMaLL
 from benchmarks.quality.trees import Tree
 from benchmarks.quality.verdicts import verdicts
 from sklearn.tree import DecisionTreeClassifier
 
 from smallearn import datasets
+from tests.helpers.tools import need
 
 ROOT = Path(__file__).parents[2]
 
@@ -108,7 +109,7 @@ def test_trials_without_bytes_run_again_when_bytes_are_asked_for():
         }
         for flash in (False, True)
     }
-    assert left == {False: {TREE: (12, 20)}, True: {OURS: (2, 4, 8, 12, 20), TREE: (12, 20)}}
+    assert left == {False: {TREE: (12, 20)}, True: {OURS: (8, 12, 20), TREE: (12, 20)}}
 
 
 def test_the_calibration_error_is_the_gap_between_confidence_and_accuracy():
@@ -184,14 +185,24 @@ def results_of(accuracy, sets=("a", "b"), T=8, **more):
     return pd.DataFrame(lines)
 
 
-def test_at_equal_bytes_the_best_validated_model_that_fits_counts():
-    bytes_ = {TREE: 100.0, OURS: 300.0, EVERY_WEIGHT: 90.0}
-    validation = {OURS: 0.9, EVERY_WEIGHT: 0.7, CONSTANT: 0.3}
-    accuracy = {TREE: 0.8, OURS: 0.9, EVERY_WEIGHT: 0.75, CONSTANT: 0.3}
-    table = tables.equal_bytes(results_of(accuracy, bytes=bytes_, validation=validation), [8])
+def test_at_equal_bytes_the_model_within_the_trees_bytes_counts():
+    bytes_ = {TREE: 100.0, OURS: 300.0, FITTING: 90.0}
+    table = tables.equal_bytes(results_of({TREE: 0.8, OURS: 0.9, FITTING: 0.75}, bytes=bytes_), [8])
     assert table[TREE].tolist() == pytest.approx([0.8, 0.8])
-    assert table[OURS].tolist() == pytest.approx([0.3, 0.3])  # too large: the most frequent class
-    assert table[EVERY_WEIGHT].tolist() == table["either"].tolist() == pytest.approx([0.75, 0.75])
+    assert table[FITTING].tolist() == pytest.approx([0.75, 0.75])
+    assert table[tables.OUR_BYTES].tolist() == [90.0, 90.0]
+
+
+@pytest.mark.tools
+def test_our_model_takes_no_more_bytes_than_the_tree_and_answers_as_the_chip():
+    need("arm-none-eabi-gcc")
+    pytest.importorskip("emlearn")
+    pytest.importorskip("micromlgen")
+    X, y = three_classes()
+    (tree,) = Tree().fits(X, y, [4], seed=0)
+    (found,) = AtTreesBytes().fits(X, y, [4], seed=0)
+    assert found.model.flash() <= tree.model.flash()
+    assert np.mean(found.model.labels(X) == y) > 0.5
 
 
 @pytest.mark.parametrize(("ours", "met"), [(0.9, True), (0.7, False)])

@@ -1,9 +1,26 @@
 """The benchmarks of rare classes and of reliability: their data, and the error that they report."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from benchmarks.rare import TERMS, Lasso, oil_like
 from benchmarks.reliability import calibration_error
+
+from benchmarks import rare, reliability
+
+
+@pytest.mark.parametrize(("benchmark", "names"), [(rare, rare.SETS), (reliability, reliability.TWO)])
+def test_they_read_the_sets_of_the_folder(tmp_path, benchmark, names):
+    y = np.arange(100) % 4 == 0
+    table = pd.DataFrame({"a": np.arange(100.0), "target": y.astype(int)})
+    for name in names:
+        table.to_csv(tmp_path / f"{name}.csv", index=False)
+    lines = [f"{name}.csv,100,1,{y.sum()}" for name in names]
+    (tmp_path / "MANIFEST.csv").write_text("\n".join(["file,n_samples,n_features,n_positive", *lines]) + "\n")
+    name, *_, rows = next(benchmark.problems(tmp_path))
+    assert name == names[0]
+    assert rows.X.shape == (70, 1)
+    assert rows.X_test.shape == (30, 1)
 
 
 def test_oil_like_sets_have_few_positive_rows_and_many_features():

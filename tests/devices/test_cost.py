@@ -32,6 +32,7 @@ RAW = SMaLLModel(
 CUTS = replace(
     RAW, prototypes=(Prototype(1, -1.5, (Term(0, 2.0, "a", "above", 1.0), Term(2, 1.0, "c", "at_most", 3.0))),)
 )
+INPUTS = {"int8x16": "int16"}  # where they are not of the weights' type
 WIDE = {"a": (-4.0, 4.0), "c": (0.0, 9.0)}
 
 
@@ -72,7 +73,7 @@ def expected(target, inputs):
 
 
 @pytest.mark.parametrize("layout", ["code", "table"])
-@pytest.mark.parametrize("number", ["float32", "int8", "int16"])
+@pytest.mark.parametrize("number", ["float32", "int8", "int8x16", "int16"])
 def test_every_compiled_model_agrees_on_every_row(chip, number, layout, cases):
     # All models in one program: the first input says which is asked.
     sources, body, blocks, wanted, sure = [], [], [], [], []
@@ -80,7 +81,7 @@ def test_every_compiled_model_agrees_on_every_row(chip, number, layout, cases):
     for i, (model, X) in enumerate(cases):
         target = target_of(model, number)
         inputs, kind = encode(target, X)
-        assert kind == number
+        assert kind == INPUTS.get(number, number)
         block = np.zeros((len(inputs), width), dtype=inputs.dtype)
         block[:, 0], block[:, 1 : 1 + inputs.shape[1]] = i, inputs
         answers, known = expected(target, inputs)
@@ -89,7 +90,7 @@ def test_every_compiled_model_agrees_on_every_row(chip, number, layout, cases):
         sure.append(known)
         sources.append(to_c(model, number, name=f"m{i}", layout=layout))
         body.append(f"case {i}: return m{i}_predict(x + 1);")
-    program = Program("\n".join(sources), f"switch ((int)x[0]) {{ {' '.join(body)} }} return 255;", number, width)
+    program = Program("\n".join(sources), f"switch ((int)x[0]) {{ {' '.join(body)} }} return 255;", kind, width)
     found = np.array(measure(program, chip, np.concatenate(blocks)).answers)
     wanted, sure = np.concatenate(wanted), np.concatenate(sure)
     assert sure.mean() > 0.9
@@ -144,6 +145,27 @@ def test_more_terms_and_wider_numbers_cost_more_on_an_eight_bit_chip():
         less, more = (cost(model, "atmega328p", number) for model, number in (smaller, larger))
         assert less.flash < more.flash
         assert less.cycles < more.cycles
+
+
+@pytest.mark.tools
+def test_many_classes_take_little_flash():
+    need_chip("cortex-m0")
+    rng = np.random.default_rng(0)
+    terms = [[Term(l, float(w), f"f{l}") for l, w in enumerate(row)] for row in rng.normal(size=(10, 6))]
+    prototypes = tuple(Prototype(j, float(rng.normal()), tuple(own)) for j, own in enumerate(terms))
+    model = SMaLLModel(tuple(range(10)), "<i8", 6, prototypes, ranges=tuple(Range(l, -3.0, 3.0) for l in range(6)))
+    found = cost(model, "cortex-m0", "int8x16", method="measure", layout="table")
+    assert found.flash <= 64 + 9 * (6 + 1)  # the loop, and a byte for each weight and constant of all classes but one
+
+
+@pytest.mark.tools
+def test_one_number_of_several_classes_is_compared_with_a_cut_for_each():
+    need_chip("cortex-m0")
+    slopes = (-1.0, 0.0, 1.0)
+    prototypes = tuple(Prototype(j, -abs(w), (Term(0, w, "a"),) if w else ()) for j, w in enumerate(slopes))
+    model = SMaLLModel(tuple("abc"), "<U1", 1, prototypes, ranges=(Range(0, -4.0, 4.0),))
+    assert to_c(model, "int16", layout="code").count("if (x[MODEL_X_A] <= ") == 2
+    assert cost(model, "cortex-m0", "int16", method="measure").flash <= 32
 
 
 @pytest.mark.tools
@@ -260,7 +282,7 @@ def held_out():
     return [random_model(seed) for seed in range(1000, 1005)]
 
 
-@pytest.mark.parametrize("number", ["float32", "int8", "int16"])
+@pytest.mark.parametrize("number", ["float32", "int8", "int8x16", "int16"])
 def test_estimates_are_as_near_as_they_say(chip, number, held_out):
     kept, near = [], []
     for model in held_out:

@@ -111,7 +111,7 @@ def _runner(name, target, arguments) -> str:
     passed = ", ".join(f"x[{i}]" for i in range(width)) if arguments else "x"
     comma = f"{passed}, " if passed else ""
     up = name.upper()
-    scores = "" if flat.is_binary else f"{name}_scores({comma}scores + i * {up}_CLASSES);"
+    scores = "" if flat.has_one_owner else f"{name}_scores({comma}scores + i * {up}_CLASSES);"
     encoders = ""
     if target.number in BITS:
         has = [i for i, coder in enumerate(target.coders) if hasattr(coder, "cuts") or hasattr(coder, "Q")]

@@ -11,6 +11,7 @@ import pytest
 from smallearn.export._flat import flatten
 from smallearn.export._sql.dialects import DIALECTS
 from smallearn.export._sql.writer import to_sql
+from smallearn.model._decision import class_scores
 from tests.helpers.exports import full_table, magnitudes
 from tests.helpers.postgres import server
 from tests.helpers.tools import need_module
@@ -130,7 +131,8 @@ def agree(model, flat, rows, found, classes):
     z = model.scores(X)
     decision, code = model.decision_function(X), model.decide(z)
     at = np.arange(len(rows))
-    decision = decision if decision.ndim == 1 else decision[at, code]
+    if model.sole_owner is None:
+        decision = model.scale * class_scores(z, model.owners, len(model.classes))[at, code]
     bound = 1e-12 * model.scale * size.max(axis=1)
     assert (np.abs(np.array(score) - decision) <= bound).all()
     assert (np.abs(np.array(probability) - model.predict_proba(X)[at, code]) <= 1e-12 + 2.0 * bound).all()

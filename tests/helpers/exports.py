@@ -88,13 +88,36 @@ SHARED = {
     "shared, few columns": shared((0, 1, 2), ("a", "b", "c"), numbers=(0, 1), cuts=CUTS, words=("red", "blue")),
     "shared raw": shared((0, 1, 2, 3), (1, 2, 3, 4), numbers=(0, 1, 2)).for_complete_rows(),
     "shared, many columns": shared((0, 1, 1, 2, 3, 4, 4), tuple("abcde"), numbers=(0, 1), cuts=CUTS[:4], words=("w",)),
+    "shared by many": shared((0, 1, 2, 3, 4, 5), tuple("abcdef"), numbers=(0, 1), cuts=CUTS[:5]).for_complete_rows(),
+    "literals of many": shared((0, 1, 2, 3, 3, 4), tuple("abcde"), cuts=CUTS, seed=2).for_complete_rows(),
+    "one number": shared((0, 1, 2, 3), tuple("abcd"), numbers=(0,), seed=1).for_complete_rows(),
     "shared, out of order": shared((2, 0, 1, 0), ("a", "b", "c"), cuts=[*CUTS, (3, "missing", None)], seed=1),
     "shared by two classes": shared((1, 1, 1), ("no", "yes"), cuts=[*CUTS, (6, "above", 0.0)]),
     "shared by one of two": shared((0,) * 5, ("no", "yes"), numbers=(1,), cuts=CUTS),
+    "shared by both of two": shared((0, 0, 1), ("no", "yes"), numbers=(1,), cuts=CUTS, seed=2),
 }
 """Prototypes that share terms: few and many columns, several prototypes of a class, two classes."""
 COSTS = ((0.0, 1.0, 2.0), (5.0, 0.0, 1.5), (9.0, 3.0, -0.5))
+BOTH = {
+    "both of two": replace(MIXED, prototypes=(*MIXED.prototypes, replace(MIXED.prototypes[0], owner=1, intercept=0.5))),
+    "both of two, raw": SMaLLModel(
+        ("no", "yes"),
+        "<U3",
+        12,
+        tuple(
+            Prototype(owner, 0.5 * (j - 2), tuple(Term(feature, 0.25 * (-1) ** feature) for feature in range(j, 12, 3)))
+            for j, owner in enumerate((0, 0, 1, 1, 1))
+        ),
+        ranges=tuple(Range(feature, -1.0, 3.0) for feature in range(12)),
+    ),
+    "both of two, out of order": replace(
+        YES, prototypes=(*YES.prototypes, replace(YES.prototypes[0], owner=0, intercept=0.25))
+    ),
+}
+"""Two classes that both own prototypes."""
 DECISIONS = {
+    "low threshold of both": replace(BOTH["both of two"], decision_threshold=0.2),
+    "high threshold of both": replace(BOTH["both of two, raw"], decision_threshold=0.9, scale=2.0),
     "low threshold": replace(MIXED, decision_threshold=0.2),
     "high threshold": replace(YES, decision_threshold=0.9),
     "threshold of a card": replace(CARD, decision_threshold=0.3),
@@ -119,6 +142,7 @@ EXPECTED_COSTS = {
 """Costs that need probabilities, and so floating point."""
 MODELS = {
     **SHARED,
+    **BOTH,
     **DECISIONS,
     "yes": YES,
     "no": NO,

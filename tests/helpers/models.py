@@ -113,10 +113,10 @@ some_literals = st.one_of(
 
 @st.composite
 def models(draw, weights=finite, named=either, classes=numbered, literals=either):
-    """Any valid model: two classes of which one owns the prototypes, or more that own one or more each; names that
+    """Any valid model: two classes of which one owns the prototypes, or classes that own one or more each; names that
     differ, or none; and, if asked for, literals of any kind."""
     labels, dtype = draw(classes)
-    if len(labels) == 2:
+    if len(labels) == 2 and draw(either):
         owners = [draw(st.integers(0, 1))] * draw(st.integers(1, 3))
     else:
         everyone = list(range(len(labels)))
@@ -186,9 +186,8 @@ def factor_by_definition(term, x):
 
 def by_definition(model, row):
     """The class of a row straight from the rule, in plain Python."""
-    score = [0.0 if len(model.classes) == 2 else -math.inf] * len(model.classes)
-    if len(model.classes) == 2:
-        score[model.prototypes[0].owner] = -math.inf
+    owners = {prototype.owner for prototype in model.prototypes}
+    score = [-math.inf if label in owners else 0.0 for label in range(len(model.classes))]
     for prototype in model.prototypes:
         z = prototype.intercept
         for term in prototype.terms:

@@ -133,7 +133,7 @@ def assert_agrees(model: SMaLLModel, rows: list[list], answers: list[Answer]) ->
 
 def _assert_reason(flat: FlatModel, row: list, label: int, z: np.ndarray, answer: Answer) -> None:
     best = answer.prototype
-    assert flat.is_binary or flat.owners[best] == label
+    assert flat.has_one_owner or flat.owners[best] == label
     total, expected = flat.intercepts[best], []
     for term in flat.of(best):
         given = flat.inputs[term.input]

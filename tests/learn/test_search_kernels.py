@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import special
 
 from smallearn._learn import search_kernels
 from smallearn._learn.data.blocks import NO_LITERALS
-from smallearn._learn.data.labels import Assignment
+from smallearn._learn.data.labels import SPHERICAL, Assignment
 from smallearn._learn.kernels import NO_PROTOTYPE
 from smallearn._learn.search_kernels import BLOCK, STEEP
 from smallearn._learn.solve.support_state import begin_of
@@ -95,6 +96,40 @@ def test_a_pass_has_loss_scores_gradient_and_hessian(m, by_class, n_classes):
         np.testing.assert_array_equal(plain[2], g)
 
 
+def spherical_score(example, theta):
+    """``Σ weight (1 - p_own/‖p‖)``, with p the softmax over what is in the loss of each row."""
+    roles, Z = example.roles, example.X @ example.weights(theta).T
+    others = (roles.owner == roles.code[:, None]) & (roles.own[:, None] != np.arange(Z.shape[1]))
+    Z = np.column_stack([np.where(others, -np.inf, Z), np.full(len(Z), 0.0 if roles.has_zero else -np.inf)])
+    p = special.softmax(Z, axis=1)
+    own = np.take_along_axis(p, roles.own[:, None] % Z.shape[1], axis=1)[:, 0]  # none: the frozen zero, last
+    return roles.weight @ (1.0 - own / np.linalg.norm(p, axis=1))
+
+
+@by_classes
+@pytest.mark.parametrize("m", [9, BLOCK + 1])
+def test_a_sharp_pass_has_the_spherical_score_its_gradient_and_an_upper_bound_of_its_curvature(m, n_classes):
+    for seed in range(3):
+        example = Example(seed, m, n_classes=n_classes)
+        example.flat = (*example.flat[:-1], SPHERICAL)
+        loss, _, g, H = example.run_pass()
+        theta, size = example.theta, len(example.theta)
+        assert loss == pytest.approx(spherical_score(example, theta), rel=1e-12)
+        step = 1e-5 * np.eye(size)
+        slopes = [(spherical_score(example, theta + e) - spherical_score(example, theta - e)) / 2e-5 for e in step]
+        np.testing.assert_allclose(g, slopes, atol=1e-9)
+        bent = []
+        for e in step:
+            example.theta = theta + e
+            ahead = example.run_pass()[2]
+            example.theta = theta - e
+            bent.append((ahead - example.run_pass()[2]) / 2e-5)
+        assert np.linalg.eigvalsh(H - np.array(bent)).min() > -1e-8
+        steep = Example(seed, m, n_classes=n_classes, scale=3.0 * STEEP)
+        steep.flat = (*steep.flat[:-1], SPHERICAL)
+        assert steep.run_pass()[0] == pytest.approx(spherical_score(steep, steep.theta), rel=1e-9)
+
+
 @by_classes
 @pytest.mark.parametrize("scale", [0.6 * STEEP, 3.0 * STEEP, 1e5])
 def test_steep_scores_neither_overflow_nor_lose_digits(scale, n_classes):
@@ -126,13 +161,14 @@ def test_shares_are_probabilities_residuals_and_curvatures(n_classes):
         example = Example(3, BLOCK + 45, n_classes=n_classes, scale=scale)
         Z = np.ascontiguousarray(example.weights() @ example.X.T)
         p, m = Z.shape
-        PI, V = np.full((p, m), np.nan), np.full((m, 2 * p), np.nan)
-        search_kernels.shares(Z, example.flat, PI, V)
+        PI, V, bend = np.full((p, m), np.nan), np.full((m, 2 * p), np.nan), np.full(m, np.nan)
+        search_kernels.shares(Z, example.flat, PI, V, bend)
         expected = oracle.probabilities(Z.T, example.roles)
         weight, own = example.roles.weight[:, None], example.roles.own[:, None] == np.arange(p)
         np.testing.assert_allclose(PI.T, expected, atol=1e-14)
         np.testing.assert_allclose(V[:, :p], weight * (expected - own), atol=1e-14)
         np.testing.assert_allclose(V[:, p:], weight * expected * (1.0 - expected), atol=1e-14)
+        np.testing.assert_array_equal(bend, example.roles.weight)
 
 
 # --- refits ----------------------------------------------------------------------------------------------------------
@@ -375,13 +411,14 @@ def test_joint_gains_and_steps_are_those_of_newtons_method_with_all_weights_free
         PI = np.ascontiguousarray(oracle.probabilities(Z.T, example.roles).T)
         p, d = len(Z), 7
         own = example.roles.own[:, None] == np.arange(p)
-        G = (example.roles.weight[:, None] * (PI.T - own)).T @ example.X
+        weight = example.roles.weight
+        G = (weight[:, None] * (PI.T - own)).T @ example.X
         full = oracle.hessian(example.X, Z.T, example.roles)
         H = np.diag(full).reshape(p, d).copy()
         best = np.setdiff1d(np.arange(p * d), example.places)
         best = example.rng.permutation(best)[:5]
         gain, step, order = search_kernels.joint_gains(
-            example.K, example.column, example.begin, PI, example.flat, inverse, G, H, alpha, best, best % d
+            example.K, example.column, example.begin, PI, weight, example.flat, inverse, G, H, alpha, best, best % d
         )
         assert np.all(np.diff(gain[order]) <= 1e-9 * gain.max())
         assert sorted(order.tolist()) == list(range(len(best)))
@@ -403,7 +440,7 @@ def test_a_column_that_says_nothing_new_promises_a_bounded_gain():
     G, H = np.full((p, 4), 0.5), np.full((p, 4), 0.2)
     best, slot = np.array([3]), np.array([3])
     gain, step, _ = search_kernels.joint_gains(
-        K, example.column, example.begin, PI, example.flat, inverse, G, H, 1e-12, best, slot
+        K, example.column, example.begin, PI, example.roles.weight, example.flat, inverse, G, H, 1e-12, best, slot
     )
     assert 0.0 < gain[0] <= 0.5 * 0.5**2 / (1e-3 * 0.2) * (1.0 + 1e-9)
     assert np.isfinite(step).all()

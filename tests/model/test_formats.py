@@ -69,6 +69,12 @@ KNOWN = {
         [[0.75, -2.0], [0.625, -2.0], [-1.0, 1.0]],
         ["no", "yes", "no"],
     ),
+    # both classes have prototypes; a tie is the first class
+    7: (
+        [[1.0, 9.0, 0.0], [0.0, 9.0, 4.0], [2.0, 9.0, 3.0]],
+        [[1.0, -0.5, 0.25], [-1.0, 1.5, 2.25], [3.0, 1.0, 1.75]],
+        [False, True, False],
+    ),
 }
 
 
@@ -93,13 +99,13 @@ def test_a_file_of_every_format_predicts_what_it_always_did(number):
     model = load_model(file_of(number))
     assert model.scores(rows).tolist() == scores
     assert model.predict(rows).tolist() == labels
-    again = SMaLLModel.from_json(model.to_json())  # in the newest format
+    again = SMaLLModel.from_json(model.to_json())  # in a newer format
     assert again == model
     assert again.predict(rows).tolist() == labels
 
 
 def test_what_an_early_format_does_not_say_has_the_value_that_it_meant():
-    first, second, third, fourth, fifth, sixth = (load_model(file_of(number)) for number in KNOWN)
+    first, second, third, fourth, fifth, sixth, seventh = (load_model(file_of(number)) for number in KNOWN)
     assert (first.scale, first.ranges, first.selection, first.data) == (1.0, (), None, None)
     assert {(term.kind, term.value, term.mean, term.unit) for term in first.terms} == {("raw", None, None, None)}
     assert (first.training.budget, first.training.max_cost, first.training.certified) == ("prototype", None, False)
@@ -122,6 +128,13 @@ def test_what_an_early_format_does_not_say_has_the_value_that_it_meant():
     assert fifth.training.lower_bound is None
     assert (fifth.decision_threshold, fifth.cost_matrix) == (0.5, None)
     assert sixth.decision_threshold == 0.2
+    assert (sixth.sole_owner, seventh.sole_owner) == (0, None)
+
+
+def test_a_model_is_written_in_the_oldest_format_from_6_on_that_holds_it():
+    for number in KNOWN:
+        written = json.loads(load_model(file_of(number)).to_json())["version"]
+        assert written == (7 if number == 7 else 6)
 
 
 def test_a_newer_format_is_refused_by_its_number_with_advice(tmp_path):

@@ -21,7 +21,7 @@ from smallearn._learn.solve.descent import Found, Solution
 from smallearn._learn.solve.points import Points, find_points
 from smallearn._version import __version__
 from smallearn.model import Prototype, Range, SMaLLModel, Term, Training
-from smallearn.model._decision import Costs
+from smallearn.model._decision import Costs, sole_owner
 from smallearn.model._model import class_dtype
 
 LEAST = 1e-15  # of a threshold and its distance to 1, where one class weighs next to nothing
@@ -144,7 +144,7 @@ def _without_class_weights(problem: Problem, found: Found, raw: _Weights) -> tup
     half a point.
     """
     lost = problem.class_offsets
-    if len(lost) == 2:  # the scores are log-odds of their owner against the other class
+    if _owner(problem, found) is not None:  # the scores are log-odds of their owner against the other class
         lost = np.array([lost[0] - lost[1], lost[1] - lost[0]])
     if raw.card is None:
         return replace(raw, intercepts=raw.intercepts - lost[found.assignment.owner]), lost
@@ -198,8 +198,8 @@ def _assignment(problem: Problem, found: Found) -> Assignment:
 
 
 def _owner(problem: Problem, found: Found) -> int | None:
-    """With two classes, the one that owns the prototypes."""
-    return int(found.assignment.owner[0]) if len(problem.classes) == 2 else None
+    """The class that owns all prototypes, if one does."""
+    return sole_owner(found.assignment.owner.tolist(), len(problem.classes))
 
 
 # --- the model -------------------------------------------------------------------------------------------------------
@@ -212,9 +212,10 @@ def _decision(model: SMaLLModel, lost: np.ndarray, options: AssembleOptions) -> 
         if options.cost_matrix is not None or weights is None:
             return {"cost_matrix": options.cost_matrix}
         return {"cost_matrix": tuple(map(tuple, (weights[:, None] * (1.0 - np.eye(len(weights)))).tolist()))}
-    if options.decision_threshold is not None or not lost[1]:
+    gap = lost[1] if model.sole_owner is not None else lost[1] - lost[0]
+    if options.decision_threshold is not None or not gap:
         return {"decision_threshold": 0.5 if options.decision_threshold is None else float(options.decision_threshold)}
-    cut = -lost[1]
+    cut = -gap
     if model.is_score_card and all(term.kind != RAW for term in model.terms):
         cut += 0.5 * model.scale  # totals are whole: between two of them no rounding error matters
     return {"decision_threshold": float(np.clip(special.expit(cut), LEAST, 1.0 - LEAST))}

@@ -78,16 +78,20 @@ def check_costs(features: Features, costs: Any) -> np.ndarray | None:
     return numbers
 
 
-def check_monotonic(features: Features, monotonic: Any, n_classes: int) -> np.ndarray | None:
-    """-1, 0 or 1 for each feature."""
+def check_monotonic(features: Features, monotonic: Any, classes: list, positive_class: Any) -> np.ndarray | None:
+    """-1, 0 or 1 for each feature. Where every class owns prototypes, signs of weights do not make P monotone."""
     if monotonic is None:
         return None
     signs = features.numbers("monotonic_cst", monotonic, 0.0)
     wrong = signs[~np.isin(signs, (-1.0, 0.0, 1.0))]
     if len(wrong):
         raise ValueError(f"monotonic_cst has {wrong[0]:g}; it takes 1 (rising), -1 (falling) and 0 (either).")
-    if n_classes > 2 and signs.any():
-        raise ValueError(f"monotonic_cst is about P(classes_[1]) and needs two classes; y has {n_classes}.")
+    if len(classes) > 2 and signs.any():
+        raise ValueError(f"monotonic_cst is about P(classes_[1]) and needs two classes; y has {len(classes)}.")
+    if signs.any() and check_positive_class(positive_class, classes) == [None]:
+        raise ParameterError(
+            "monotonic_cst needs prototypes of one class; ", Parameter("positive_class", positive_class), " has others."
+        )
     return signs.astype(np.int8)
 
 
@@ -129,11 +133,11 @@ def check_positive_class(positive_class: Any, classes: list) -> list[int] | list
         return [None]
     if positive_class is None:
         return [1]
-    if isinstance(positive_class, str) and positive_class == "auto":
-        return [1, 0]
+    if isinstance(positive_class, str) and positive_class in ("auto", "both"):
+        return [1, 0] if positive_class == "auto" else [None]
     if not np.isscalar(positive_class) or positive_class not in classes:
         raise ParameterError(
-            Parameter("positive_class", positive_class), f" is not one of {classes!r}, None or 'auto'."
+            Parameter("positive_class", positive_class), f" is not one of {classes!r}, None, 'auto' or 'both'."
         )
     return [classes.index(positive_class)]
 

@@ -208,8 +208,8 @@ def _rule(model: SMaLLModel, labels: np.ndarray | None, used: list[int]) -> tupl
         labels = np.zeros(len(model.classes), dtype=np.int64)
     else:
         prototypes = sorted(prototypes, key=lambda prototype: prototype.owner)  # a tie goes to the first class
-        if len(model.classes) == 2:  # the other class has no score of its own
-            default = 1 - prototypes[0].owner
+        if model.sole_owner is not None:  # the other class has no score of its own
+            default = 1 - model.sole_owner
             start = decision.cut if default == 0 else math.nextafter(decision.cut, -math.inf)
     offsets = decision.offsets or (0.0,) * len(model.classes)
     terms = [term for prototype in prototypes for term in prototype.terms]

@@ -7,8 +7,11 @@ this file too.
 
 Letters are those of `kernels`. A column of the support is a row of ``K`` (columns × m). The entries of prototype ``j``
 are ``begin[j] … begin[j + 1] - 1``; entry ``e`` is the weight ``theta[e]`` of column ``at[e]``. Passes take what they
-need to know of the rows as ``roles = (own, code, weight, owner, frozen)``, where ``frozen[i]`` is the sum of ``exp z``
-over what is in the loss of row ``i`` but does not change: 1 for a prototype frozen at zero, 0 without one.
+need to know of the rows as ``roles = (own, code, weight, owner, frozen, sharpness)``, where ``frozen[i]`` is the sum of
+``exp z`` over what is in the loss of row ``i`` but does not change: 1 for a prototype frozen at zero, 0 without one.
+At ``sharpness`` 1 the loss is the log loss. Above, it is bounded: with ``π`` the softmax of ``sharpness z`` and
+``q = 1 - 1/sharpness`` it is ``(1 - π_own^q) (1 - q)/q``, which is the spherical score at 2. Its gradient is that of
+the log loss at the sharper scores, with ``π_own^q`` times the weight of the row: its *pull*.
 """
 
 from math import exp, log
@@ -33,10 +36,12 @@ STEEP = 500.0  # a score beyond this could overflow exp: such blocks are summed 
 
 
 @compiled
-def block_shares(z, n, own, code, weight, owner, frozen, total, score):
+def block_shares(z, n, own, code, weight, owner, frozen, sharpness, total, score, pull):
     """The loss of the ``n`` rows of a block from their scores ``z`` (p × `BLOCK`), which become the probabilities ``π``
-    of the prototypes in the loss of each row (0 for those that are not in it). Returns the weighted loss."""
+    of the prototypes in the loss of each row (0 for those that are not in it). Fills the ``pull`` of each row, and
+    returns the weighted loss."""
     p = owner.shape[0]
+    q = 1.0 - 1.0 / sharpness
     steep = False
     for i in range(n):
         total[i] = frozen[i]
@@ -45,7 +50,7 @@ def block_shares(z, n, own, code, weight, owner, frozen, total, score):
         largest = 0.0
         label = owner[j]
         for i in range(n):
-            v = z[j, i]
+            v = sharpness * z[j, i]
             largest = max(largest, abs(v))
             mine = own[i] == j
             score[i] = v if mine else score[i]
@@ -63,17 +68,26 @@ def block_shares(z, n, own, code, weight, owner, frozen, total, score):
                 sum_i += z[j, i]
             for j in range(p):
                 z[j, i] /= sum_i
-            loss += weight[i] * (log(sum_i) + top - score[i])
-        return loss
-    for j in range(p):
+            total[i] = log(sum_i) + top - score[i]
+    else:
+        for j in range(p):
+            for i in range(n):
+                z[j, i] = exp_of(z[j, i])
+                total[i] += z[j, i]
+        for j in range(p):
+            for i in range(n):
+                z[j, i] /= total[i]
         for i in range(n):
-            z[j, i] = exp_of(z[j, i])
-            total[i] += z[j, i]
-    for j in range(p):
+            total[i] = log_of(total[i]) - score[i]
+    if q == 0.0:
         for i in range(n):
-            z[j, i] /= total[i]
-    for i in range(n):
-        loss += weight[i] * (log_of(total[i]) - score[i])
+            pull[i] = weight[i]
+            loss += weight[i] * total[i]
+    else:
+        for i in range(n):
+            share = exp_of(-q * total[i])
+            pull[i] = weight[i] * share
+            loss += weight[i] * (1.0 - share) * (1.0 - q) / q
     return loss
 
 
@@ -136,7 +150,8 @@ def entries_pass(K, at, begin, theta, roles, first, last, Z, g, H, across):
     r = np.empty(BLOCK)
     h = np.empty(BLOCK)
     y = np.empty(BLOCK)
-    owner = roles[3]
+    pull = np.empty(BLOCK)
+    owner, sharpness = roles[3], roles[5]
     loss = 0.0
     for b in range(first, last, BLOCK):
         n = min(BLOCK, last - b)
@@ -154,12 +169,12 @@ def entries_pass(K, at, begin, theta, roles, first, last, Z, g, H, across):
             for i in range(n):
                 out[i] = r[i]
                 z[j, i] = r[i]
-        loss += block_shares(z, n, own, code, weight, owner, roles[4][b : b + n], r, h)
+        loss += block_shares(z, n, own, code, weight, owner, roles[4][b : b + n], sharpness, r, h, pull)
         label = one_class(code, n)
         for j in range(p):
             for i in range(n):
-                r[i] = weight[i] * (z[j, i] - 1.0 if own[i] == j else z[j, i])
-                h[i] = weight[i] * z[j, i] * (1.0 - z[j, i])
+                r[i] = pull[i] * (z[j, i] - 1.0 if own[i] == j else z[j, i])
+                h[i] = sharpness * pull[i] * z[j, i] * (1.0 - z[j, i])
             for e in range(begin[j], begin[j + 1]):
                 g[e] += dot(r, x[place[e]], n)
                 if bent:
@@ -171,7 +186,7 @@ def entries_pass(K, at, begin, theta, roles, first, last, Z, g, H, across):
                 if owner[j] == label and owner[k] == label:
                     continue  # no row has both in its loss
                 for i in range(n):
-                    h[i] = -weight[i] * z[j, i] * z[k, i]
+                    h[i] = -sharpness * pull[i] * z[j, i] * z[k, i]
                 for e in range(begin[j], begin[j + 1]):
                     for i in range(n):
                         y[i] = h[i] * x[place[e], i]
@@ -271,7 +286,7 @@ def fit_entries(K, at, begin, theta, roles, alpha, tol, max_iter, rounds, invers
 
     Changes ``theta`` and ``own`` in place; returns the value and the scores (p × m).
     """
-    own, code, _, owner, _ = roles
+    own, code, _, owner, _, _ = roles
     size = theta.shape[0]
     Z = np.empty((owner.shape[0], K.shape[1]))
     g = np.empty(size)
@@ -441,13 +456,16 @@ def read_columns(X, mean, inverse, bins, first, low, high, columns, out):
 
 
 @compiled
-def shares(Z, roles, PI, V):
+def shares(Z, roles, PI, V, bend):
     """From the scores ``Z`` (p × m): the probabilities ``PI`` (p × m) and, row by row, what candidate terms are summed
-    with (``V``, m × 2p): the residuals ``weight (π - [own])``, then the curvatures ``weight π (1 - π)``."""
+    with (``V``, m × 2p): the residuals ``pull (π - [own])``, then the curvatures ``bend π (1 - π)``, where ``bend``
+    (m) is ``sharpness pull``."""
     p, m = Z.shape
     z = np.empty((p, BLOCK))
     total = np.empty(BLOCK)
     score = np.empty(BLOCK)
+    pull = np.empty(BLOCK)
+    sharpness = roles[5]
     for b in range(0, m, BLOCK):
         n = min(BLOCK, m - b)
         own, weight = roles[0][b : b + n], roles[2][b : b + n]
@@ -455,15 +473,18 @@ def shares(Z, roles, PI, V):
             row = Z[j, b : b + n]
             for i in range(n):
                 z[j, i] = row[i]
-        block_shares(z, n, own, roles[1][b : b + n], weight, roles[3], roles[4][b : b + n], total, score)
+        code, frozen = roles[1][b : b + n], roles[4][b : b + n]
+        block_shares(z, n, own, code, weight, roles[3], frozen, sharpness, total, score, pull)
         block = V[b : b + n]
+        for i in range(n):
+            bend[b + i] = sharpness * pull[i]
         for j in range(p):
             row = PI[j, b : b + n]
             for i in range(n):
                 pi = z[j, i]
                 row[i] = pi
-                block[i, j] = weight[i] * (pi - 1.0 if own[i] == j else pi)
-                block[i, p + j] = weight[i] * pi * (1.0 - pi)
+                block[i, j] = pull[i] * (pi - 1.0 if own[i] == j else pi)
+                block[i, p + j] = sharpness * pull[i] * pi * (1.0 - pi)
 
 
 @compiled
@@ -594,7 +615,7 @@ def promising(G, H, alpha, usable, sign, price, left, prototype, column, shared,
 
 
 @compiled
-def joint_gains(K, at, begin, PI, roles, inverse, G, H, alpha, best, slot):
+def joint_gains(K, at, begin, PI, bend, roles, inverse, G, H, alpha, best, slot):
     """What entries ``best`` (positions in ``G``, columns ``slot`` of ``K``) would lower the objective by if the present
     weights change with them: ``g²/2(h + λ - h_S H_S⁻¹ h_S)``, where ``h_S`` are the second derivatives in the new entry
     and in those of the support.
@@ -614,7 +635,7 @@ def joint_gains(K, at, begin, PI, roles, inverse, G, H, alpha, best, slot):
     cross = np.zeros((n_best, size))
     for b in range(0, m, BLOCK):
         n = min(BLOCK, m - b)
-        weight = roles[2][b : b + n]
+        share = bend[b : b + n]
         label = one_class(roles[1][b : b + n], n)
         copy_block(K, at, b, n, x)
         copy_block(K, slot, b, n, trial)
@@ -628,7 +649,7 @@ def joint_gains(K, at, begin, PI, roles, inverse, G, H, alpha, best, slot):
                     continue
                 other = PI[k, b : b + n]
                 for i in range(n):
-                    h[i] = weight[i] * mine[i] * (1.0 - mine[i] if k == j else -other[i])
+                    h[i] = share[i] * mine[i] * (1.0 - mine[i] if k == j else -other[i])
                 for e in range(begin[k], begin[k + 1]):
                     for i in range(n):
                         y[i] = h[i] * x[e, i]
@@ -657,7 +678,7 @@ def joint_gains(K, at, begin, PI, roles, inverse, G, H, alpha, best, slot):
 
 
 @compiled
-def shared_gains(K, at, begin, PI, roles, inverse, G, alpha, best, slot):
+def shared_gains(K, at, begin, PI, bend, inverse, G, alpha, best, slot):
     """As `joint_gains` for columns ``best`` that all prototypes get at once: ``gᵀ S⁻¹ g / 2``, where ``S`` (p × p) is
     the Schur complement of the present entries in the Hessian.
 
@@ -676,7 +697,7 @@ def shared_gains(K, at, begin, PI, roles, inverse, G, alpha, best, slot):
     extent = np.zeros(n_best)
     for b in range(0, m, BLOCK):
         n = min(BLOCK, m - b)
-        weight = roles[2][b : b + n]
+        share = bend[b : b + n]
         copy_block(K, at, b, n, x)
         copy_block(K, slot, b, n, trial)
         for a in range(n_best):
@@ -687,7 +708,7 @@ def shared_gains(K, at, begin, PI, roles, inverse, G, alpha, best, slot):
             for k in range(j + 1):
                 other = PI[k, b : b + n]
                 for i in range(n):
-                    h[i] = weight[i] * mine[i] * (1.0 - mine[i] if k == j else -other[i])
+                    h[i] = share[i] * mine[i] * (1.0 - mine[i] if k == j else -other[i])
                 for a in range(n_best):
                     for i in range(n):
                         y[i] = h[i] * trial[a, i]

@@ -19,7 +19,7 @@ from smallearn.export._fixed.numbers import TargetModel
 from smallearn.export._fixed.quantise import target_of
 from smallearn.model._arguments import as_model
 
-NUMBERS = ("float32", "int8", "int16", "int32")
+NUMBERS = ("float32", "int8", "int8x16", "int16", "int32")
 METHODS = ("auto", "measure", "estimate")
 LAYOUTS = ("code", "table", "best")
 
@@ -122,7 +122,7 @@ def cost(
         The model.
     chip : str or Chip, default="atmega328p"
         The chip, or its name in `CHIPS`.
-    number : {"float32", "int8", "int16", "int32"}, default="int8"
+    number : {"float32", "int8", "int8x16", "int16", "int32"}, default="int8"
         The type of the weights, as in `to_c`.
     rows : array or table, rows × features, default=None
         What time and stack are measured on. None: 200 rows over the range of each input.

@@ -16,6 +16,7 @@ from smallearn.devices._chips import Chip
 from smallearn.export._c.card import FEW, Card
 from smallearn.export._c.code import adds_together
 from smallearn.export._c.columns import Columns
+from smallearn.export._c.differences import Differences
 from smallearn.export._c.model import CModel
 from smallearn.export._fixed.numbers import TargetModel
 
@@ -52,7 +53,7 @@ def counts_of(target: TargetModel, layout: str) -> dict[str, float]:
 
 def _together(target: TargetModel, layout: str) -> dict[str, float]:
     """What a model has whose scores are added up together; all 0 if they are added up one after the other."""
-    rows, size, bits = _card(target, layout)
+    rows, size, bits, by_class = _card(target, layout)
     products = [weights for kind, weights in rows if kind == "raw"]
     literals = [weights for kind, weights in rows if kind != "raw"]
     n_columns = max((len(weights) for _, weights in rows), default=0)
@@ -66,14 +67,17 @@ def _together(target: TargetModel, layout: str) -> dict[str, float]:
         "weights of literals": sum(map(np.count_nonzero, literals)),
         "products that may be missing": len(gaps) if rows else 0,
         "bytes of the table": size,
-        "bytes of few sums": n_columns * bits // 8 if n_columns <= FEW else 0,
-        "bytes of one of many sums": bits // 8 if n_columns > FEW else 0,
-        "many sums": n_columns if n_columns > FEW else 0,
+        "bytes of few sums": n_columns * bits // 8 if n_columns <= FEW and not by_class else 0,
+        "bytes of one of many sums": bits // 8 if n_columns > FEW and not by_class else 0,
+        "many sums": n_columns if n_columns > FEW and not by_class else 0,
+        "differences": n_columns if by_class else 0,
+        "any difference": by_class,
     }
 
 
-def _card(target: TargetModel, layout: str) -> tuple[list[tuple[str, Sequence[float]]], int, int]:
-    """The rows of the card, each a kind and its weights, the size of its table, and the width of a sum.
+def _card(target: TargetModel, layout: str) -> tuple[list[tuple[str, Sequence[float]]], int, int, bool]:
+    """The rows of the card, each a kind and its weights, the size of its table, the width of a sum, and whether the
+    table has the differences between neighbours.
 
     No rows if scores are added up one after the other.
     """
@@ -82,16 +86,21 @@ def _card(target: TargetModel, layout: str) -> tuple[list[tuple[str, Sequence[fl
     if layout == "code" and adds_together(c):
         columns = Columns.of(c, 0 if c.is_float else target.sum_bits)  # type: ignore[attr-defined]
         bits = 32 if c.is_float else columns.bits
-        return [(kind, [columns.weights(row)[j] for j in columns.others]) for kind, row in rows], 0, bits
+        return [(kind, [columns.weights(row)[j] for j in columns.others]) for kind, row in rows], 0, bits, False
+    found = Differences.of(c) if layout == "table" else None
+    if found is not None:
+        kinds = ["raw" if row.above is None else "above" for row in found.rows]
+        weights = [list(row) for row in zip(*found.columns, strict=True)]
+        return list(zip(kinds, weights[:-1], strict=True)), found.bytes, found.bits, True
     card = Card.of(c) if layout == "table" else None
     if card is not None:
         kinds = ["raw" if row.above is None else "above" for row in card.rows]
         weights = [card.in_table(row)[1:] for row in card.rows]
-        return list(zip(kinds, weights, strict=True)), card.bytes, card.bits
+        return list(zip(kinds, weights, strict=True)), card.bytes, card.bits, False
     if layout == "table" and c.is_float and target.shares_terms:
         n_columns = len(target.intercepts)
-        return [(kind, [1.0] * n_columns) for kind, _ in rows], 4 * len(rows) * (1 + n_columns), 32
-    return [], 0, 0
+        return [(kind, [1.0] * n_columns) for kind, _ in rows], 4 * len(rows) * (1 + n_columns), 32, False
+    return [], 0, 0, False
 
 
 def _apart(target: TargetModel) -> dict[str, float]:
@@ -111,7 +120,7 @@ def _apart(target: TargetModel) -> dict[str, float]:
             idle += literals - deciding
             alone += deciding == 1
             together += deciding if deciding > 1 else 0
-    prototypes, several = len(target.intercepts), not target.flat.is_binary
+    prototypes, several = len(target.intercepts), not target.flat.has_one_owner
     return {
         "one": 1.0,
         "prototypes": prototypes,
@@ -137,7 +146,7 @@ def _apart(target: TargetModel) -> dict[str, float]:
 def _deciding(target: TargetModel, prototype: int) -> int:
     """How many of a prototype's literals can change the sign of its score: a compiler removes the others."""
     weights = [term.weight for term in target.of(prototype)]
-    if not target.flat.is_binary or len(weights) > MOST_LITERALS:
+    if not target.flat.has_one_owner or len(weights) > MOST_LITERALS:
         return len(weights)
     holds = np.indices((2,) * len(weights)).astype(bool)
     score = target.intercepts[prototype] + sum(w * h for w, h in zip(weights, holds, strict=True))

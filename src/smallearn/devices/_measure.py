@@ -43,7 +43,7 @@ def measure(program: Program, chip: str | Chip, rows: np.ndarray) -> Measured:
     rows = np.ascontiguousarray(rows, dtype=DTYPES[program.number])
     if rows.ndim != 2 or rows.shape[1] != program.n_inputs or not len(rows):
         raise ValueError(f"Rows have shape {rows.shape}; they must be (n_rows, {program.n_inputs}), n_rows at least 1.")
-    image = build(program, chip)
+    image = _built(program, chip)
     empty = _empty(program.number, program.n_inputs, chip)
     calls = _simulator(chip).simulate(image, chip, rows)
     return Measured(
@@ -59,6 +59,9 @@ def _simulator(chip: Chip) -> ModuleType:
     """The module that simulates a chip."""
     architecture_of(chip)  # which refuses an unknown prefix
     return SIMULATORS[chip.prefix]
+
+
+_built = functools.lru_cache(maxsize=64)(build)  # the same program is often run on other rows
 
 
 @functools.lru_cache(maxsize=256)

@@ -19,7 +19,7 @@ from smallearn.export._names import unique_names
 from smallearn.model import SMaLLModel, Term
 from smallearn.model._arguments import as_model
 from smallearn.model._card import aligned
-from smallearn.model._decision import Decision
+from smallearn.model._decision import Decision, sole_owner
 from smallearn.model._parts import Category
 from smallearn.model._sentences import threshold_text
 
@@ -109,9 +109,9 @@ class FlatTerm:
 class FlatModel:
     """A model as a flat list of terms.
 
-    The score of prototype ``j`` is ``intercepts[j] + Σ weight · b``, summed in the order of ``terms``. With two classes
-    the owner of the prototypes is predicted if any score is above ``decision.cut`` (if it is class 1) or at least that
-    (if it is class 0, as ties go to the first class), otherwise the other class. With more classes the class with the
+    The score of prototype ``j`` is ``intercepts[j] + Σ weight · b``, summed in the order of ``terms``. If one of two
+    classes owns all prototypes, it is predicted if any score is above ``decision.cut`` (if it is class 1) or at least
+    that (if it is class 0, as ties go to the first class), otherwise the other class. Otherwise the class with the
     greatest score is predicted, ties going to the first, or as ``decision`` says.
 
     Parameters
@@ -160,9 +160,9 @@ class FlatModel:
     hash: str
 
     @property
-    def is_binary(self) -> bool:
-        """Whether there are two classes."""
-        return len(self.classes) == 2
+    def has_one_owner(self) -> bool:
+        """Whether one of two classes owns all prototypes; the other scores 0."""
+        return sole_owner(self.owners, len(self.classes)) is not None
 
     @property
     def by_class(self) -> list[int]:
@@ -298,7 +298,7 @@ def decision_rule(flat: FlatModel, labels: Sequence[str], score: str = "any scor
     """How the scores make a decision, without the verb: ``yes if any score is above 0, otherwise no``."""
     if flat.decision.costs is not None:
         return "the class of the least expected cost, at a tie the first"
-    if not flat.is_binary:
+    if not flat.has_one_owner:
         added = zip(labels, flat.decision.offsets or (), strict=False)
         shifts = ", ".join(f"{offset:+.6g} for {label}" for label, offset in added if offset)
         return f"the class of the greatest score{f' ({shifts})' if shifts else ''}, at a tie the first"

@@ -27,9 +27,9 @@ def check_parts(model: "SMaLLModel") -> None:
     if model.data is not None and len(model.data.class_counts) != len(model.classes):
         raise ValueError(f"There are {len(model.data.class_counts)} class counts for {len(model.classes)} classes.")
     owners = set(model.owners)
-    if len(model.classes) == 2 and len(owners) != 1:
-        raise ValueError("With two classes, one of them owns all the prototypes.")
-    if len(model.classes) > 2 and owners != set(range(len(model.classes))):
+    if not owners <= set(range(len(model.classes))):
+        raise ValueError("Each prototype belongs to one of the classes.")
+    if len(model.classes) > 2 and len(owners) < len(model.classes):
         raise ValueError("With more than two classes, each of them owns a prototype.")
 
 

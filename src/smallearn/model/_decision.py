@@ -2,7 +2,7 @@
 
 A prototype's score is its constant plus the sum of its terms, ``z = intercept + Σ weight · b``, in the order of the
 terms. A class's score is the highest of its prototypes' scores, and the class with the highest score is predicted.
-With two classes, one of them owns all prototypes and the other scores 0. Ties go to the first class.
+Of two classes, one may own all prototypes; then the other scores 0. Ties go to the first class.
 
 A decision threshold or a cost matrix moves the decision and nothing else: `Decision`.
 """
@@ -30,12 +30,12 @@ class Decision(NamedTuple):
     Parameters
     ----------
     cut : float, default=0.0
-        With two classes, the score of the class without prototypes: the other is predicted above it (from it on, if it
-        is the first class).
+        If one of two classes owns all prototypes, the score of the other: the owner is predicted above it (from it on,
+        if it is the first class).
     offsets : tuple of float or None, default=None
-        With more, what is added to the score of each class before the highest wins.
+        Otherwise, what is added to the score of each class before the highest wins.
     costs : tuple of tuple of float or None, default=None
-        With more, costs by true and predicted class: the least expected cost wins.
+        With more classes, costs by true and predicted class: the least expected cost wins.
     scale : float, default=1.0
         Log-odds of one point of score, for the probabilities in expected costs.
     """
@@ -49,17 +49,19 @@ class Decision(NamedTuple):
 HIGHEST = Decision()  # the highest score wins
 
 
-def decision_of(threshold: float, costs: Costs | None, owner: int, scale: float) -> Decision:
+def decision_of(threshold: float, costs: Costs | None, owner: int | None, scale: float) -> Decision:
     """The decision at a threshold, a probability of the second of two classes, or for the costs of more classes.
 
-    ``owner`` is the class that owns the prototypes, if there are two. Costs that depend on the true class alone need no
+    ``owner`` is the class that owns all prototypes, if one does. Costs that depend on the true class alone need no
     probabilities: they only add to the scores.
     """
     if costs is None:
         if threshold == 0.5:
             return HIGHEST
-        cut = math.log(threshold / (1.0 - threshold)) / scale
-        return Decision(cut=max(-LARGEST, min(cut if owner == 1 else -cut, LARGEST)))
+        cut = max(-LARGEST, min(math.log(threshold / (1.0 - threshold)) / scale, LARGEST))
+        if owner is None:
+            return Decision(offsets=(min(cut, 0.0), min(-cut, 0.0)))
+        return Decision(cut=cut if owner == 1 else -cut)
     errors = [{row[k] - row[i] for k in range(len(row)) if k != i} for i, row in enumerate(costs)]
     weights = [max(error) for error in errors]
     if any(len(error) > 1 for error in errors) or min(weights) <= 0.0:
@@ -106,6 +108,11 @@ def scores(prototypes: Sequence[Prototype], factor: Factor, n_rows: int) -> np.n
     return finite(z)
 
 
+def sole_owner(owners: Sequence[int], n_classes: int) -> int | None:
+    """The class that owns all prototypes, of two; None if every class owns some."""
+    return owners[0] if n_classes == 2 and len(set(owners)) == 1 else None
+
+
 def class_scores(z: np.ndarray, owners: Sequence[int] | np.ndarray, n_classes: int) -> np.ndarray:
     """The score of each class, rows × classes: the highest of its prototypes' scores, 0 for a class without any."""
     best = np.zeros((len(z), n_classes), order="F" if n_classes <= FEW_CLASSES else "C")
@@ -130,8 +137,9 @@ def compared(z: np.ndarray, owners: Sequence[int], n_classes: int, decision: Dec
     From the scores of the prototypes (rows × prototypes).
     """
     best = class_scores(z, owners, n_classes)
-    if n_classes == 2:
-        best[:, 1 - owners[0]] = decision.cut
+    owner = sole_owner(owners, n_classes)
+    if owner is not None:
+        best[:, 1 - owner] = decision.cut
     elif decision.offsets is not None:
         best += np.array(decision.offsets)
     elif decision.costs is not None:

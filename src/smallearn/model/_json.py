@@ -12,7 +12,8 @@ The rule for the format:
 
 Format 2 added literals, score cards and further budgets, format 3 the ranges of the features, format 4 how the model
 was chosen and on what data, format 5 models without a certificate, whose lower bound is null, format 6 the decision
-threshold and the cost matrix.
+threshold and the cost matrix, format 7 prototypes of both of two classes. A model that needs nothing of format 7 is
+written in format 6, which earlier versions read.
 """
 
 import errno
@@ -30,6 +31,7 @@ import numpy as np
 from smallearn._run.files import write_whole
 from smallearn._text import listed, show
 from smallearn._version import __version__
+from smallearn.model._decision import sole_owner
 from smallearn.model._json_values import (
     budget,
     category,
@@ -51,7 +53,7 @@ from smallearn.model._parts import (
     Training,
 )
 
-FORMAT, VERSION = "smallearn-model", 6  # the kind of file, and the number of its format
+FORMAT, VERSION = "smallearn-model", 7  # the kind of file, and the number of its format
 # The types of class labels that a model can hold, as numpy writes them.
 CLASS_DTYPE = re.compile(r"[<>|=]?(b1|[iu][1248]|f[248]|U[1-9][0-9]{0,5}|O)")
 # The fields that each format added to a model, a term and a training record, and the kinds of terms that it added.
@@ -80,7 +82,7 @@ def write(model: dict[str, Any]) -> str:
             _check_writable(term.value, "Value")
     content = {
         "format": FORMAT,
-        "version": VERSION,
+        "version": _oldest_format(model),
         "classes": list(model["classes"]),
         "class_dtype": model["class_dtype"],
         "n_features": model["n_features"],
@@ -101,6 +103,12 @@ def write(model: dict[str, Any]) -> str:
         "cost_matrix": model["cost_matrix"],
     }
     return json.dumps(content, indent=1, allow_nan=False, ensure_ascii=False) + "\n"
+
+
+def _oldest_format(model: dict[str, Any]) -> int:
+    """The number of the oldest format that holds a model, from 6 on."""
+    owners = [prototype.owner for prototype in model["prototypes"]]
+    return VERSION if len(model["classes"]) == 2 and sole_owner(owners, 2) is None else 6
 
 
 def _check_writable(value: Any, role: str) -> None:
@@ -154,6 +162,8 @@ def read(text: str) -> dict[str, Any]:
         _read_prototype(entry, f"prototypes[{j}]", len(classes), n_features, version)
         for j, entry in enumerate(of_type(fields["prototypes"], list, "prototypes"))
     )
+    if version < 7 and len(classes) == 2 and len({prototype.owner for prototype in prototypes}) > 1:
+        raise ValueError(f"With two classes, one of them owns all the prototypes in format {version}.")
     return {
         "classes": classes,
         "class_dtype": dtype,

@@ -26,6 +26,7 @@ from smallearn.model._decision import (
     decision_of,
     finite,
     scores,
+    sole_owner,
     winners,
 )
 from smallearn.model._fingerprint import fingerprint
@@ -176,6 +177,17 @@ class SMaLLModel:
         return tuple(prototype.owner for prototype in self.prototypes)
 
     @property
+    def sole_owner(self) -> int | None:
+        """The class that owns all prototypes.
+
+        Returns
+        -------
+        int or None
+            Its position in ``classes``; the other of two classes then scores 0. None if every class owns prototypes.
+        """
+        return sole_owner(self.owners, len(self.classes))
+
+    @property
     def features(self) -> tuple[Term, ...]:
         """The features in use.
 
@@ -207,7 +219,7 @@ class SMaLLModel:
         Decision
             With ``cut``, ``offsets`` and ``costs``.
         """
-        return decision_of(self.decision_threshold, self.cost_matrix, self.prototypes[0].owner, self.scale)
+        return decision_of(self.decision_threshold, self.cost_matrix, self.sole_owner, self.scale)
 
     @property
     def cut(self) -> float:
@@ -217,7 +229,7 @@ class SMaLLModel:
         -------
         float
             In points: the owner of the prototypes is predicted if any score is above it (from it on, if the owner is
-            the first class). 0 with a decision threshold of 0.5, and with more classes.
+            the first class). 0 with a decision threshold of 0.5, and where every class owns prototypes.
         """
         return self.decision.cut
 
@@ -241,9 +253,9 @@ class SMaLLModel:
         -------
         list of (int, float)
             Points, and the probability of the class that owns the prototypes. Empty if the model is no score card, has
-            raw features or more than two classes, or can reach more totals than can be read.
+            raw features or prototypes of several classes, or can reach more totals than can be read.
         """
-        if len(self.classes) > 2 or not self.is_score_card or any(term.kind == "raw" for term in self.terms):
+        if self.sole_owner is None or not self.is_score_card or any(term.kind == "raw" for term in self.terms):
             return []
         totals = attainable_totals(self.prototypes)
         if totals is None or len(totals) > MOST_TOTALS:

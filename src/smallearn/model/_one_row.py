@@ -17,7 +17,8 @@ def decide_one(model: "SMaLLModel", row: Any) -> int:
     """The position of the predicted class; ``row`` is a mapping by name or a sequence of all features."""
     by_name = hasattr(row, "keys")
     decision, scores = model.decision, []
-    best, winner = (decision.cut, 1 - model.prototypes[0].owner) if len(model.classes) == 2 else (-math.inf, -1)
+    owner = model.sole_owner
+    best, winner = (-math.inf, -1) if owner is None else (decision.cut, 1 - owner)
     try:
         if isinstance(row, TEXT):
             raise TypeError(f"{row!r} is text")

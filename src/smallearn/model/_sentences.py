@@ -60,9 +60,9 @@ def terms_text(model: "SMaLLModel") -> str:
 
 def decision_sentence(model: "SMaLLModel") -> str:
     """How the scores make a decision."""
-    if len(model.classes) > 2:
+    owner = model.sole_owner
+    if owner is None:
         return f"Predict the class with {_aim(model)}; at a tie the first of {listed(model.classes)}."
-    owner = model.prototypes[0].owner
     which = "this score is" if len(model.prototypes) == 1 else "any of these scores is"
     other = show(model.classes[1 - owner])
     return f"Predict {show(model.classes[owner])} if {which} {cut_text(model)}{_chance(model)}, otherwise {other}."

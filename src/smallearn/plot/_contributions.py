@@ -68,7 +68,7 @@ def contributions(model: Any, row: Any, *, ax: "Axes | None" = None) -> "Axes":
     ax.axvline(model.cut, color=INK, linewidth=1.0, linestyle="--", zorder=1)
     _bars(ax, [prototype.intercept, *_decision.contributions(prototype, factor)], size)
     canvas.label_axes(ax, "contribution to the score")
-    if len(model.classes) > 2:
+    if model.sole_owner is None:
         _mark_next_class(ax, model, scores, prototype.owner)
     name = score_name(model, number, quote=False, longest=canvas.LONGEST_NAME)
     title = f"{canvas.name_of(decision)}: {name} {canvas.signed(scores[0, number])}"

@@ -69,7 +69,7 @@ def decision_surface(
     fixed = {term.feature: typical(model, term, rows) for term in model.features if term.feature not in shown}
     ax = axes_for(ax, 5.0)
     grid = grid_rows(model, across, up, fixed)
-    regions = (_two_classes if len(model.classes) == 2 else _more_classes)(ax, model, grid, across, up)
+    regions = (_more_classes if model.sole_owner is None else _two_classes)(ax, model, grid, across, up)
     points = {} if rows is None else _points(ax, rows, code, across, up)
     _name_axes(ax, model, across, up, fixed)
     _legend(ax, model, regions, points)

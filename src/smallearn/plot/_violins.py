@@ -85,7 +85,7 @@ def violins(model: Any, X: Any = None, y: Any = None, *, ax: "Axes | None" = Non
     code = optional_codes(model, X, y)
     lines = _possible_lines(model) if X is None else _measured_lines(model, read_rows(model, X))
     new = ax is None
-    ax = axes_for(ax, 1.1 + (0.36 if code is None or len(model.classes) == 2 else 0.5) * len(lines))
+    ax = axes_for(ax, 1.1 + (0.36 if code is None or model.sole_owner is not None else 0.5) * len(lines))
     label_lines(ax, [None if line.is_heading else line.label for line in lines], font_for_lines(ax, len(lines), 9.5))
     if new:
         lay_out(ax)
@@ -117,13 +117,13 @@ def _line(term: Term, suffix: str = "", **content: Any) -> Line:
 
 def _decision_labels(model: SMaLLModel, suffix: str = "") -> list[str]:
     """The heading of the last lines, and their labels."""
-    if len(model.classes) > 2:
+    owner = model.sole_owner
+    if owner is None:
         what = "Lead over the next class" if model.decision.costs is None else "Expected cost below the next class's"
         return [
             f"{what}: predicted if above 0",
             *(f"{name_of(label)}{suffix}" for label in model.classes),
         ]
-    owner = model.prototypes[0].owner
     highest = "score" if len(model.prototypes) == 1 else "highest score"
     decision = f"Decision: {name_of(model.classes[owner])} if the {highest} is {cut_text(model)}"
     return [decision, f"{highest}{suffix}"]
@@ -139,7 +139,7 @@ def _measured_lines(model: SMaLLModel, rows: Rows) -> list[Line]:
                 Line(term_text(term, longest=LONGEST_NAME), values=added[:, place], literal=term.kind != "raw")
             )
     best = model.compared(model.scores(rows))
-    decisive = best[:, [model.prototypes[0].owner]] if len(model.classes) == 2 else leads(best)
+    decisive = leads(best) if model.sole_owner is None else best[:, [model.sole_owner]]
     heading, *labels = _decision_labels(model)
     return [*lines, Line(heading), *(Line(label, values=decisive[:, at]) for at, label in enumerate(labels))]
 
@@ -163,8 +163,8 @@ def _possible_lines(model: SMaLLModel) -> list[Line]:
     scores = np.array([span for span in spans if span]).T  # the least score of each prototype, then the greatest
     low, high = model.compared(scores)
     heading, *labels = _decision_labels(model, " (range)")
-    if len(model.classes) == 2:
-        owner = model.prototypes[0].owner
+    owner = model.sole_owner
+    if owner is not None:
         ends_of = [(float(low[owner]), float(high[owner]))]
     else:
         others = [np.delete(np.arange(len(low)), label) for label in range(len(low))]

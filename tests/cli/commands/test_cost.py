@@ -27,7 +27,7 @@ def test_cost_prints_every_format_or_the_one_asked_for(saved, capsys):
     assert cli.main(["cost", str(saved), "--chip", "atmega328p", "--number", "int8"]) == 0
     assert capsys.readouterr().out.count("int8: ") == 1
     assert cli.main(["cost", str(saved), "--number", "float64"]) == 1
-    assert "--number is float32, int8, int16 or int32" in capsys.readouterr().err
+    assert "--number is float32, int8, int8x16, int16 or int32" in capsys.readouterr().err
     assert cli.main(["cost", str(saved), "--chip", "8051"]) == 1
     assert "--chip 8051 is not one of" in capsys.readouterr().err
 

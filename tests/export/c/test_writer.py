@@ -8,7 +8,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from smallearn.export._fixed.float32 import certain, error_bound, exact_scores
-from smallearn.export._fixed.quantise import BITS, deciding
+from smallearn.export._fixed.quantise import BITS, CODE_BITS, deciding
 from smallearn.export._flat import flatten
 from tests.helpers.c_programs import FORMS, NARROW, Library, device_rows, rows_of, with_ranges
 from tests.helpers.exports import EXPECTED_COSTS, MODELS, exportable, full_table, magnitudes, trained_models
@@ -48,7 +48,7 @@ def check_whole_numbers(library, name, rows):
     for i, j in enumerate(best):
         mine = [added[i, place] for place, term in enumerate(target.terms) if term.prototype == j]
         assert got.contribution[i].tolist() == mine + [0] * (got.contribution.shape[1] - len(mine))
-    if not target.flat.is_binary:
+    if not target.flat.has_one_owner:
         np.testing.assert_array_equal(got.scores, class_scores(target.flat, z))
 
 
@@ -72,7 +72,7 @@ def check_floats(library, name, model, X):
     best = model.winners(z)
     assert (np.abs(got.score - z[np.arange(len(z)), best]) <= bound.max(axis=1))[sure].all()
     np.testing.assert_array_equal(got.predict[sure], model.decide(z[sure]))
-    if flat.is_binary:  # by the scores that came out, nothing is in doubt
+    if flat.has_one_owner:  # by the scores that came out, nothing is in doubt
         owner, cut = flat.owners[0], target.cut
         np.testing.assert_array_equal(got.predict == owner, got.score > cut if owner == 1 else got.score >= cut)
     else:
@@ -200,7 +200,7 @@ def test_random_models_are_exact_in_whole_numbers_even_at_extreme_codes(tmp_path
 
 def extreme_codes(target, rng, count=200):
     """Codes at the ends of what each input may have: the type of the numbers, or the counts that were declared."""
-    most = 2 ** (BITS[target.number] - 1)
+    most = 2 ** (CODE_BITS[target.number] - 1)
     columns = []
     for one, coder in zip(target.flat.inputs, target.coders, strict=True):
         ends = [coder.least, coder.greatest] if hasattr(coder, "scale") else [-most, 1 - most, most - 1, 0]

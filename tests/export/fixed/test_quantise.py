@@ -11,12 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from smallearn.export._fixed.codes import Count, Linear, Steps
-from smallearn.export._fixed.quantise import BITS, bits_for, quantise
+from smallearn.export._fixed.quantise import BITS, CODE_BITS, bits_for, quantise
+from smallearn.export._fixed.scaling import sketch
 from smallearn.export._flat import flatten
 from smallearn.model import Prototype, Range, SMaLLModel, Term
 from tests.helpers.exports import CARD, MIXED, MODELS, edge_rows, exportable, full_table, trained_models
 
-Q = {"int8": 127, "int16": 32767, "int32": 2**30 - 1}
+Q = {"int8": 127, "int8x16": 32767, "int16": 32767, "int32": 2**30 - 1}
 ranged = replace(MODELS["yes"], ranges=(Range(0, -1.0, 3.0), Range(2, 0.0, 2.0)))
 
 
@@ -32,7 +33,7 @@ def trained():
 # --- codes -----------------------------------------------------------------------------------------------------------
 
 
-@given(st.floats(-1e3, 1e3), st.floats(1e-2, 1e3), st.floats(-0.5, 1.5), st.sampled_from(["int8", "int16"]))
+@given(st.floats(-1e3, 1e3), st.floats(1e-2, 1e3), st.floats(-0.5, 1.5), st.sampled_from(["int8", "int8x16", "int16"]))
 def test_codes_round_the_place_in_the_range_and_are_clamped(low, width, place, number):
     coder = Linear(low, low + width, Q[number])
     x = np.float32(low + place * width)
@@ -51,7 +52,7 @@ def test_the_ends_of_a_range_have_the_extreme_codes_and_a_missing_value_the_one_
     assert codes[[0, 1]].tolist() == [-Q[number]] * 2
     assert codes[[2, 3]].tolist() == [Q[number]] * 2 or number == "int32"  # beyond the digits of float32
     assert abs(codes[4]) <= 1
-    assert codes[5] == target.missing == -(2 ** (BITS[number] - 1))
+    assert codes[5] == target.missing == -(2 ** (CODE_BITS[number] - 1))
 
 
 def test_a_range_of_one_value_has_one_code_whatever_is_read():
@@ -134,7 +135,7 @@ def quantised(draw):
 
 def extremes(target):
     """Every combination of the ends of what the inputs can be."""
-    most = 2 ** (BITS[target.number] - 1)
+    most = 2 ** (CODE_BITS[target.number] - 1)
     columns = []
     for one, coder in zip(target.flat.inputs, target.coders, strict=True):
         ends = [coder.least, coder.greatest] if isinstance(coder, Count) else [-most, 1 - most, most - 1]
@@ -160,17 +161,17 @@ def test_no_product_and_no_partial_sum_leaves_its_type_for_any_codes(target):
                 assert least <= z <= greatest
 
 
-@pytest.mark.parametrize(("number", "bits"), [("int8", 16), ("int16", 32), ("int32", 64)])
+@pytest.mark.parametrize(("number", "bits"), [("int8", 16), ("int8x16", 32), ("int16", 32), ("int32", 64)])
 def test_sums_have_twice_the_bits_of_the_inputs(trained, number, bits):
     target = quantise(trained["breast cancer"][0], number)
-    assert (target.input_bits, target.sum_bits) == (BITS[number], bits)
+    assert (target.input_bits, target.sum_bits) == (CODE_BITS[number], bits)
     assert max(abs(term.weight) for term in target.terms) < 2 ** (BITS[number] - 1)
 
 
 @pytest.mark.parametrize("number", BITS)
 def test_literals_alone_are_summed_in_the_type_of_the_number(trained, number):
     target = quantise(trained["breast cancer literals"][0], number)
-    assert target.sum_bits == BITS[number]
+    assert target.sum_bits <= CODE_BITS[number]
 
 
 def test_the_points_of_a_score_card_are_kept():
@@ -196,29 +197,31 @@ def test_literals_with_weights_are_decided_as_in_floats_for_all_rows():
 @settings(max_examples=60)
 @given(quantised())
 def test_scores_are_those_of_the_values_that_codes_stand_for_but_for_the_rounding_of_weights(target):
-    flat = target.flat
+    flat, bits = target.flat, BITS[target.number]
+    step = sketch(flat, target.coders, bits).step(target.factor, 2 ** (bits - 1) - 1)  # of the weights of literals
     for row in extremes(target)[:20]:
         row = [
             coder.greatest if code == target.missing else code for code, coder in zip(row, target.coders, strict=True)
         ]
         row = [int(np.clip(code, c.least, c.greatest)) for code, c in zip(row, target.coders, strict=True)]
         exact = [Fraction(intercept) for intercept in flat.intercepts]
-        slack = [Fraction(1) for _ in flat.intercepts]
+        unit = math.gcd(*target.intercepts) if target.shares_terms else 1  # of constants in a card
+        slack = [Fraction(1 + (unit & -unit)) for _ in flat.intercepts]
         for term in flat.terms:
             coder = target.coders[term.input]
             if term.kind == "raw":
                 exact[term.prototype] += Fraction(term.weight) * (coder.slope * row[term.input] + coder.offset)
-                slack[term.prototype] += max(abs(coder.least), abs(coder.greatest), 2 ** (BITS[target.number] - 1))
+                slack[term.prototype] += max(abs(coder.least), abs(coder.greatest), 2 ** (CODE_BITS[target.number] - 1))
             else:
                 interval = None if term.kind == "missing" else coder.interval(term.kind, term.value)
                 if interval is not None and interval[0] <= row[term.input] <= interval[1]:
                     exact[term.prototype] += Fraction(term.weight)
-                slack[term.prototype] += 1
+                slack[term.prototype] += step
         for j, z in enumerate(target.scores([row])[0]):
             assert abs(int(z) - target.factor * exact[j]) <= slack[j]
 
 
-@pytest.mark.parametrize(("number", "least"), [("int8", 0.99), ("int16", 0.998), ("int32", 0.998)])
+@pytest.mark.parametrize(("number", "least"), [("int8", 0.99), ("int8x16", 0.99), ("int16", 0.998), ("int32", 0.998)])
 def test_trained_models_answer_as_in_floats(trained, number, least):
     for model, X in trained.values():
         target = quantise(model, number)
@@ -239,7 +242,7 @@ def test_what_rounds_to_nothing_falls_away_and_a_model_of_extremes_still_fits():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"number": "int64"}, "number='int64' is not one of 'int8', 'int16', 'int32'"),
+        ({"number": "int64"}, "number='int64' is not one of 'int8', 'int8x16', 'int16', 'int32'"),
         ({}, "The range of 'a' is not known: give it in ranges"),
         ({"ranges": {"z": (0, 1)}}, r"numbers that the model uses \('a', 'c'\), not 'z'"),
         ({"ranges": {"a": (0, 1)}, "counts": {"a": (1, 0, 0, 9)}}, "'a' is in both ranges and counts"),

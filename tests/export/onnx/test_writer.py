@@ -105,14 +105,14 @@ def follow_the_rule(model, found, labels):
     """The label and the probabilities are those of the scores that come with them, ties included."""
     scores = found["scores"].astype(float)
     owners = np.array([prototype.owner for prototype in model.prototypes])
-    if len(model.classes) == 2:
+    if model.sole_owner is not None:
         best = scores.max(axis=1)
         own = np.column_stack([np.zeros_like(best), best if owners[0] == 1 else -best])
     else:
         own = np.column_stack([scores[:, owners == label].max(axis=1) for label in range(len(model.classes))])
     target = in_floats(model, found["scores"].dtype.name)
     merits = own.astype(found["scores"].dtype)
-    if len(model.classes) == 2:
+    if model.sole_owner is not None:
         merits[:, 0] = target.cut if owners[0] == 1 else -target.cut
     elif target.offsets:
         merits = merits + np.array(target.offsets, dtype=merits.dtype)

@@ -1,5 +1,7 @@
 """States of the search: entries, what the quadratic model says of one more or one less, and the cache of columns."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,7 +11,7 @@ from smallearn._learn.data.blocks import in_memory
 from smallearn._learn.data.labels import Assignment
 from smallearn._learn.kernels import NO_PROTOTYPE
 from smallearn._learn.solve import support_state
-from smallearn._learn.solve.support_state import ColumnCache, Entries, State, begin_of, fit, weighted_sums
+from smallearn._learn.solve.support_state import ColumnCache, Entries, State, begin_of, fit, tempered, weighted_sums
 from tests.helpers import problems
 
 
@@ -113,6 +115,26 @@ def test_many_entries_are_fitted_to_the_same_minimum_with_an_approximate_inverse
     anew = fit(*given_, fewer._replace(theta=np.zeros(p * d - 2)), **options)
     assert reached.value == pytest.approx(anew.value, rel=1e-9)
     np.testing.assert_allclose(reached.theta, anew.theta, atol=1e-4)
+
+
+# --- probabilities ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("factor", [0.02, 1.0, 30.0])
+def test_tempering_multiplies_the_scores_by_what_the_log_loss_wants(factor):
+    objective, _, _ = problems.random_problem(4, m=90, n=5, n_classes=3)
+    p, d = objective.shape
+    labels, alpha = objective.rows.labels, objective.penalty.alpha
+    prototype, column = np.nonzero(np.ones((p, d), dtype=bool))
+    entries = Entries(prototype=prototype, column=column, theta=np.zeros(p * d))
+    options = {"precision": 1e-12, "rounds": 0}
+    state = fit(ColumnCache(objective.rows), labels, objective.penalty, objective.assignment, entries, **options)
+    state = replace(state, entries=state.entries._replace(theta=factor * state.theta), Z=factor * state.Z)
+    found = tempered(state, labels, alpha)
+    np.testing.assert_allclose(found.theta, state.theta / factor, rtol=1e-4)  # the fit was the best there is
+    np.testing.assert_allclose(found.Z, state.Z / factor, rtol=1e-4, atol=1e-9)
+    W, value = found.weights(d), objective.sparse_primal(found.weights(d))
+    assert value <= min(objective.sparse_primal(0.99 * W), objective.sparse_primal(1.01 * W))
 
 
 # --- columns ---------------------------------------------------------------------------------------------------------

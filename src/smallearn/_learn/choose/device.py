@@ -18,7 +18,7 @@ from smallearn.devices._chips import find_chip
 from smallearn.export._fixed.quantise import quantise
 from smallearn.model import SMaLLModel
 
-NUMBERS = ("float32", "int16", "int8")  # the most exact first
+NUMBERS = ("float32", "int16", "int8x16", "int8")  # the most exact first
 LAYOUTS = ("code", "table")
 ROWS = 100  # rows of each predicted class on which time is measured: the classes take different times …
 FEW_ROWS = 2  # … and on which a cost beyond the limits shows
@@ -79,7 +79,14 @@ class Deployed:
 
 
 def choose_for_device(
-    task: Task, results: Results, limits: Limits, rows: DeviceRows, *, one_standard_error: bool, n_init: int
+    task: Task,
+    results: Results,
+    limits: Limits,
+    rows: DeviceRows,
+    *,
+    one_standard_error: bool,
+    n_init: int,
+    numbers: Sequence[str] = NUMBERS,
 ) -> Choice:
     """The model with the highest expected score that keeps the limits in some number format.
 
@@ -96,7 +103,7 @@ def choose_for_device(
         if best is not None and results.mean(chosen) <= highest:
             break
         fitted = _train(task, results, sample, chosen, n_init)
-        tried = deploy(fitted.model, limits, rows)
+        tried = deploy(fitted.model, limits, rows, numbers)
         fitting = [deployed for deployed in tried if not deployed.exceeded]
         for deployed in fitting:
             expected = results.mean(chosen) - deployed.loss
@@ -120,8 +127,8 @@ def _train(task: Task, results: Results, sample: Sample, candidate: CandidateMod
     return fitted if task.problem.has_gaps else replace(fitted, model=fitted.model.for_complete_rows())
 
 
-def deploy(model: SMaLLModel, limits: Limits, rows: DeviceRows) -> list[Deployed]:
-    """The model in every number format and layout, compiled and measured."""
+def deploy(model: SMaLLModel, limits: Limits, rows: DeviceRows, numbers: Sequence[str] = NUMBERS) -> list[Deployed]:
+    """The model in these number formats and every layout, compiled and measured."""
     predicted = model.predict(rows.X)
     correct, truth = predicted == rows.y, model.codes(rows.y)
     of_class = [np.flatnonzero(predicted == label) for label in np.unique(predicted)]
@@ -129,7 +136,7 @@ def deploy(model: SMaLLModel, limits: Limits, rows: DeviceRows) -> list[Deployed
         _safe_indexing(rows.X, np.sort(np.concatenate([some[:most] for some in of_class]))) for most in (FEW_ROWS, ROWS)
     )
     deployed = []
-    for number in NUMBERS:
+    for number in numbers:
         loss = 0.0
         if number != "float32":
             quantised = quantise(model, number)

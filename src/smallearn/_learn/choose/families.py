@@ -16,6 +16,7 @@ from smallearn._learn.choose.scores import CostScore, Scoring
 from smallearn._learn.choose.training_set import TrainingSet
 from smallearn._learn.data.blocks import TrainingRows
 from smallearn._learn.data.content import row_counts
+from smallearn._learn.data.labels import LOG_LOSS, SPHERICAL
 from smallearn._learn.data.literals import ABOVE, AT_MOST, RAW
 from smallearn._learn.data.many_rows import Large
 from smallearn._learn.data.problem import Problem
@@ -39,7 +40,8 @@ NEIGHBOURS = 2  # values of λ that share a search
 class Family:
     """``owner`` is the code of the class that owns the prototypes; None: every class does. ``alphas`` are neighbouring
     values of λ: the search is run at one of them. ``pooling`` is how terms are counted. If it is ``one_sided``, every
-    term speaks for the owner and the constant against it: any of some words, or else the other class."""
+    term speaks for the owner and the constant against it: any of some words, or else the other class. ``sharpness`` is
+    that of the loss (see `search_kernels`)."""
 
     literals: str
     n_prototypes: int
@@ -47,6 +49,7 @@ class Family:
     alphas: tuple[float, ...]
     pooling: Pooling = "total"
     one_sided: bool = False
+    sharpness: float = LOG_LOSS
 
 
 class CandidateModel(NamedTuple):
@@ -139,7 +142,7 @@ class Task:
         """The search within a family at one λ."""
         penalty = self.penalty(family, alpha, self.family_budget(family))
         allowed = _allowed(self.problem.candidates.kind, family.literals, rows.n_columns)
-        return SupportSearch(rows, penalty, allowed, columns=columns)
+        return SupportSearch(rows, penalty, allowed, columns=columns, sharpness=family.sharpness)
 
     def penalty(self, family: Family, alpha: float, budget: Budget) -> Penalty:
         """The penalty on the candidate terms of a family at one λ."""
@@ -179,9 +182,11 @@ def list_families(
     owners: Sequence[int] | Sequence[None],
     poolings: Sequence[Pooling] = ("total",),
     one_sided: bool = False,
+    spherical: bool = False,
 ) -> list[Family]:
     """Every combination to compare. ``n_prototypes=None`` tries the numbers of `_default_prototypes`, which leave each
-    prototype two terms and ten rows. ``one_sided`` adds families of that kind, with one prototype."""
+    prototype two terms and ten rows. ``one_sided`` adds families of that kind, with one prototype, and ``spherical``
+    those whose loss is the spherical score, at the smaller half of λ: a bounded loss needs less of a penalty."""
     tried = {
         pooling: _default_prototypes(problem, max_terms, pooling)
         if n_prototypes is None
@@ -207,6 +212,13 @@ def list_families(
             for family in families
             for owner in owners
             if family.n_prototypes == 1 and family.literals == kinds[-1]
+        ]
+    if spherical:
+        smaller = neighbours[len(neighbours) // 2 :]
+        families += [
+            replace(family, sharpness=SPHERICAL)
+            for family in families
+            if family.n_prototypes == 1 and family.alphas in smaller
         ]
     return families
 
@@ -285,9 +297,10 @@ def _search(task: Task, training: TrainingSet, family: Family) -> SupportSearch:
 def _at_each_alpha(search: SupportSearch, family: Family, path: dict[int, State]) -> Models:
     """The models of a search, and refitted at the other values of λ."""
     first = search.penalty.alpha
-    models = {(first, size): state for size, state in path.items()}
+    models = {(first, size): search.calibrated(state) for size, state in path.items()}
     for alpha in family.alphas:
         if alpha != first:
             neighbour = search.with_penalty(replace(search.penalty, alpha=alpha))
-            models.update({(alpha, size): neighbour.refit(state, first) for size, state in path.items()})
+            refitted = {size: neighbour.refit(state, first) for size, state in path.items()}
+            models.update({(alpha, size): neighbour.calibrated(state) for size, state in refitted.items()})
     return models

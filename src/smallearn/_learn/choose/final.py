@@ -11,7 +11,7 @@ from smallearn._learn.choose.families import CandidateModel, Family, Models, Tas
 from smallearn._learn.choose.folds import draw
 from smallearn._learn.choose.results import Results
 from smallearn._learn.choose.scores import compared, metric_name
-from smallearn._learn.data.labels import Assignment
+from smallearn._learn.data.labels import LOG_LOSS, Assignment
 from smallearn._learn.data.problem import Problem
 from smallearn._learn.solve import descent
 from smallearn._learn.solve.scoring import right
@@ -142,10 +142,11 @@ def assemble_candidate(task: Task, results: Results, candidate: CandidateModel, 
         budget = replace(budget, limit=float(max(1, candidate.n_terms)))
     rows: Any = task.rows(task.problem, family.owner)
     problem, penalty = task.problem, task.penalty(family, candidate.alpha, budget)
-    found = descent.from_state(rows, state, penalty)
+    found = descent.from_state(rows, state, penalty, family.sharpness)
     if task.large is not None:
         every_row = task.large.rows(family.owner, task.fit_intercept)
-        found, rows = descent.settle(every_row, rows, found, penalty), every_row
+        refit = family.sharpness == LOG_LOSS  # other weights stay those of the sample
+        found, rows = descent.settle(every_row, rows, found, penalty, refit=refit), every_row
         problem = task.large.exact(problem)
     # The bound is about all models within the budget, one-sided or not.
     every = budget.penalty(candidate.alpha, task.problem.candidates, task.fit_intercept, family.owner)

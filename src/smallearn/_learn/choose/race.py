@@ -35,10 +35,19 @@ FOLD_STARTS = 3  # starts of the search in each fold
 MORE_STARTS = 6  # prototypes, from which on there are as many starts: with more of them a search gets stuck more easily
 
 
-def race(task: Task, families: list[Family], folds: list[Fold], n_jobs: int | None, verbose: int) -> Results:
+def race(
+    task: Task,
+    families: list[Family],
+    folds: list[Fold],
+    n_jobs: int | None,
+    verbose: int,
+    *,
+    keeps_single: bool = False,
+) -> Results:
     """The scores of the candidate models of all families; of those that fell behind, on the first folds only.
 
-    When time is up, the scores so far: on fewer folds, and if there are none, those of the quick look.
+    ``keeps_single``: families with one prototype for each class do not fall behind. They take least of a chip. When
+    time is up, the scores so far: on fewer folds, and if there are none, those of the quick look.
     """
     first = min(-(-FIRST_ROWS // max(1, int(np.sum(folds[0].validates)))), len(folds) // 2)
     with Bar(0, "fits", verbose >= 0) as bar:
@@ -63,7 +72,8 @@ def race(task: Task, families: list[Family], folds: list[Fold], n_jobs: int | No
         if (close or most != task.limits.first) and not start.stopped:  # those left begin anew, from the first fold on
             heat, done = _Heat(task, folds, most, n_jobs, bar, thorough=close), 0
         while done < len(folds) and not heat.stopped:
-            left = left if close else contenders(heat.results, left, done)
+            ahead = left if close else contenders(heat.results, left, done)
+            left = [family for family in left if family in ahead or (keeps_single and family.n_prototypes == 1)]
             bar.total = bar.done + len(left) * (len(folds) - done)
             heat.run(left, range(done, done + 1))
             done += 1

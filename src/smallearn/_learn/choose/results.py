@@ -7,6 +7,7 @@ import numpy as np
 
 from smallearn._learn.choose.families import CandidateModel, Task
 from smallearn._learn.choose.scores import FoldScore, Swept
+from smallearn._learn.data.labels import LOG_LOSS
 from smallearn.model import Step
 from smallearn.model._parts import standard_error
 
@@ -260,5 +261,6 @@ def parameters_of(task: Task, candidate: CandidateModel) -> dict[str, Any]:
         "literals": candidate.family.literals,
         "budget": candidate.family.pooling,
         "one_sided": candidate.family.one_sided,
+        "loss": "log" if candidate.family.sharpness == LOG_LOSS else "spherical",
         "positive_class": None if owner is None else task.problem.classes.tolist()[owner],
     }

@@ -8,6 +8,8 @@ import numpy as np
 
 from smallearn._learn.kernels import NO_PROTOTYPE
 
+LOG_LOSS, SPHERICAL = 1.0, 2.0  # the sharpness of a loss
+
 
 @dataclass(frozen=True)
 class Assignment:
@@ -80,12 +82,14 @@ class Labels:
 
     ``code`` is the class of each row, ``weight`` its weight, scaled to sum to 1; ``total`` is what the weights summed
     to. ``zero_owner`` is the class that owns the prototype frozen at zero (None: every class has prototypes).
+    ``sharpness`` is that of the loss of a search over supports: 1 for the log loss (see `search_kernels`).
     """
 
     code: np.ndarray
     weight: np.ndarray
     total: float
     zero_owner: int | None
+    sharpness: float = LOG_LOSS
 
     @property
     def n_rows(self) -> int:
@@ -104,11 +108,12 @@ class Labels:
             weight=weight / weight.sum(),
             total=self.total * float(weight.sum()),
             zero_owner=self.zero_owner,
+            sharpness=self.sharpness,
         )
 
     def flat(self, own: np.ndarray, owner: np.ndarray) -> tuple:
-        """The tuple that the kernels of the search take: ``(own, code, weight, owner, frozen)``."""
-        return own, self.code, self.weight, owner, self.frozen
+        """The tuple that the kernels of the search take: ``(own, code, weight, owner, frozen, sharpness)``."""
+        return own, self.code, self.weight, owner, self.frozen, self.sharpness
 
     def roles(self, assignment: Assignment) -> Roles:
         """All that the loss needs to know, once the rows are assigned."""

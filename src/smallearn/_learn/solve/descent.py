@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from smallearn._learn.data.blocks import SummedRows, TrainingRows
-from smallearn._learn.data.labels import Assignment, renumber
+from smallearn._learn.data.labels import LOG_LOSS, Assignment, renumber
 from smallearn._learn.data.many_rows import ManyRows
 from smallearn._learn.data.tilted import TiltedRows
 from smallearn._learn.solve import assignment as assignments
@@ -16,7 +16,7 @@ from smallearn._learn.solve.certify import Incumbent, certify
 from smallearn._learn.solve.objective import Objective, Penalty, Relaxed, Solver
 from smallearn._learn.solve.solvers import accelerated
 from smallearn._learn.solve.support_search import LEAST_FALL, SupportSearch
-from smallearn._learn.solve.support_state import ColumnCache, State, fit
+from smallearn._learn.solve.support_state import ColumnCache, State, fit, tempered
 from smallearn._run.deadline import present
 from smallearn._run.progress import Status
 
@@ -126,18 +126,22 @@ def _polish(rows: Any, current: Solution, plan: Plan) -> Solution:
     return _swap(rows, current, plan)
 
 
-def settle(rows: ManyRows, sample: TrainingRows, found: Found, penalty: Penalty) -> Found:
-    """A model of a ``sample`` on all rows: they join its prototypes, and its weights are refitted to them, in turn."""
-    plan = Plan(penalty=penalty, refit=True, rounds=MOST_SETTLING)
+def settle(rows: ManyRows, sample: TrainingRows, found: Found, penalty: Penalty, *, refit: bool = True) -> Found:
+    """A model of a ``sample`` on all rows: they join its prototypes, and its weights are refitted to them, in turn.
+
+    Without ``refit``, its weights stay, and only the value is that of all rows.
+    """
+    plan = Plan(penalty=penalty, refit=refit, rounds=MOST_SETTLING if refit else 0)
     settled = _settle(rows, sample, found, plan)
     assignment, kept = assignments.drop_empty(settled.assignment)
     objective = Objective(rows=rows, assignment=assignment, penalty=penalty)
-    W, value = rounding.refit(objective, found.support[kept], settled.W[kept])
+    W, value = _weigh(objective, found.support[kept], settled.W[kept], plan)
     return Found(W=W, support=found.support[kept], value=value, assignment=assignment)
 
 
-def from_state(rows: TrainingRows, state: State, penalty: Penalty) -> Found:
-    """The model at a state of a search over supports, refitted to full precision."""
+def from_state(rows: TrainingRows, state: State, penalty: Penalty, sharpness: float = LOG_LOSS) -> Found:
+    """The model at a state of a search over supports, refitted to full precision. Whatever the loss of the search, the
+    value is that of the log loss. (Signs are for two classes, where that is the loss of every search.)"""
     d = rows.n_columns
     filled, kept = assignments.drop_empty(state.assignment)
     if penalty.signed:
@@ -148,8 +152,13 @@ def from_state(rows: TrainingRows, state: State, penalty: Penalty) -> Found:
         return Found(W=W, support=support, value=value, assignment=filled)
     entries = state.entries.take(kept[state.prototype])
     entries = entries._replace(prototype=renumber(kept)[entries.prototype])
-    final = fit(ColumnCache(rows), rows.labels, penalty, filled, entries, precision=rounding.PRECISE, rounds=0)
-    return Found(W=final.weights(d), support=final.support(d), value=final.value, assignment=filled)
+    labels = replace(rows.labels, sharpness=sharpness)
+    final = fit(ColumnCache(rows), labels, penalty, filled, entries, precision=rounding.PRECISE, rounds=0)
+    if sharpness == LOG_LOSS:
+        return Found(W=final.weights(d), support=final.support(d), value=final.value, assignment=filled)
+    W = tempered(final, labels, penalty.alpha).weights(d)
+    value = Objective(rows=rows, assignment=filled, penalty=penalty).sparse_primal(W)
+    return Found(W=W, support=final.support(d), value=value, assignment=filled)
 
 
 def bounded(rows: SummedRows, found: Found, penalty: Penalty, solver: Solver) -> Solution:

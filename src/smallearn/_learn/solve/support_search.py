@@ -8,13 +8,14 @@ every support.
 from collections import deque
 from collections.abc import Iterator
 from copy import copy
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
 from smallearn._learn import search_kernels
 from smallearn._learn.data.blocks import TrainingRows
-from smallearn._learn.data.labels import Assignment, renumber
+from smallearn._learn.data.labels import LOG_LOSS, Assignment, renumber
 from smallearn._learn.kernels import NO_PROTOTYPE
 from smallearn._learn.solve import assignment as assignments
 from smallearn._learn.solve import geometry
@@ -29,6 +30,7 @@ from smallearn._learn.solve.support_state import (
     Entries,
     State,
     fit,
+    tempered,
     weighted_sums,
 )
 from smallearn._run.deadline import present
@@ -72,6 +74,7 @@ class SupportSearch:
     """The moves for one set of rows under one penalty.
 
     ``allowed`` (d) marks the columns that may be used. ``moving=False`` keeps every row with its prototype.
+    ``sharpness`` is that of the loss: 1 for the log loss (see `search_kernels`).
     """
 
     def __init__(
@@ -82,9 +85,10 @@ class SupportSearch:
         *,
         moving: bool = True,
         columns: ColumnCache | None = None,
+        sharpness: float = LOG_LOSS,
     ):
         self.rows, self.penalty, self.allowed, self.moving = rows, penalty, allowed, moving
-        self.labels = rows.labels
+        self.labels = replace(rows.labels, sharpness=sharpness)
         self.columns = ColumnCache(rows) if columns is None else columns
         self._free = penalty.cost > 0.0
         self._usable = self._free if allowed is None else self._free & allowed
@@ -101,7 +105,10 @@ class SupportSearch:
 
     def with_penalty(self, penalty: Penalty) -> "SupportSearch":
         """The same search under another penalty."""
-        return SupportSearch(self.rows, penalty, self.allowed, moving=self.moving, columns=self.columns)
+        sharpness = self.labels.sharpness
+        return SupportSearch(
+            self.rows, penalty, self.allowed, moving=self.moving, columns=self.columns, sharpness=sharpness
+        )
 
     # --- states ----------------------------------------------------------------------------------------------------
 
@@ -139,6 +146,10 @@ class SupportSearch:
         search_kernels.move_rows(Z, own, self.labels.code, owner)
         return self._fit(Assignment(own=own, owner=owner), entries)
 
+    def calibrated(self, state: State) -> State:
+        """The model with probabilities as the log loss wants them, by a factor, if the search has another loss."""
+        return state if self.labels.sharpness == LOG_LOSS else tempered(state, self.labels, self.penalty.alpha)
+
     def size(self, state: State) -> int:
         """The number of terms, without those always in; shared terms count once."""
         free = self._free[state.column]
@@ -174,7 +185,7 @@ class SupportSearch:
         when the present weights change with it, ``g²/2(h + λ - h_S H_S⁻¹ h_S)``.
         """
         alpha, d = self.penalty.alpha, self.rows.n_columns
-        PI, G, H = self._slopes(state)
+        PI, bend, G, H = self._slopes(state)
         best, gain = search_kernels.promising(
             G,
             H,
@@ -187,7 +198,7 @@ class SupportSearch:
             max(SHORTLIST, 2 * count) if count > 1 else SHORTLIST,
         )
         if self._shared:
-            return self._shared_additions(state, PI, G, best, gain)[:count]
+            return self._shared_additions(state, PI, bend, G, best, gain)[:count]
         size = len(state.theta)
         slots = self.columns.slots(np.concatenate([state.column, best % d]))
         gain, step, order = search_kernels.joint_gains(
@@ -195,6 +206,7 @@ class SupportSearch:
             slots[:size],
             state.begin,
             PI,
+            bend,
             self.labels.flat(*state.assignment),
             state.inverse_hessian,
             G,
@@ -209,7 +221,7 @@ class SupportSearch:
         ]
 
     def _shared_additions(
-        self, state: State, PI: np.ndarray, G: np.ndarray, best: np.ndarray, gain: np.ndarray
+        self, state: State, PI: np.ndarray, bend: np.ndarray, G: np.ndarray, best: np.ndarray, gain: np.ndarray
     ) -> list[Addition]:
         """The additions of columns ``best``, by the gain when the present weights change with them, best first."""
         p, size = len(PI), len(state.theta)
@@ -222,7 +234,7 @@ class SupportSearch:
             slots[:size],
             state.begin,
             PI,
-            self.labels.flat(*state.assignment),
+            bend,
             state.inverse_hessian,
             G,
             self.penalty.alpha,
@@ -245,7 +257,7 @@ class SupportSearch:
 
     def single_gains(self, state: State) -> np.ndarray:
         """The expected gain of each entry alone, ``g²/2(h + λ)``, p × d."""
-        _, G, H = self._slopes(state)
+        *_, G, H = self._slopes(state)
         return np.where(self._free, 0.5 * G * G / (H + self.penalty.alpha), 0.0)
 
     def cheapest(self, state: State) -> list[np.ndarray]:
@@ -258,13 +270,13 @@ class SupportSearch:
         losses = search_kernels.losses_without(state.theta, state.inverse_hessian, state.column, columns)
         return [np.flatnonzero(state.column == columns[a]) for a in np.argsort(losses, kind="stable")]
 
-    def _slopes(self, state: State) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The probability of each prototype in the loss of each row (p × m), and gradient and curvature of the loss in
-        every entry (both p × d)."""
+    def _slopes(self, state: State) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """The probability of each prototype in the loss of each row (p × m), the weight of each row in second
+        derivatives (m), and gradient and curvature of the loss in every entry (both p × d)."""
         p, m = state.Z.shape
-        PI, V = np.empty((p, m)), np.empty((m, 2 * p))
-        search_kernels.shares(state.Z, self.labels.flat(*state.assignment), PI, V)
-        return PI, *self.rows.screen(V, self._kinds)
+        PI, V, bend = np.empty((p, m)), np.empty((m, 2 * p)), np.empty(m)
+        search_kernels.shares(state.Z, self.labels.flat(*state.assignment), PI, V, bend)
+        return PI, bend, *self.rows.screen(V, self._kinds)
 
     def _room(self, state: State) -> tuple[np.ndarray, np.ndarray]:
         """What one more entry of each column costs (d), and what each prototype may still spend (p)."""

@@ -1,9 +1,10 @@
 """A support with its best weights, and how it is fitted: the points that `support_search` moves between."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
+from scipy import special
 
 from smallearn._learn import search_kernels
 from smallearn._learn.data.blocks import TrainingRows
@@ -17,6 +18,7 @@ MANY_ENTRIES = 16  # from which on an approximate inverse Hessian is used, where
 REASSIGNMENTS = 3  # rounds of moving rows after a change of the support
 CACHED_ENTRIES = 1 << 24  # numbers that a `ColumnCache` holds, unless more columns are needed at once
 FEWEST_CACHED = 24  # columns
+MOST_TEMPERING, TEMPERED = 60, 1e-10  # steps to the factor of the scores, and its relative precision
 
 
 class Entries(NamedTuple):
@@ -222,6 +224,35 @@ def fit(
         Z=Z,
         inverse_hessian=inverse,
     )
+
+
+def tempered(state: State, labels: Labels, alpha: float) -> State:
+    """The weights times the factor at which the log loss, with the penalty, is least: the decisions stay the same.
+
+    Every row has a prototype of its own. Newton's method for a convex function of one variable, between bounds that
+    close in on the minimum.
+    """
+    (own, owner), rows = state.assignment, np.arange(state.Z.shape[1])
+    scores = state.Z[own, rows]
+    among = (owner[:, None] != labels.code) | (np.arange(len(owner))[:, None] == own)
+    gaps = np.where(among, state.Z - scores, -np.inf)
+    square = alpha * float(np.sum(state.theta**2))
+    low, high, factor = 0.0, np.inf, 1.0
+    for _ in range(MOST_TEMPERING):
+        share = special.softmax(factor * gaps, axis=0)
+        finite = np.where(among, gaps, 0.0)
+        mean = np.sum(share * finite, axis=0)
+        slope = float(np.sum(labels.weight * mean)) + square * factor
+        bend = float(np.sum(labels.weight * (np.sum(share * finite**2, axis=0) - mean**2))) + square
+        low, high = (factor, high) if slope < 0.0 else (low, factor)
+        following = factor - slope / bend if bend > 0.0 else factor
+        if not low < following < high:
+            following = 0.5 * (low + high) if high < np.inf else 2.0 * factor
+        done = abs(following - factor) <= TEMPERED * factor
+        factor = following
+        if done:
+            break
+    return replace(state, entries=state.entries._replace(theta=factor * state.theta), Z=factor * state.Z)
 
 
 def begin_of(prototype: np.ndarray, p: int) -> np.ndarray:

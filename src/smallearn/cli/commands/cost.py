@@ -36,7 +36,9 @@ def add(commands) -> argparse.ArgumentParser:
         parser, "--chip", CHIP_NAMES, default="atmega328p", metavar="CHIP", help="%(names)s (default: %(default)s)"
     )
     parser.add_argument(
-        "--number", metavar="TYPE", help="float32, int8, int16 or int32 (default: the first three, one after another)"
+        "--number",
+        metavar="TYPE",
+        help="float32, int8, int8x16, int16 or int32 (default: float32, int16 and int8, one after another)",
     )
     parser.add_argument(
         "--layout", default="best", metavar="KIND", help="code, table, or best, the smaller of the two (default: best)"
@@ -51,7 +53,7 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
     from smallearn.devices import cost
 
     if arguments.number == "float64":
-        raise CommandError("chips have no float64: --number is float32, int8, int16 or int32")
+        raise CommandError("chips have no float64: --number is float32, int8, int8x16, int16 or int32")
     numbers = NUMBERS if arguments.number is None else (arguments.number,)
     with library_errors(arguments):
         costs = [cost(model, arguments.chip, number, layout=arguments.layout) for number in numbers]

@@ -50,7 +50,7 @@ def add(commands) -> argparse.ArgumentParser:
     parser.add_argument(
         "--number",
         metavar="TYPE",
-        help="C, Arduino: float32, float64, int8, int16 or int32 (default: float32, for Arduino int16); "
+        help="C, Arduino: float32, float64, int8, int8x16, int16 or int32 (default: float32, for Arduino int16); "
         "ONNX: float32 or float64 (default: float32)",
     )
     parser.add_argument("--layout", metavar="KIND", help="C, Arduino: auto, code or table (default: auto)")

@@ -151,8 +151,8 @@ def _summary(arguments: argparse.Namespace, rows: Any, model: Any) -> list[str]:
     unused = budget_sentence(model)
     if unused is not None and arguments.device is None:
         lines.append(unused)
-    if arguments.positive_class is None and len(model.classes) == 2:
-        owner = model.prototypes[0].owner
+    owner = model.sole_owner
+    if arguments.positive_class is None and owner is not None:
         other = str(model.classes[1 - owner])
         option = shlex.quote(f"--positive={other}") if other.startswith("-") else f"--positive {shlex.quote(other)}"
         lines.append(f"High scores mean {show(model.classes[owner])}. Use {show(option, quote=False)} to reverse.")

@@ -30,8 +30,8 @@ class Above:
 def goals_of(model: SMaLLModel, current: int) -> list[list[Above]]:
     """Each goal, if all of its comparisons hold, gives the row to another class. A tie goes to the first class."""
     owners = model.owners
-    if len(model.classes) == 2:
-        owner = owners[0]
+    owner = model.sole_owner
+    if owner is not None:
         if owner == current:
             return [[Above(one=None, other=j, tie=owner == 1) for j in range(len(owners))]]
         return [[Above(one=j, other=None, tie=owner == 0)] for j in range(len(owners))]

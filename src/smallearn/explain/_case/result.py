@@ -159,9 +159,9 @@ class Case:
         Returns
         -------
         int or None
-            Its position; None with two classes, of which one has no prototypes.
+            Its position; None if one of two classes has no prototypes.
         """
-        if len(self.model.classes) == 2:
+        if self.model.sole_owner is not None:
             return None
         owners = self.model.owners
         ahead = self.model.compared(np.array([self.scores]))[0]

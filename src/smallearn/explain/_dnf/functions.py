@@ -146,7 +146,7 @@ class Function:
         if decision.costs is not None:
             yield [self.whole]
             return
-        if len(self.model.classes) == 2:
+        if self.model.sole_owner is not None:
             alone = [_part([prototype], 2, self.label, self.model) for prototype in prototypes]
             yield from ([part] for part in alone) if self.label == prototypes[0].owner else [alone]
             return

@@ -117,11 +117,11 @@ def dnf(
 
 
 def conditions_of(model: SMaLLModel, X: Any, most: int, *, simplify: bool) -> list[DNF]:
-    """The rule of a model, or of each of the first ``most`` classes if there are more than two.
+    """The rule of a model, or of each of the first ``most`` classes if each has prototypes.
 
     Empty if there is none: for weighed numbers without rows, or if an exact rule would be too long.
     """
-    labels = (None,) if len(model.classes) == 2 else model.classes[:most]
+    labels = model.classes[:most] if model.sole_owner is None else (None,)
     try:
         rows = None if X is None else read_rows(model, X)
         return [dnf(model, rows, label=label, simplify=simplify) for label in labels]
@@ -148,10 +148,12 @@ def _exact(
 
 def _class_number(model: SMaLLModel, label: Any) -> int:
     """The position of the class that the rule is for."""
-    if label is None and len(model.classes) == 2:
-        return model.prototypes[0].owner
+    if label is None and model.sole_owner is not None:
+        return model.sole_owner
     if label is None:
-        raise ValueError(f"With more than two classes, label must be given: one of {listed(model.classes)}.")
+        raise ValueError(
+            f"Every class has prototypes of its own, so that label must be given: one of {listed(model.classes)}."
+        )
     if label not in model.classes:
         raise ValueError(f"label={show(label)} is none of the classes; it must be one of {listed(model.classes)}.")
     return model.classes.index(label)

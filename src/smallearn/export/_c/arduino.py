@@ -42,7 +42,7 @@ def to_arduino(
         The model.
     folder : path
         Where the library goes.
-    number : {"float32", "float64", "int8", "int16", "int32"}, default="int16"
+    number : {"float32", "float64", "int8", "int8x16", "int16", "int32"}, default="int16"
         The type of the weights, as in `to_c`.
     name : str, default=None
         The name of the library and its header; functions have it in lower case. Default: after the folder.
@@ -126,7 +126,7 @@ def _properties(c: CModel, library: str) -> Iterator[str]:
 
 
 def _keywords(c: CModel, library: str) -> Iterator[str]:
-    functions = ["predict", "score", "reason"] + ["scores"] * (not c.target.flat.is_binary)
+    functions = ["predict", "score", "reason"] + ["scores"] * (not c.target.flat.has_one_owner)
     constants = ["INPUTS", "CLASSES", "PROTOTYPES", "TERMS"]
     types = ["input_t", "score_t", "reason_t"]
     yield f"{library}\tKEYWORD1"

@@ -7,7 +7,7 @@ input is multiplied instead. Comparisons of the same input with the same number 
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -39,15 +39,21 @@ class Card:
     @classmethod
     def of(cls, c: CModel) -> "Card | None":
         """The smaller of both cards; None if a list of the terms is smaller, or prototypes are not in order."""
-        target = c.target
-        if not isinstance(target, IntegerModel) or not target.shares_terms:
+        scores, target = cls.scores_of(c), c.target
+        if scores is None or not isinstance(target, IntegerModel):
             return None
-        if list(target.flat.owners) != sorted(target.flat.owners):
-            return None
-        cards = [cls(c, is_ahead) for is_ahead in (False, True)[: 1 if target.flat.is_binary else 2]]
+        cards = [scores] if target.flat.has_one_owner else [scores, cls(c, True)]
         narrow = [card for card in cards if card.bits <= max(16, target.sum_bits)]
         best = min(narrow, key=lambda card: card.bytes, default=None)
         return best if best is not None and best.bytes <= best.bytes_of_list else None
+
+    @classmethod
+    def scores_of(cls, c: CModel) -> "Card | None":
+        """The card whose columns are the scores; None if no term is shared, or prototypes are not in order."""
+        target = c.target
+        if not isinstance(target, IntegerModel) or not target.shares_terms:
+            return None
+        return cls(c, False) if list(target.flat.owners) == sorted(target.flat.owners) else None
 
     @property
     def target(self) -> IntegerModel:
@@ -131,10 +137,7 @@ class Card:
     def step(self) -> int:
         """A power of 2 that divides the weights of all literals, beside products."""
         literals = [weight for row in self.rows if row.above is not None for weight in row.weights]
-        if not self.n_products or not literals:
-            return 1
-        common = math.gcd(*literals)
-        return common & -common
+        return power_of_two(literals) if self.n_products and literals else 1
 
     def in_table(self, row: CardRow) -> list[int]:
         """The weights of a row as the table has them: that of the first prototype, then those of the columns shown."""
@@ -152,12 +155,12 @@ class Card:
             fields["above"] = self.c.input_type
         if [row.input for row in self.rows] != list(range(len(self.rows))):
             fields["input"] = count_type(len(self.c.inputs))
-        return dict(sorted(fields.items(), key=lambda field: -_size(field[1])))
+        return dict(sorted(fields.items(), key=lambda field: -size_of(field[1])))
 
     @property
     def bytes(self) -> int:
         """Of the table."""
-        sizes = {name: _size(kind) for name, kind in self.fields.items()}
+        sizes = {name: size_of(kind) for name, kind in self.fields.items()}
         row = sum(size * (len(self.shown) if name == "weight" else 1) for name, size in sizes.items())
         widest = max(sizes.values())
         return len(self.rows) * -(-row // widest) * widest
@@ -187,14 +190,22 @@ class Card:
     def get(self, field: str, index: str = "0") -> str:
         """A field of row ``i``, as an expression."""
         base = f"{self.c.prefix}_rows[i].{field}"
-        return f"{_getter(self.c, self.fields[field])}({base if field == 'weight' else f'&{base}'}, {index})"
+        return f"{getter(self.c, self.fields[field])}({base if field == 'weight' else f'&{base}'}, {index})"
 
 
-def _size(kind: str) -> int:
+def power_of_two(numbers: Sequence[int]) -> int:
+    """The greatest power of 2 that divides all numbers."""
+    common = math.gcd(*numbers)
+    return common & -common or 1
+
+
+def size_of(kind: str) -> int:
+    """Bytes of an integer type."""
     return int(kind.strip("uint_")) // 8
 
 
-def _getter(c: CModel, kind: str) -> str:
+def getter(c: CModel, kind: str) -> str:
+    """The macro that reads a number of a type from a table."""
     return f"{c.upper}_GET_{kind.removesuffix('_t').upper()}"
 
 
@@ -209,7 +220,7 @@ def _base_type(card: Card) -> str:
 def _needs_owners(card: Card) -> bool:
     """Whether `predict` looks up the class of a column."""
     owners = list(card.target.flat.owners)
-    return len(card.shown) > FEW and not card.target.flat.is_binary and owners != list(range(len(owners)))
+    return len(card.shown) > FEW and not card.target.flat.has_one_owner and owners != list(range(len(owners)))
 
 
 def functions(card: Card, public: str, private: str) -> Iterator[str]:
@@ -293,7 +304,7 @@ def _sums(card: Card, private: str) -> str:
 def _base(card: Card, private: str) -> str:
     """The function for the score of the first prototype."""
     c = card.c
-    weight = f"{_getter(c, _base_type(card))}({c.prefix}_base, i)"
+    weight = f"{getter(c, _base_type(card))}({c.prefix}_base, i)"
     body = [f"{count_type(len(card.rows))} i;", f"{card.type} z = {card.starts[0]};", *_loop(card, [("z", weight)])]
     return function(f"{private}{card.type} {c.prefix}_first(const {c.input_type} *x)", [*body, "return z;"])
 
@@ -303,7 +314,7 @@ def _column(card: Card, private: str) -> str:
     c = card.c
     body = [
         f"{count_type(len(card.rows))} i;",
-        f"{card.type} z = {_getter(c, _start_type(card))}({c.prefix}_start, k);",
+        f"{card.type} z = {getter(c, _start_type(card))}({c.prefix}_start, k);",
         *_loop(card, [("z", card.get("weight", "k"))]),
         "return z;",
     ]
@@ -322,7 +333,7 @@ def _predict(card: Card, public: str, array: list[str]) -> str:
     c, flat = card.c, card.target.flat
     head = f"{public}{c.position_type} {c.prefix}_predict({c.parameters})"
     column = f"{c.prefix}_column(x, k)"
-    if flat.is_binary:
+    if flat.has_one_owner:
         owner = flat.owners[0]
         test = f"{column} {'>' if owner == 1 else '>='} {card.target.cut}"
         loop = f"for (k = 0; k < {len(card.shown)}; k++) if ({test}) return {owner};"
@@ -330,7 +341,7 @@ def _predict(card: Card, public: str, array: list[str]) -> str:
     begin = 0 if card.is_ahead else 1
     best = "0" if card.is_ahead else f"{c.prefix}_column(x, 0)"
     winner = "k + 1" if card.is_ahead else "k"
-    answer = f"{_getter(c, c.position_type)}({c.prefix}_owner, winner)" if _needs_owners(card) else "winner"
+    answer = f"{getter(c, c.position_type)}({c.prefix}_owner, winner)" if _needs_owners(card) else "winner"
     body = [
         *array,
         f"{card.type} best = {best};",

@@ -8,12 +8,16 @@ from collections.abc import Iterator
 from textwrap import wrap
 from typing import Literal
 
+import numpy as np
+
 from smallearn.export._c.columns import Columns
 from smallearn.export._c.conditions import condition
 from smallearn.export._c.model import CModel
 from smallearn.export._fixed.numbers import Row, TargetTerm
+from smallearn.export._fixed.quantise import IntegerModel
 
 LARGEST_SCALE, LARGEST_COST = 1e30, 1e30  # whose products float32 holds
+MOST_BITS = 16  # of an input all of whose codes are tried
 NARROW = "int_fast8_t"  # C computes in int, so that results have to be cast back
 
 
@@ -24,14 +28,15 @@ def functions(c: CModel, public: str, private: str) -> Iterator[str]:
         yield _sums(columns, private)
         passed = f"{c.passed}, z" if c.passed else "z"
         begin = [f"{columns.type} z[{len(c.target.intercepts)}];", f"{c.prefix}_sums({passed});"]
-        yield from of_columns(columns, public, private, kind=columns.type, begin=begin)
+        predict = predict_of_one_input(c, public)
+        yield from of_columns(columns, public, private, kind=columns.type, begin=begin, predict=predict)
         return
     flat = c.target.flat
     for prototype in range(len(flat.owners)):
         yield _prototype(c, prototype, private)
-    yield _predict(c, public)
+    yield predict_of_one_input(c, public) or _predict(c, public)
     yield _score(c, public)
-    if not flat.is_binary:
+    if not flat.has_one_owner:
         yield _scores(c, public)
     yield _reason(c, public)
 
@@ -42,7 +47,7 @@ def adds_together(c: CModel) -> bool:
     With two classes, prototypes of few literals are conditions, and raw terms share nothing but the reading of x.
     """
     target = c.target
-    if not target.flat.is_binary:
+    if not target.flat.has_one_owner:
         return target.shares_terms or bool(target.offsets) or target.flat.decision.costs is not None
     literals = any(_first(row).kind != "raw" and _shared(row) for row in target.rows)
     return literals and any(condition(c, j) is None for j in range(len(target.intercepts)))
@@ -64,6 +69,23 @@ def lines_of(text: str, indent: str = "") -> list[str]:
 def function(head: str, body: list[str]) -> str:
     """The definition of a function, its body indented."""
     return "\n".join([f"{head} {{", *(f"    {line}" for line in body), "}"])
+
+
+def predict_of_one_input(c: CModel, public: str) -> str | None:
+    """`predict` as comparisons of the only input, by what is predicted at each of its codes; otherwise None."""
+    target = c.target
+    if not isinstance(target, IntegerModel) or target.flat.has_one_owner or len(target.coders) != 1:
+        return None
+    if target.input_bits > MOST_BITS:
+        return None
+    codes = np.arange(target.missing, -target.missing)
+    answers = target.predict(codes[:, None])
+    ends = np.flatnonzero(answers[:-1] != answers[1:])
+    if len(ends) > len(target.intercepts):
+        return None
+    body = [f"if ({c.x(0)} <= {codes[end]}) return {answers[end]};" for end in ends]
+    head = f"{public}{c.position_type} {c.prefix}_predict({c.parameters})"
+    return function(head, [*([] if body else c.unused(set())), *body, f"return {answers[-1]};"])
 
 
 # --- all scores together ---------------------------------------------------------------------------------------------
@@ -144,7 +166,7 @@ def of_columns(
     decided = [*with_score, *_winner(columns, kind)]
     head = f"{public}{c.score_type} {c.prefix}_score({c.parameters})"
     yield function(head, [*decided, *_winners_score(columns, "return")])
-    if not flat.is_binary:
+    if not flat.has_one_owner:
         yield _class_scores(columns, public, with_score)
     body = [*decided, "reason->prototype = winner;", *_winners_score(columns, "reason->score =")]
     head = f"{public}void {c.prefix}_reason({c.with_output('reason')})"
@@ -154,7 +176,7 @@ def of_columns(
 def _class(columns: Columns, kind: str) -> list[str]:
     """Statements that return the predicted class, from the columns ``z``."""
     c, flat = columns.c, columns.c.target.flat
-    if flat.is_binary:
+    if flat.has_one_owner:
         owner = flat.owners[0]
         test = " || ".join(f"z[{j}] {_sign(owner)} {c.number(c.target.cut)}" for j in range(len(flat.owners)))
         return [*lines_of(f"if ({test}) return {owner};", indent="        "), f"return {1 - owner};"]
@@ -325,7 +347,7 @@ def _call(c: CModel, prototype: int) -> str:
 def _predict(c: CModel, public: str) -> str:
     flat = c.target.flat
     head = f"{public}{c.position_type} {c.prefix}_predict({c.parameters})"
-    if not flat.is_binary:
+    if not flat.has_one_owner:
         return function(head, [*_best(c, flat.owners), "return winner;"])
     owner = flat.owners[0]
     conditions = [condition(c, j) for j in range(len(flat.owners))]

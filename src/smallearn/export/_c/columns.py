@@ -12,7 +12,7 @@ from functools import cached_property
 from smallearn.export._c.model import CModel
 from smallearn.export._fixed.codes import Count
 from smallearn.export._fixed.numbers import Row
-from smallearn.export._fixed.quantise import BITS, IntegerModel, bits_for
+from smallearn.export._fixed.quantise import CODE_BITS, IntegerModel, bits_for
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Columns:
     @classmethod
     def of(cls, c: CModel, most_bits: int) -> "Columns":
         """Compared with the first prototype if whole numbers of this many bits hold that, otherwise as they are."""
-        if not c.is_float and not c.target.flat.is_binary:
+        if not c.is_float and not c.target.flat.has_one_owner:
             ahead = cls(c, c.target.flat.by_class[0])
             if ahead.bits <= most_bits:
                 return ahead
@@ -117,5 +117,5 @@ class Columns:
 
 def codes_of(target: IntegerModel, position: int) -> tuple[int, int]:
     """The least and the greatest code of an input in a product."""
-    coder, most = target.coders[position], 2 ** (BITS[target.number] - 1)
+    coder, most = target.coders[position], 2 ** (CODE_BITS[target.number] - 1)
     return (coder.least, coder.greatest) if isinstance(coder, Count) else (-most, most - 1)

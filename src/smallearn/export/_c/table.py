@@ -1,12 +1,13 @@
 """The body of a C export as a loop over tables of constants; on AVR they are in flash.
 
 Where prototypes share terms, a row of the tables is a term with its weight in every prototype (in whole numbers that is
-`card`); otherwise tables list the terms of one prototype after the other.
+`card`, or for many classes `differences`); otherwise tables list the terms of one prototype after the other (for raw
+terms in bytes that is `gaps`).
 """
 
 from collections.abc import Iterator, Sequence
 
-from smallearn.export._c import card
+from smallearn.export._c import card, differences, gaps
 from smallearn.export._c.code import function, lines_of, of_columns
 from smallearn.export._c.columns import Columns
 from smallearn.export._c.model import CModel, count_type
@@ -46,7 +47,7 @@ def element(c: CModel, name: str, kind: str, index: str) -> str:
 
 def types_of(c: CModel) -> list[str]:
     """The types of the numbers in the tables of a model."""
-    found = card.Card.of(c)
+    found = differences.Differences.of(c) or card.Card.of(c) or gaps.Gaps.of(c)
     return list(Tables(c).types.values()) if found is None else found.types
 
 
@@ -66,7 +67,7 @@ class Tables:
         self.types = {"intercept": c.score_type}
         if not self.rows:
             self.types["begin"] = self.index_type
-        if not c.target.flat.is_binary and not self.uses_columns:
+        if not c.target.flat.has_one_owner and not self.uses_columns:
             self.types["owner"] = c.position_type
         self.types |= {"input": count_type(len(c.inputs)), "weight": self._weight_type()}
         if len(self.kinds) > 1:
@@ -140,9 +141,17 @@ class Tables:
 
 def functions(c: CModel, public: str, private: str) -> Iterator[str]:
     """Tables and functions; ``public`` and ``private`` are the storage classes of functions."""
-    found = card.Card.of(c)
+    by_class, found = differences.Differences.of(c), card.Card.of(c)
+    if by_class is not None:
+        yield from differences.functions(by_class, public, private)
+        return
     if found is not None:
         yield from card.functions(found, public, private)
+        return
+    listed = gaps.Gaps.of(c)
+    if listed is not None:
+        yield "\n".join(table(c, name, kind, [*map(str, numbers)]) for name, (kind, numbers) in listed.tables.items())
+        yield from gaps.functions(listed, public, private)
         return
     tables = Tables(c)
     yield "\n".join(_definitions(tables))
@@ -159,7 +168,7 @@ def functions(c: CModel, public: str, private: str) -> Iterator[str]:
         return
     yield _predict(tables, public)
     yield _score(tables, public)
-    if not c.target.flat.is_binary:
+    if not c.target.flat.has_one_owner:
         yield _scores(tables, public)
     yield _reason(tables, public)
 
@@ -282,7 +291,7 @@ def _array(c: CModel) -> list[str]:
 def _predict(tables: Tables, public: str) -> str:
     c, flat = tables.c, tables.c.target.flat
     head = f"{public}{c.position_type} {c.prefix}_predict({c.parameters})"
-    if not flat.is_binary:
+    if not flat.has_one_owner:
         return function(head, [*_array(c), *_best(tables), f"return {tables.get('owner', 'winner')};"])
     owner = flat.owners[0]
     test = f"{c.prefix}_prototype(x, j) {'>' if owner == 1 else '>='} {c.number(c.target.cut)}"
@@ -311,7 +320,7 @@ def _best(tables: Tables) -> list[str]:
     """Statements that leave the greatest score in ``best`` and its prototype in ``winner``."""
     c = tables.c
     tie = ""
-    if not c.target.flat.is_binary:
+    if not c.target.flat.has_one_owner:
         tie = f" || (z == best && {tables.get('owner', 'j')} < {tables.get('owner', 'winner')})"
     return [
         _first(tables),

@@ -11,6 +11,7 @@ from smallearn.export._c import code as c_code
 from smallearn.export._c import table as c_table
 from smallearn.export._c.card import Card
 from smallearn.export._c.conversions import conversions
+from smallearn.export._c.differences import Differences
 from smallearn.export._c.heading import heading
 from smallearn.export._c.model import CModel, real
 from smallearn.export._c.vectors import TestVectors
@@ -47,7 +48,7 @@ def to_c(
     ----------
     model : SMaLLModel or fitted estimator
         The model.
-    number : {"float32", "float64", "int8", "int16", "int32"}, default="float32"
+    number : {"float32", "float64", "int8", "int8x16", "int16", "int32"}, default="float32"
         The type of the weights. The integer types need no floating point at all (see `quantise`).
     name : str, default="model"
         What every identifier begins with, and the name of a pair's files.
@@ -97,7 +98,7 @@ def c_text(c: CModel, form: str, layout: str, conformance: Any) -> str:
 
 
 def _is_large_card(c: CModel) -> bool:
-    card = Card.of(c)
+    card = Differences.of(c) or Card.of(c)
     return card is not None and len(card.rows) >= FEW_ROWS
 
 
@@ -174,7 +175,7 @@ def _declarations(c: CModel, vectors: TestVectors | None) -> Iterator[str]:
     yield '#ifdef __cplusplus\nextern "C" {\n#endif'
     yield f"{c.position_type} {c.prefix}_predict({c.parameters});"
     yield f"{c.score_type} {c.prefix}_score({c.parameters});"
-    if not c.target.flat.is_binary:
+    if not c.target.flat.has_one_owner:
         yield f"void {c.prefix}_scores({c.with_output('scores')});"
     yield f"void {c.prefix}_reason({c.with_output('reason')});"
     if vectors is not None:

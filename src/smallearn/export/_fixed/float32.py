@@ -216,7 +216,7 @@ def certain(flat: FlatModel, z: np.ndarray, bound: np.ndarray, number: str = "fl
     decision, n_classes = flat.decision, len(flat.classes)
     with np.errstate(invalid="ignore"):
         low, high = z - bound, z + bound
-    if flat.is_binary:
+    if flat.has_one_owner:
         off = 2.0 * UNIT[number] * abs(decision.cut)
         return (low > decision.cut + off).any(axis=1) | (high < decision.cut - off).all(axis=1)
     best, rival = class_scores(low, flat.owners, n_classes), class_scores(high, flat.owners, n_classes)

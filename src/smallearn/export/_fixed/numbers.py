@@ -13,7 +13,7 @@ from smallearn.model._arguments import read_rows
 from smallearn.model._card import aligned
 
 N = TypeVar("N", int, float)
-NUMBERS = ("float32", "float64", "int8", "int16", "int32")
+NUMBERS = ("float32", "float64", "int8", "int8x16", "int16", "int32")
 
 
 @dataclass(frozen=True)

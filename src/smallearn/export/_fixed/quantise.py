@@ -26,8 +26,9 @@ from smallearn.model import SMaLLModel
 from smallearn.model._arguments import as_model
 from smallearn.model._decision import winners
 
-BITS = {"int8": 8, "int16": 16, "int32": 32}
-MOST_STEPS = {"int8": 127, "int16": 32767, "int32": 2**30 - 1}  # Q; twice that must fit 32 bits
+BITS = {"int8": 8, "int8x16": 8, "int16": 16, "int32": 32}  # of a weight
+CODE_BITS = BITS | {"int8x16": 16}
+MOST_STEPS = {"int8": 127, "int8x16": 32767, "int16": 32767, "int32": 2**30 - 1}  # Q; twice that must fit 32 bits
 
 
 @dataclass(frozen=True)
@@ -42,8 +43,8 @@ class IntegerModel(TargetModel[int]):
         The model it was made from.
     flat : FlatModel
         The same as a flat list of terms.
-    number : {"int8", "int16", "int32"}
-        The type of the weights.
+    number : {"int8", "int8x16", "int16", "int32"}
+        The type of the weights; "int8x16": weights of 8 bits on codes of 16.
     intercepts : tuple of int
         The constant of each prototype.
     terms : tuple
@@ -62,7 +63,7 @@ class IntegerModel(TargetModel[int]):
         The width of a score.
     intervals : tuple of (int, int)
         For each prototype, an interval that holds every product and partial sum for all codes that its inputs can have:
-        those declared for counts, and all codes of ``number``'s type for the others.
+        those declared for counts, and all codes of ``number`` for the others.
 
     Examples
     --------
@@ -180,7 +181,7 @@ def decide(target: IntegerModel, z: np.ndarray) -> np.ndarray:
     `smallearn.model._decision.decide` compares in float64, which does not hold every sum of 64 bits; this one is exact.
     """
     owners = target.flat.owners
-    if target.flat.is_binary:
+    if target.flat.has_one_owner:
         owner = owners[0]
         best = z.max(axis=1)
         return np.where(best > target.cut if owner == 1 else best >= target.cut, owner, 1 - owner)
@@ -224,8 +225,8 @@ def quantise(
     ----------
     model : SMaLLModel or fitted estimator
         The model.
-    number : {"int8", "int16", "int32"}, default="int16"
-        The type of the weights.
+    number : {"int8", "int8x16", "int16", "int32"}, default="int16"
+        The type of the weights and the codes. "int8x16": weights of 8 bits on codes of 16.
     ranges : mapping from label to (low, high), default=None
         The range of a feature over which its codes are spread. Default: the training range. A number that has no raw
         term and is compared for equality, or has no range, gets one code for each side of its cut points: that is
@@ -265,11 +266,11 @@ def quantise(
         )
     coders = _coders(flat, number, dict(ranges or {}), dict(counts or {}))
     reach = max((max(-coder.least, coder.greatest) for coder in coders if isinstance(coder, Count | Text)), default=0)
-    input_bits = next((bits for bits in (8, 16, 32) if bits >= BITS[number] and reach < 2 ** (bits - 1)), None)
+    input_bits = next((bits for bits in (8, 16, 32) if bits >= CODE_BITS[number] and reach < 2 ** (bits - 1)), None)
     if input_bits is None:
         raise ValueError(f"A code of {reach} does not fit 32 bits: declare a smaller range in counts.")
-    exact = sketch(flat, coders, BITS[number])
-    wide = 2 * input_bits if exact.has_products else BITS[number]
+    exact = sketch(flat, coders, CODE_BITS[number])
+    wide = 2 * input_bits if exact.has_products else CODE_BITS[number]
     best = exact.best(2 ** (BITS[number] - 1) - 1, 2 ** (wide - 1) - 1)
     if len(best.terms) < len(exact.parts) and not exact.has_products:  # some of many literals would round to 0
         best = exact.best(2 ** (BITS[number] - 1) - 1, 2 ** (2 * wide - 1) - 1)
@@ -298,8 +299,9 @@ def _whole_cut(flat: FlatModel, rounded: Rounded) -> int:
 def _whole_offsets(flat: FlatModel, rounded: Rounded) -> tuple[int, ...]:
     """The offset of each class times the factor; no lower than it takes for a class never to be predicted."""
     least, greatest = min(low for low, _ in rounded.intervals), max(high for _, high in rounded.intervals)
-    offsets = (round(rounded.factor * Fraction(offset)) for offset in flat.decision.offsets or ())
-    return tuple(max(least - greatest - 1, offset) for offset in offsets)
+    unit, lowest = rounded.unit, (least - greatest - 1) // rounded.unit
+    offsets = (round(rounded.factor * Fraction(offset) / unit) for offset in flat.decision.offsets or ())
+    return tuple(unit * max(lowest, offset) for offset in offsets)
 
 
 def target_of(

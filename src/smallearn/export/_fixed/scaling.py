@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, partial
+from itertools import pairwise
 from typing import Any
 
 from smallearn.export._fixed.codes import Coder, Count, Interval, Linear
@@ -16,7 +17,8 @@ from smallearn.export._fixed.numbers import TargetTerm, term_texts
 from smallearn.export._flat import FlatModel
 
 MOST_LITERALS = 10  # of a prototype whose subsets of literals are enumerated
-MOST_OF_BYTE = 127
+MOST_OF_BYTE, MOST_OF_WORD = 2**7 - 1, 2**15 - 1
+FEW = 4  # prototypes whose literals are compared with those of the first
 FACTORS = 24  # that are tried, between half the greatest that fits and the greatest
 
 
@@ -55,8 +57,9 @@ class Rounded:
     terms: tuple[TargetTerm[int], ...]
     parts: tuple[Part, ...]
     error: Fraction  # of the score at worst, in units of the exact score
-    first: int | None  # the prototype that those of other classes are compared with, where they share terms
+    is_compared: bool  # whether the prototypes of several classes share terms: only their differences matter
     step: int = 1  # of the weights of literals
+    unit: int = 1  # of the constants
 
     @cached_property
     def intervals(self) -> tuple[tuple[int, int], ...]:
@@ -75,31 +78,41 @@ class Rounded:
     def fits(self, most_weight: int, most_sum: int) -> bool:
         """Whether no sum exceeds ``most_sum`` and no weight of a product ``most_weight``.
 
-        Where prototypes of several classes share terms, no lead exceeds that either, divided by the step of literals.
+        Where prototypes of several classes share terms, no difference between neighbours exceeds that either, divided
+        by the step of literals.
         """
         ends = [abs(end) for interval in self.intervals for end in interval]
         raw = [abs(term.weight) for term in self.terms if term.kind == "raw"]
-        leads = []
-        if self.first is not None:
-            rows = list(leads_of(self.terms, [term.weight for term in self.terms], self.first))
-            leads = [abs(lead) if kind == "raw" else abs(lead) // self.step for kind, *row in rows for lead in row]
-            if not raw and most_sum > MOST_OF_BYTE:  # leads add up in as many bits as scores, where that costs nothing
-                farthest = max(abs(intercept - self.intercepts[self.first]) for intercept in self.intercepts)
-                ends.append(farthest + sum(max(map(abs, row)) for _, *row in rows))
-        return max(ends) <= most_sum and max([*raw, *leads], default=0) <= most_weight
+        between = []
+        if self.is_compared:
+            rows = list(gaps_of(self.terms, [term.weight for term in self.terms], len(self.intercepts)))
+            between = [abs(gap) if kind == "raw" else abs(gap) // self.step for kind, *row in rows for gap in row]
+        return max(ends) <= most_sum and max([*raw, *between], default=0) <= most_weight
 
 
-def leads_of(terms: Sequence[Any], weights: Sequence[Any], first: int) -> Iterator[tuple]:
-    """For each row of the card, its kind, and how far the weights of prototypes are from that of the first.
+def gaps_of(terms: Sequence[Any], weights: Sequence[Any], n_prototypes: int) -> Iterator[tuple]:
+    """For each row of the card, its kind, and how far the weight of each prototype is from that of the next.
 
-    A decision between several classes depends on nothing else, and code that adds up leads is shorter.
+    A decision between several classes depends on nothing else, and code that adds up these is shorter. Of few
+    prototypes with literals it is how far they are from that of the first.
     """
-    rows: dict[tuple, dict[int, Any]] = {}
+    pairs = list(pairwise(range(n_prototypes)))
+    if n_prototypes <= FEW and any(term.kind != "raw" for term in terms):
+        pairs = [(j, 0) for j in range(1, n_prototypes)]
+    rows: dict[tuple, list[Any]] = {}
     for term, weight in zip(terms, weights, strict=True):
-        rows.setdefault((term.kind, term.input, term.value, term.high), {})[term.prototype] = weight
+        key = (term.kind, term.input, term.value, term.high)
+        rows.setdefault(key, [0] * n_prototypes)[term.prototype] = weight
     for (kind, *_), row in rows.items():
-        base = row.get(first, 0)
-        yield kind, *(weight - base for weight in (*row.values(), 0))
+        yield kind, *(row[j] - row[other] for j, other in pairs)
+
+
+def power_of_two(number: Fraction, most: int) -> int:
+    """The least power of 2 by which a number has to be divided so that it rounds to ``most`` at most."""
+    power = 1
+    while number > power * most:
+        power *= 2
+    return power
 
 
 @dataclass(frozen=True)
@@ -111,7 +124,11 @@ class Sketch:
     owner: int | None  # of all prototypes, where there are two classes
     cut: Fraction  # between two classes
     shares: bool  # whether any term is in several prototypes
-    first: int | None  # the prototype that those of other classes are compared with, where they share terms
+
+    @property
+    def is_compared(self) -> bool:
+        """Whether the prototypes of several classes share terms."""
+        return self.shares and self.owner is None
 
     @property
     def has_products(self) -> bool:
@@ -124,12 +141,13 @@ class Sketch:
         sizes = (max(map(abs, some), default=Fraction(0)) for some in (*kinds, self.intercepts, [Fraction(1)]))
         return next(size for size in sizes if size)
 
-    def rounded(self, factor: Fraction, step: int = 1) -> Rounded:
+    def rounded(self, factor: Fraction, most_weight: int) -> Rounded:
         """The model times ``factor``, rounded to the nearest whole numbers; terms that round to 0 are dropped.
 
-        The weights of literals are multiples of ``step``. What rounding a slope changes in the middle of its codes is
-        added to the constant.
+        The weights of literals are multiples of a step, and the constants of a unit. What rounding a slope changes in
+        the middle of its codes is added to the constant.
         """
+        step = self.step(factor, most_weight)
         exact = [factor * intercept for intercept in self.intercepts]
         error = [Fraction(0) for _ in exact]
         terms, parts = [], []
@@ -147,7 +165,8 @@ class Sketch:
             if weight:
                 terms.append(_rounded_term(part, weight, instead))
                 parts.append(part)
-        intercepts = tuple(map(round, exact))
+        unit = self.unit(exact, most_weight)
+        intercepts = tuple(unit * round(intercept / unit) for intercept in exact)
         worst = max(e + abs(x - b) for e, x, b in zip(error, exact, intercepts, strict=True))
         return Rounded(
             factor=factor,
@@ -155,8 +174,9 @@ class Sketch:
             terms=tuple(terms),
             parts=tuple(parts),
             error=worst / factor,
-            first=self.first,
+            is_compared=self.is_compared,
             step=step,
+            unit=unit,
         )
 
     def step(self, factor: Fraction, most_weight: int) -> int:
@@ -167,14 +187,20 @@ class Sketch:
         if not self.shares or not self.has_products:
             return 1
         slopes = [part.slope for part in self.parts if part.kind != "raw"]
-        if self.first is not None:
-            rows = leads_of(self.parts, [part.slope for part in self.parts], self.first)
-            slopes = [lead for kind, *row in rows if kind != "raw" for lead in row]
-        most = factor * max(map(abs, slopes), default=Fraction(0))
-        step = 1
-        while most > step * (most_weight - 1):
-            step *= 2
-        return step
+        if self.is_compared:
+            rows = gaps_of(self.parts, [part.slope for part in self.parts], len(self.intercepts))
+            slopes = [gap for kind, *row in rows if kind != "raw" for gap in row]
+        return power_of_two(factor * max(map(abs, slopes), default=Fraction(0)), most_weight - 1)
+
+    def unit(self, intercepts: Sequence[Fraction], most_weight: int) -> int:
+        """A power of 2 by which constants are divided so that they fit beside weights, in a card; 1 otherwise.
+
+        What a weight of products loses by rounding can be as large.
+        """
+        if not self.shares:
+            return 1
+        numbers = [one - after for one, after in pairwise(intercepts)] if self.is_compared else intercepts
+        return power_of_two(max(map(abs, numbers), default=Fraction(0)), most_weight - 1)
 
     def changed_decisions(self, factor: Fraction) -> int:
         """For how many subsets of the literals rounding moves a score to the other side of the cut.
@@ -202,11 +228,13 @@ class Sketch:
         size = [abs(intercept) for intercept in self.intercepts]
         for part in self.parts:
             size[part.prototype] += abs(part.slope) * max(abs(part.least), abs(part.greatest))
+        if self.is_compared and most_sum > (MOST_OF_WORD if self.has_products else MOST_OF_BYTE):
+            most_sum //= 4  # differences of partial sums need no wider type, where that is cheap
         top = min(most_weight / self.steepest, most_sum / max(*size, self.steepest))
         while True:  # ends: with a small enough factor all weights are 0
-            tried = [self.rounded(factor, self.step(factor, most_weight)) for factor in _factors(top, self.steepest)]
+            tried = [self.rounded(factor, most_weight) for factor in _factors(top, self.steepest)]
             fitting = [one for one in tried if one.fits(most_weight, most_sum)]
-            if fitting:
+            if any(2 * one.factor >= top for one in fitting):  # not 1 alone, which may be too small to keep a weight
                 return min(fitting, key=lambda one: (self.changed_decisions(one.factor), one.error))
             top /= 2
 
@@ -225,7 +253,7 @@ def _factors(top: Fraction, steepest: Fraction) -> Iterator[Fraction]:
         yield from (top * part / FACTORS for part in range(FACTORS, FACTORS // 2, -1))
 
 
-def sketch(flat: FlatModel, coders: tuple[Coder, ...], weight_bits: int) -> Sketch:
+def sketch(flat: FlatModel, coders: tuple[Coder, ...], code_bits: int) -> Sketch:
     """The model on codes: literals are intervals of codes; offsets and literals that always hold are constants."""
     intercepts = [Fraction(intercept) for intercept in flat.intercepts]
     parts = []
@@ -236,7 +264,7 @@ def sketch(flat: FlatModel, coders: tuple[Coder, ...], weight_bits: int) -> Sket
         if isinstance(coder, Linear | Count) and term.kind == "raw":
             intercepts[term.prototype] += weight * coder.offset
             instead = None if term.mean is None or not guarded else weight * (Fraction(term.mean) - coder.offset)
-            least, greatest = (coder.least, coder.greatest) if isinstance(coder, Count) else _ends(weight_bits)
+            least, greatest = (coder.least, coder.greatest) if isinstance(coder, Count) else _ends(code_bits)
             slope = weight * coder.slope
             parts.append(part(kind="raw", slope=slope, least=least, greatest=greatest, instead=instead))
         elif term.kind == "missing":
@@ -247,7 +275,7 @@ def sketch(flat: FlatModel, coders: tuple[Coder, ...], weight_bits: int) -> Sket
                 intercepts[term.prototype] += weight
             elif kind != "never":
                 parts.append(part(kind=kind, slope=weight, value=value, high=high))
-    owner = flat.owners[0] if flat.is_binary else None
+    owner = flat.owners[0] if flat.has_one_owner else None
     shares = len(flat.rows) < len(flat.terms)
     return Sketch(
         intercepts=tuple(intercepts),
@@ -255,7 +283,6 @@ def sketch(flat: FlatModel, coders: tuple[Coder, ...], weight_bits: int) -> Sket
         owner=owner,
         cut=Fraction(flat.decision.cut),
         shares=shares,
-        first=flat.by_class[0] if shares and not flat.is_binary else None,
     )
 
 

@@ -63,7 +63,7 @@ def add_model(graph: Graph, target: TargetModel[float], inputs: Inputs) -> Answe
     scores = _scores(graph, target, inputs)
     flat = target.flat
     columns = [graph.node("Gather", scores, indices(graph, [j]), axis=1) for j in range(len(flat.owners))]
-    if flat.is_binary:
+    if flat.has_one_owner:
         return _two_classes(graph, target, scores, _greatest(graph, columns))
     own: list[list[str]] = [[] for _ in flat.classes]
     for column, owner in zip(columns, flat.owners, strict=True):

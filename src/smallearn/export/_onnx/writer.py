@@ -158,7 +158,7 @@ def _description(flat: FlatModel) -> str:
     """The rule, for the graph's doc string."""
     classes = [comment_text(label) for label in flat.classes]
     rule = decision_rule(flat, classes)
-    if flat.is_binary:
+    if flat.has_one_owner:
         return f"{rule}."
     owners = ", ".join(classes[owner] for owner in flat.owners)
     return f"{rule[0].upper()}{rule[1:]}; the scores are those of {owners}."
@@ -284,7 +284,10 @@ def _convert(scope: Any, operator: Any, container: Any) -> None:
     output = answers.probabilities
     if container.get_options(operator.raw_operator, {"raw_scores": False})["raw_scores"]:
         output = answers.decision
-        if target.flat.is_binary:
+        if len(target.flat.classes) == 2:
+            if not target.flat.has_one_owner:
+                first, second = (graph.node("Gather", output, indices(graph, [label]), axis=1) for label in (0, 1))
+                output = graph.node("Sub", second, first)
             output = graph.node("Concat", graph.node("Neg", output), output, axis=1)
     graph.node("Identity", output, output=operator.outputs[1].full_name)
 

@@ -239,6 +239,14 @@ export function decision(x) {
   return finite(SCALE * (OWNERS[0] === 1 ? best : -best));
 }
 """
+    two_owners = """\
+/** Log-odds: positive for CLASSES[1]. */
+export function decision(x) {
+  const z = scores(x);
+  const [first, second] = [0, 1].map((label) => finite(SCALE * Math.max(...z.filter((_, j) => OWNERS[j] === label))));
+  return second - first;
+}
+"""
     more_classes = """\
 /** Log-odds: the score of each class. */
 export function decision(x) {

@@ -145,7 +145,7 @@ class Python(Script):
         flat, labels = self.flat, self.labels()
         prototypes = range(len(flat.owners))
         finite = " and ".join(f"z{j} > -1e999 and z{j} < 1e999" for j in prototypes)
-        if flat.is_binary:
+        if flat.has_one_owner:
             owner = flat.owners[0]
             sign, cut = "<=" if owner == 1 else "<", self.number(flat.decision.cut)
             # Two comparisons are faster than a chained one, and a score that decides is compared with infinity once.
@@ -302,6 +302,13 @@ def decision(x):
     """Log-odds: positive for CLASSES[1]."""
     best = max(scores(x))
     return _finite(SCALE * (best if OWNERS[0] == 1 else -best))
+'''
+    two_owners = '''\
+def decision(x):
+    """Log-odds: positive for CLASSES[1]."""
+    z = scores(x)
+    first, second = (_finite(SCALE * max([z[j] for j in BY_CLASS if OWNERS[j] == label])) for label in (0, 1))
+    return second - first
 '''
     more_classes = '''\
 def decision(x):

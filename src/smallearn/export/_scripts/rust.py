@@ -384,6 +384,20 @@ pub fn decision(x: &Row) -> Option<f64> {
     if odds.is_finite() { Some(odds) } else { None }
 }
 """
+    two_owners = """\
+/// Log-odds: positive for CLASSES[1].
+pub fn decision(x: &Row) -> Option<f64> {
+    let z = scores(x)?;
+    let mut best = [f64::NEG_INFINITY; N_CLASSES];
+    for j in 0..PROTOTYPES {
+        if z[j] > best[OWNERS[j]] {
+            best[OWNERS[j]] = z[j];
+        }
+    }
+    let (first, second) = (SCALE * best[0], SCALE * best[1]);
+    if first.is_finite() && second.is_finite() { Some(second - first) } else { None }
+}
+"""
     more_classes = """\
 /// Log-odds: the score of each class.
 pub fn decision(x: &Row) -> Option<[f64; N_CLASSES]> {

@@ -78,6 +78,7 @@ class Script(ABC):
     template: ClassVar[str]
     test_template: ClassVar[str]
     two_classes: ClassVar[str]
+    two_owners: ClassVar[str]
     more_classes: ClassVar[str]
     cut_decides: ClassVar[str]
     highest_decides: ClassVar[str]
@@ -175,13 +176,19 @@ class Script(ABC):
             "terms": list(self._groups(self.terms_opening, map(self._term_names, prototypes))),
             "inputs": [line for position in range(len(flat.inputs)) for line in self.reading(position)],
             "contributions": list(self._groups(self.brackets[0], map(self.contributions, prototypes))),
-            "decision": (self.two_classes if flat.is_binary else self.more_classes).splitlines(),
+            "decision": self._decision().splitlines(),
         }
+
+    def _decision(self) -> str:
+        """The function for the log-odds: one number for two classes."""
+        if len(self.flat.classes) > 2:
+            return self.more_classes
+        return self.two_classes if self.flat.has_one_owner else self.two_owners
 
     def _winner(self) -> list[str]:
         """The lines by which the scores decide."""
         decision = self.flat.decision
-        if self.flat.is_binary:
+        if self.flat.has_one_owner:
             text = self.cut_decides
         elif decision.costs is not None:
             text = self.costs_decide

@@ -91,14 +91,14 @@ class Expressions:
 
     def log_odds(self, best: str) -> str:
         """The decision function of two classes, or the greatest score of more."""
-        return self._scaled(best, -1.0 if self.flat.is_binary and self.flat.owners[0] == 0 else 1.0)
+        return self._scaled(best, -1.0 if self.flat.has_one_owner and self.flat.owners[0] == 0 else 1.0)
 
     def class_scores(self, scores: list[str]) -> list[str]:
         """The score of each of more than two classes; empty for two."""
         own: list[list[str]] = [[] for _ in self.flat.classes]
         for score, owner in zip(scores, self.flat.owners, strict=True):
             own[owner].append(score)
-        return [] if self.flat.is_binary else [self.greatest(scores) for scores in own]
+        return [] if self.flat.has_one_owner else [self.greatest(scores) for scores in own]
 
     def odds(self, own: list[str]) -> list[str]:
         """The decision function of more than two classes, from the score of each."""
@@ -158,7 +158,7 @@ class Expressions:
 
     def prediction(self, best: str, scores: list[str]) -> str:
         """The class; NULL where ``best`` is NULL."""
-        if not self.flat.is_binary:
+        if not self.flat.has_one_owner:
             return self.winner(best, scores)
         owner = self.flat.owners[0]
         yes, no = (">", "<=") if owner else (">=", "<")
@@ -168,7 +168,7 @@ class Expressions:
     def probability(self, best: str, score: str, own: list[str]) -> str:
         """The probability of the predicted class: ``1 / Σ exp(score of a class - greatest score)``."""
         most = self.dialect.number(MOST)
-        if self.flat.is_binary and self.flat.decision.cut:
+        if self.flat.has_one_owner and self.flat.decision.cut:
             owner = self.flat.owners[0]
             yes, no = (">", "<=") if owner else (">=", "<")
             odds = self._clipped(score)
@@ -177,7 +177,7 @@ class Expressions:
                 f"CASE WHEN {best} {yes} {self._cut} THEN 1 / (1 + exp({first}{odds}))\n"
                 f"      WHEN {best} {no} {self._cut} THEN 1 / (1 + exp({second}{odds})) END"
             )
-        if self.flat.is_binary:
+        if self.flat.has_one_owner:
             return f"CASE WHEN {best} IS NOT NULL THEN 1 / (1 + exp(-{self.dialect.least}(abs({score}), {most}))) END"
         total = "\n      + ".join(f"exp({self._clipped(f'{one} - {score}')})" for one in own)
         return f"CASE WHEN {best} IS NOT NULL THEN 1 / ({total}) END"

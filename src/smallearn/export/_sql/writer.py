@@ -125,7 +125,7 @@ def _header(flat: FlatModel) -> str:
     names = [f"z{j + 1}" for j in range(len(flat.owners))]
     labels = [comment_text(label) for label in flat.classes]
     rule = decision_rule(flat, labels, " or ".join(names))
-    if not flat.is_binary:
+    if not flat.has_one_owner:
         rule += ": " + ", ".join(f"{name} for {labels[owner]}" for name, owner in zip(names, flat.owners, strict=True))
     lines = [flat.stamp, f"Predict {rule}."]
     needed = [comment_text(input_.label) for input_ in flat.inputs if not input_.may_be_missing]
@@ -139,7 +139,7 @@ def _expression(parts: Expressions) -> str:
     inputs = parts.inputs(columns)
     scores = [f"({score})" for score in parts.scores(inputs, {})]
     unanswered = parts.unanswered(columns, inputs)
-    if parts.flat.is_binary:
+    if parts.flat.has_one_owner:
         answer = parts.any_of(scores)
     elif parts.has_merits:
         own = parts.class_scores(scores)
