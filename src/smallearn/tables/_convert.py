@@ -16,7 +16,7 @@ import numpy as np
 from smallearn._learn.data.encoding import MOST_CATEGORIES
 from smallearn._learn.data.table import Table
 from smallearn._text import listed, show
-from smallearn.tables._cache import cache_folder, kept
+from smallearn.tables._cache import FORMAT, cache_folder, kept
 
 ROWS_TOGETHER = 65_536  # in a batch, at most
 REWRITTEN = 1 << 20  # numbers at a time
@@ -84,10 +84,10 @@ def open_table(
     folder = cache_folder(cache)
     if isinstance(source, str | os.PathLike):
         files = _files(Path(source))
-        key = _content_key(files, options)
-        return kept(folder, key, partial(_convert, batches=_read_files(files), about=str(source), **options))
+        key = content_key(files, options)
+        return kept(folder, key, partial(convert, batches=_read_files(files), about=str(source), **options))
     key = f"batches-{os.urandom(8).hex()}"
-    return kept(folder, key, partial(_convert, batches=_checked(source), about="batches", **options))
+    return kept(folder, key, partial(convert, batches=_checked(source), about="batches", **options))
 
 
 # --- reading ----------------------------------------------------------------------------------------------------------
@@ -105,9 +105,9 @@ def _files(path: Path) -> list[Path]:
     return [path]
 
 
-def _content_key(files: list[Path], options: dict[str, Any]) -> str:
+def content_key(files: list[Path], options: dict[str, Any]) -> str:
     """A name for the content of some files and for the options."""
-    hashed = hashlib.blake2b(repr(sorted(options.items())).encode(), digest_size=16)
+    hashed = hashlib.blake2b(repr((FORMAT, sorted(options.items()))).encode(), digest_size=16)
     for path in files:
         with path.open("rb") as file:
             while chunk := file.read(HASHED):
@@ -174,7 +174,7 @@ class _Codes:
         return ordered, np.array([new.get(value, np.nan) for value in self._code], dtype=float)
 
 
-def _convert(
+def convert(
     folder: Path,
     *,
     batches: Iterator[Any],
