@@ -196,9 +196,13 @@ def convert(
                 codes = {name: _Codes(name) for name in [*names, target] if name == target or _is_category(kinds[name])}
             _check_schema(batch.schema, kinds)
             values = np.empty((len(batch), len(names)), dtype=dtype)
-            for l, name in enumerate(names):
-                column = batch.column(name)
-                values[:, l] = codes[name].of(column) if name in codes else _numbers(column, name)
+            with np.errstate(over="ignore"):
+                for l, name in enumerate(names):
+                    column = batch.column(name)
+                    values[:, l] = codes[name].of(column) if name in codes else _numbers(column, name)
+            if np.isinf(values).any():
+                infinite = names[int(np.isinf(values).any(axis=0).argmax())]
+                raise ValueError(f"Column {show(infinite)} has infinite values, or values too large for {dtype}.")
             labels = codes[target].of(batch.column(target))
             if np.isnan(labels).any():
                 raise ValueError(f"Column {show(target)}, the classes, has missing values; leave those rows out.")
