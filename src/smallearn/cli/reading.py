@@ -4,6 +4,7 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from smallearn.cli.console import Console
+from smallearn.cli.errors import CommandError
 from smallearn.cli.io.tables import ReadOptions
 from smallearn.model import SMaLLModel
 
@@ -30,6 +31,8 @@ def read_or_store(arguments: argparse.Namespace, console: Console) -> "TrainingT
         on_disk = is_large(open_table(arguments.data, ReadOptions.of(arguments)))
     if not on_disk:
         return read_training(arguments, console)
+    if arguments.device is not None:
+        raise CommandError("--device needs the table in memory: add --in-memory, or take a part of the rows")
     dtype = "float32" if arguments.float32 else "float64"
     options = _training_options(arguments)
     return store_for_training(arguments.data, arguments.target, **options, dtype=dtype, console=console)

@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +13,7 @@ from smallearn.cli.console import Console
 from smallearn.cli.errors import CommandError
 from smallearn.cli.io import cells
 from smallearn.cli.io.feature_columns import note_case
-from smallearn.cli.io.tables import Table, TableFile
+from smallearn.cli.io.tables import TableFile
 
 MANY_CLASSES, SOME_CLASSES = 100, 20  # more are a quantity or a name; some are, if they are a tenth of the rows
 MANY_VALUES = 1_000_000  # so many are not even counted
@@ -26,7 +27,7 @@ FEWEST_ROWS = 5  # of a class: with fewer, some folds would have none
 class ModelLabels:
     """The class of each row, by its position in the model's classes, and which rows have no class that it knows.
 
-    ``code`` is 0 for these; ``unknown`` are the labels that the model does not know, by row.
+    ``code`` is 0 for these; ``unknown`` are the different labels that the model does not know.
     """
 
     code: np.ndarray
@@ -39,29 +40,38 @@ class ModelLabels:
         """Which rows have a class of the model."""
         return ~(self.is_missing | self.is_unknown)
 
+    @classmethod
+    def joined(cls, chunks: Sequence["ModelLabels"]) -> "ModelLabels":
+        """The labels of chunks that follow each other."""
+        arrays = (
+            np.concatenate([getattr(chunk, name) for chunk in chunks]) for name in ("code", "is_missing", "is_unknown")
+        )
+        return cls(*arrays, list(dict.fromkeys(label for chunk in chunks for label in chunk.unknown)))
 
-def model_labels(table: Table, target: str, classes: tuple[Any, ...]) -> ModelLabels:
-    """Read the column ``target`` as classes of a model."""
-    encoded = _encoded(table.columns.column(target))
+
+def model_labels(file: TableFile, column: Any, classes: tuple[Any, ...]) -> ModelLabels:
+    """Read a column, or a chunk of it, as classes of a model."""
+    encoded = _encoded(column)
     values = encoded.dictionary.to_pylist()
     # One entry for each different value, and one for null.
-    missing = np.array([*(_is_missing(value, classes, table.file.missing) for value in values), True])
+    missing = np.array([*(_is_missing(value, classes, file.missing) for value in values), True])
     position = [None if gone else _position(value, classes) for value, gone in zip(values, missing, strict=False)]
     unknown = np.array([*(at is None for at in position), False]) & ~missing
     index = encoded.indices.fill_null(len(values)).to_numpy(zero_copy_only=False)
+    different, first = np.unique(index[unknown[index]], return_index=True)
     return ModelLabels(
-        code=np.array([*(at or 0 for at in position), 0])[index],
+        code=np.array([*(at or 0 for at in position), 0], dtype=np.int32)[index],
         is_missing=missing[index],
         is_unknown=unknown[index],
-        unknown=[values[at] for at in index[unknown[index]]],
+        unknown=[values[at] for at in different[np.argsort(first)]],
     )
 
 
 def keep_known(
-    labels: ModelLabels, table: Table, target: str, classes: tuple[Any, ...], console: Console
+    labels: ModelLabels, file: TableFile, target: str, classes: tuple[Any, ...], console: Console
 ) -> np.ndarray:
     """Which rows have a class that the model knows; a note or an error about the others."""
-    file, rows = table.file, np.flatnonzero(labels.is_unknown)
+    rows = np.flatnonzero(labels.is_unknown)
     some = bool(labels.is_known.any())
     if len(rows):
         if not some:
@@ -75,7 +85,7 @@ def keep_known(
         )
     note_missing(int(labels.is_missing.sum()), console)
     if not some:
-        raise no_class(table.file, target)
+        raise no_class(file, target)
     return labels.is_known
 
 
