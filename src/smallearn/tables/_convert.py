@@ -80,7 +80,7 @@ def open_table(
         import pyarrow  # noqa: F401
     except ImportError:
         raise ImportError("open_table needs pyarrow: pip install 'smallearn[cli]'") from None
-    options = {"target": target, "weight": weight, "ignore": sorted(ignore), "dtype": dtype}
+    options: dict[str, Any] = {"target": target, "weight": weight, "ignore": sorted(ignore), "dtype": dtype}
     folder = cache_folder(cache)
     if isinstance(source, str | os.PathLike):
         files = _files(Path(source))
@@ -120,11 +120,11 @@ def _read_files(files: list[Path]) -> Iterator[Any]:
     import pyarrow.parquet as pq
 
     for path in files:
-        if path.suffix == ".parquet":
+        if path.suffix.lower() in (".parquet", ".pq"):
             with pq.ParquetFile(path) as file:
                 yield from file.iter_batches(ROWS_TOGETHER)
         else:
-            with csv.open_csv(path) as batches:
+            with csv.open_csv(path, convert_options=csv.ConvertOptions(strings_can_be_null=True)) as batches:
                 yield from batches
 
 
@@ -156,22 +156,26 @@ class _Codes:
 
         if not pa.types.is_dictionary(column.type):
             column = column.dictionary_encode()
-        for value in column.dictionary.to_pylist():
-            self._code.setdefault(value, len(self._code))
+        values = [None if value != value else value for value in column.dictionary.to_pylist()]
+        for value in values:
+            if value is not None:
+                self._code.setdefault(value, len(self._code))
         if len(self._code) > MOST_CATEGORIES:
             raise ValueError(
                 f"Column {show(self._name)} has more than {MOST_CATEGORIES} categories: if it is an ID, ignore it."
             )
-        table = np.array([self._code[value] for value in column.dictionary.to_pylist()] + [np.nan])
+        table = np.array([np.nan if value is None else self._code[value] for value in values] + [np.nan])
         position = column.indices.fill_null(len(table) - 1).to_numpy(zero_copy_only=False)
         return table[position]
 
     def sorted(self) -> tuple[list[Any], np.ndarray]:
         """The values, sorted, and the new code for each old one."""
-        values = [value for value in self._code if value is not None]
-        ordered = sorted(values, key=lambda value: (isinstance(value, str), value))
+        odd = next((value for value in self._code if not isinstance(value, str | int | float)), None)
+        if odd is not None:
+            raise ValueError(f"Column {show(self._name)} has values of type {type(odd).__name__}, not numbers or text.")
+        ordered = sorted(self._code, key=lambda value: (isinstance(value, str), value))
         new = {value: position for position, value in enumerate(ordered)}
-        return ordered, np.array([new.get(value, np.nan) for value in self._code], dtype=float)
+        return ordered, np.array([new[value] for value in self._code], dtype=float)
 
 
 def convert(
@@ -206,10 +210,10 @@ def convert(
             labels = codes[target].of(batch.column(target))
             if np.isnan(labels).any():
                 raise ValueError(f"Column {show(target)}, the classes, has missing values; leave those rows out.")
-            X.write(values)
-            code.write(labels.astype(np.int32))
+            values.tofile(X)
+            labels.astype(np.int32).tofile(code)
             if weight is not None:
-                weights.write(_weights(batch.column(weight), weight))
+                _weights(batch.column(weight), weight).tofile(weights)
             n_rows += len(batch)
     if names is None or n_rows == 0:
         raise ValueError("The table has no rows.")
@@ -279,7 +283,7 @@ def _weights(column: Any, name: str) -> np.ndarray:
     return np.ascontiguousarray(values)
 
 
-def _rewrite(mapped: np.ndarray, new: dict[int, np.ndarray]) -> None:
+def _rewrite(mapped: np.memmap, new: dict[int, np.ndarray]) -> None:
     """Replace the codes in some columns of a mapped file."""
     if not new:
         return

@@ -21,7 +21,8 @@ from smallearn.cli.reading import read_rows
 DESCRIPTION = """\
 One HTML file that needs no network: the model, how good it is beside standard models, its errors, what it costs on a
 chip, and a panel in which the inputs can be changed. Of DATA it shows counts, shares and pictures, and the numbers of
-the rows that are predicted wrongly. Standard models need the whole table in memory; a page about a large table has none.
+the rows that are predicted wrongly. Standard models need the whole table in memory: a page about a large table has
+none.
 """
 EXAMPLES = """\
 smallearn report model.json data.csv -o report.html

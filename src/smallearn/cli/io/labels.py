@@ -43,10 +43,12 @@ class ModelLabels:
     @classmethod
     def joined(cls, chunks: Sequence["ModelLabels"]) -> "ModelLabels":
         """The labels of chunks that follow each other."""
-        arrays = (
-            np.concatenate([getattr(chunk, name) for chunk in chunks]) for name in ("code", "is_missing", "is_unknown")
+        return cls(
+            code=np.concatenate([chunk.code for chunk in chunks]),
+            is_missing=np.concatenate([chunk.is_missing for chunk in chunks]),
+            is_unknown=np.concatenate([chunk.is_unknown for chunk in chunks]),
+            unknown=list(dict.fromkeys(label for chunk in chunks for label in chunk.unknown)),
         )
-        return cls(*arrays, list(dict.fromkeys(label for chunk in chunks for label in chunk.unknown)))
 
 
 def model_labels(file: TableFile, column: Any, classes: tuple[Any, ...]) -> ModelLabels:

@@ -50,7 +50,7 @@ class ModelRows:
     table: Table | None = None
 
     @property
-    def numbers(self) -> np.ndarray:
+    def numbers(self) -> Sequence[int]:
         """The number of each row in the file, from 1."""
         return self.X.index.to_numpy() + 1
 
