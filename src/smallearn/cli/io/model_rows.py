@@ -243,9 +243,9 @@ class ModelReader:
     def _text(self, column: Any, need: _Need) -> np.ndarray:
         text = cells.trimmed(column, need.categories, self.file.missing)
         inner = cells.without(text, cells.MISSING_NUMBER)
-        if need.kind == "presence" and self.file.is_text and cells.are_booleans(inner):
-            has_booleans_only = self._of_whole_columns()[need.column][1]
-            return cells.booleans_of(inner) if has_booleans_only else cells.objects_of(text)
+        if need.kind == "presence" and self.file.is_text and _may_be_booleans(inner):
+            only_booleans = self._of_whole_columns()[need.column][1]
+            return cells.booleans_of(inner) if only_booleans else cells.objects_of(text)
         return cells.objects_of(text)
 
     def _numbers(self, column: Any, need: _Need, begin: int, is_text: bool) -> np.ndarray:
@@ -296,7 +296,7 @@ class ModelReader:
                     if cells.is_text_type(cells.type_of(chunk.column(name))):
                         column.look(cells.trimmed(chunk.column(name), missing=self.file.missing), self.file)
             self._whole = {
-                name: (self.file.has_commas if column.groups is None else column.groups, column.booleans_only)
+                name: (self.file.has_commas if column.groups is None else column.groups, column.only_booleans)
                 for name, column in seen.items()
             }
         return self._whole
@@ -307,14 +307,25 @@ class _TextColumn:
 
     def __init__(self) -> None:
         self.groups: bool | None = None
-        self.booleans_only = True
+        self._has_booleans, self._has_others = False, False
 
     def look(self, text: Any, file: TableFile) -> None:
         if self.groups is not False:
             answer = cells.groups_thousands(text, file.may_have_commas)
             self.groups = self.groups if answer is None else answer
         inner = cells.without(text, cells.MISSING_NUMBER)
-        self.booleans_only = self.booleans_only and (inner.null_count == len(inner) or cells.are_booleans(inner))
+        self._has_booleans = self._has_booleans or cells.are_booleans(inner)
+        self._has_others = self._has_others or not _may_be_booleans(inner)
+
+    @property
+    def only_booleans(self) -> bool:
+        """Whether every value is true or false."""
+        return self._has_booleans and not self._has_others
+
+
+def _may_be_booleans(text: Any) -> bool:
+    """Whether no value is anything but true or false."""
+    return text.null_count == len(text) or cells.are_booleans(text)
 
 
 def _needs(model: SMaLLModel, file: TableFile) -> list[_Need]:
