@@ -15,7 +15,7 @@ PUBLIC = {
         f"smallearn.{name}"
         for name in (
             *("estimator", "selection", "evaluation", "datasets", "model", "explain", "export", "devices", "plot"),
-            *("report", "dask", "__main__"),
+            *("report", "tables", "dask", "__main__"),
         )
     ),
 }

@@ -10,6 +10,13 @@ from tests.helpers.commands import messy_table
 from tests.helpers.models import CARD
 
 
+@pytest.fixture(autouse=True)
+def cache(tmp_path, monkeypatch):
+    """A folder for converted tables, not the user's own."""
+    monkeypatch.setenv("SMALLEARN_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
 @pytest.fixture
 def saved(tmp_path):
     CARD.save(tmp_path / "model.json")

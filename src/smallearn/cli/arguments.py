@@ -125,6 +125,30 @@ def add_training(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_storage(parser: argparse.ArgumentParser) -> None:
+    """``--on-disk``, ``--in-memory`` and ``--float32``."""
+    where = parser.add_mutually_exclusive_group()
+    where.add_argument(
+        "--on-disk",
+        action="store_const",
+        const=True,
+        default=None,
+        help="convert the table to files and train from these, however small it is (default: only large tables)",
+    )
+    where.add_argument(
+        "--in-memory",
+        dest="on_disk",
+        action="store_const",
+        const=False,
+        help="read the whole table into memory, however large it is",
+    )
+    parser.add_argument(
+        "--float32",
+        action="store_true",
+        help="store numbers in these files with 7 digits instead of 16, in half the space",
+    )
+
+
 def add_selection(parser: argparse.ArgumentParser, max_terms: int) -> None:
     """What cross-validation may choose from, the certificate, the time, the seed and the number of processes."""
     parser.add_argument(

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from smallearn.cli.arguments import add_path
 from smallearn.cli.console import SILENT, Console
 from smallearn.cli.errors import CommandError
+from smallearn.cli.io.files import size_text
 from smallearn.model import SMaLLModel
 
 if TYPE_CHECKING:
@@ -29,6 +30,21 @@ def add_comparison(parser: argparse.ArgumentParser, by_default: bool = False) ->
     )
 
 
+def fits_in_memory(arguments: argparse.Namespace, console: Console) -> bool:
+    """Whether the table is small enough for standard models, which need all of it in memory; else a note says so."""
+    from smallearn.cli.io.stored import bytes_in_memory, is_large
+    from smallearn.cli.io.tables import ReadOptions, open_table
+
+    file = open_table(arguments.data, ReadOptions.of(arguments))
+    if not is_large(file):
+        return True
+    console.note(
+        f"No standard models for comparison: they need the whole table in memory, {size_text(bytes_in_memory(file))} "
+        "or more."
+    )
+    return False
+
+
 def compare(arguments: argparse.Namespace, model: SMaLLModel, rows: "ModelRows", console: Console) -> Any:
     """Standard models on the ``rows`` that the model is evaluated on, with all columns of their table.
 
@@ -42,6 +58,7 @@ def compare(arguments: argparse.Namespace, model: SMaLLModel, rows: "ModelRows",
     from smallearn.cli.io.training import convert_for_training, convert_like
     from smallearn.evaluation import N_FAMILIAR, familiar
 
+    assert rows.table is not None  # whoever compares reads all columns
     target = required_target(model, arguments.target)
     separate = arguments.train is not None
     table = open_table(arguments.train, ReadOptions.of(arguments)).load(console) if separate else rows.table
@@ -55,7 +72,7 @@ def compare(arguments: argparse.Namespace, model: SMaLLModel, rows: "ModelRows",
     test, same = None, None
     if separate:
         assert rows.y is not None  # evaluate and report compare labelled rows alone
-        X = convert_like(training, rows.table, rows.X.index.to_numpy(), SILENT)
+        X = convert_like(training, rows.table, rows.X.index.to_numpy())
         test = X, rows.y.astype(str)
         same = None if model.data is None else _is_training_table(model, table, target)
     # On one thread: on small tables the threads of gradient boosting mostly wait, for seconds where a core is busy.

@@ -1,14 +1,16 @@
 """From the options of a command to the rows of its table."""
 
 import argparse
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from smallearn.cli.console import Console
+from smallearn.cli.errors import CommandError
 from smallearn.cli.io.tables import ReadOptions
 from smallearn.model import SMaLLModel
 
 if TYPE_CHECKING:
     from smallearn.cli.io.model_rows import Labels, ModelRows
+    from smallearn.cli.io.stored import StoredTable
     from smallearn.cli.io.training import TrainingTable
 
 
@@ -16,14 +18,28 @@ def read_training(arguments: argparse.Namespace, console: Console) -> "TrainingT
     """The rows that `arguments.add_training` asks for."""
     from smallearn.cli.io.training import read_for_training
 
-    return read_for_training(
-        arguments.data,
-        arguments.target,
-        drop=arguments.drop,
-        keep=arguments.keep,
-        options=ReadOptions.of(arguments),
-        console=console,
-    )
+    return read_for_training(arguments.data, arguments.target, **_training_options(arguments), console=console)
+
+
+def read_or_store(arguments: argparse.Namespace, console: Console) -> "TrainingTable | StoredTable":
+    """The same rows in memory or, as `arguments.add_storage` asks or if they are many, in files."""
+    from smallearn.cli.io.stored import is_large, store_for_training
+    from smallearn.cli.io.tables import open_table
+
+    on_disk = arguments.on_disk
+    if on_disk is None:
+        on_disk = is_large(open_table(arguments.data, ReadOptions.of(arguments)))
+    if not on_disk:
+        return read_training(arguments, console)
+    if arguments.device is not None:
+        raise CommandError("--device needs the table in memory: add --in-memory, or take a part of the rows")
+    dtype = "float32" if arguments.float32 else "float64"
+    options = _training_options(arguments)
+    return store_for_training(arguments.data, arguments.target, **options, dtype=dtype, console=console)
+
+
+def _training_options(arguments: argparse.Namespace) -> dict[str, Any]:
+    return {"drop": arguments.drop, "keep": arguments.keep, "options": ReadOptions.of(arguments)}
 
 
 def read_rows(

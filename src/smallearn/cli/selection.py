@@ -8,15 +8,18 @@ from smallearn.cli.console import Console
 from smallearn.cli.errors import CommandError
 
 if TYPE_CHECKING:
+    from smallearn.cli.io.stored import StoredTable
     from smallearn.cli.io.training import TrainingTable
 
 
-def selection_parameters(arguments: argparse.Namespace, rows: "TrainingTable", console: Console) -> dict[str, Any]:
+def selection_parameters(
+    arguments: argparse.Namespace, rows: "TrainingTable | StoredTable", console: Console
+) -> dict[str, Any]:
     """The parameters that `arguments.add_selection` asks for, for these rows."""
     return {
         "n_prototypes": arguments.n_prototypes,
         "categorical_features": rows.categorical or None,
-        "positive_class": _positive_class(arguments.positive_class, rows.y),
+        "positive_class": _positive_class(arguments.positive_class, rows.classes),
         "max_points": arguments.max_points,
         "certificate": {"yes": True, "no": False}.get(arguments.certificate, "auto"),
         "sample_rows": arguments.sample_rows,
@@ -28,11 +31,10 @@ def selection_parameters(arguments: argparse.Namespace, rows: "TrainingTable", c
     }
 
 
-def _positive_class(label: str | None, y: Any) -> Any:
+def _positive_class(label: str | None, classes: list[Any]) -> Any:
     """The class that the user named, with the type that it has in the table."""
     if label is None:
         return "auto"
-    classes = sorted(set(y.tolist()))
     if len(classes) > 2:
         raise CommandError(f"--positive is for two classes; each of these has a score: {listed(classes)}")
     named = [known for known in classes if str(known).lower() == label.lower()]

@@ -33,7 +33,7 @@ from smallearn.model._fingerprint import fingerprint
 from smallearn.model._lazy import by_block
 from smallearn.model._one_row import decide_one
 from smallearn.model._parts import DataFacts, Prototype, Range, Selection, Term, Training, without_gaps
-from smallearn.model._rows import Rows, gather
+from smallearn.model._rows import CHUNK_ROWS, Rows, gather
 from smallearn.model._sentences import decision_sentence
 from smallearn.model._totals import attainable_totals
 
@@ -513,7 +513,9 @@ class SMaLLModel:
                 code[labels == label] = position
             return code
         number = {label: position for position, label in enumerate(self.classes)}
-        return np.array([number.get(label, -1) for label in labels.tolist()], dtype=np.int64)
+        chunks = (labels[begin : begin + CHUNK_ROWS].tolist() for begin in range(0, len(labels), CHUNK_ROWS))
+        found = (number.get(label, -1) for chunk in chunks for label in chunk)
+        return np.fromiter(found, dtype=np.int64, count=len(labels))
 
     # --- what it was trained on --------------------------------------------------------------------------------------
 

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from smallearn._learn.data.table import Table
-from smallearn._run.files import folder_draft_of
+from smallearn._run.files import DRAFT, folder_draft_of
 
-FORMAT = 1  # of the folders; others are made anew
+FORMAT = 1  # of the folders; it is part of their names, so that others are made anew
 FACTS = "table.json"  # written last into a folder
 FOLDER = "SMALLEARN_CACHE"  # the environment variable that names another place
 
@@ -97,13 +97,12 @@ def cached_tables(folder: str | os.PathLike | None = None) -> list[CachedTable]:
     found = []
     for facts_file in sorted(cache_folder(folder).glob(f"*/{FACTS}")):
         facts, place = json.loads(facts_file.read_text(encoding="utf-8")), facts_file.parent
-        n_bytes = sum(file.stat().st_size for file in place.iterdir())
-        found.append(CachedTable(place, facts["source"], facts["n_rows"], len(facts["features"]), n_bytes))
+        found.append(CachedTable(place, facts["source"], facts["n_rows"], len(facts["features"]), _size(place)))
     return found
 
 
 def clear_cache(folder: str | os.PathLike | None = None) -> int:
-    """Remove the converted tables from the cache.
+    """Remove the converted tables from the cache, and what interrupted conversions left there.
 
     Parameters
     ----------
@@ -115,8 +114,14 @@ def clear_cache(folder: str | os.PathLike | None = None) -> int:
     int
         The number of bytes that were freed.
     """
+    place = cache_folder(folder)
     freed = 0
-    for table in cached_tables(folder):
-        shutil.rmtree(table.path)
-        freed += table.n_bytes
+    for table in [*(facts.parent for facts in place.glob(f"*/{FACTS}")), *place.glob(f"{DRAFT}*")]:
+        freed += _size(table)
+        shutil.rmtree(table)
     return freed
+
+
+def _size(folder: Path) -> int:
+    """The bytes of the files in a folder, and in those inside it."""
+    return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())

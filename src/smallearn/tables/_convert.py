@@ -16,7 +16,7 @@ import numpy as np
 from smallearn._learn.data.encoding import MOST_CATEGORIES
 from smallearn._learn.data.table import Table
 from smallearn._text import listed, show
-from smallearn.tables._cache import cache_folder, kept
+from smallearn.tables._cache import FORMAT, cache_folder, kept
 
 ROWS_TOGETHER = 65_536  # in a batch, at most
 REWRITTEN = 1 << 20  # numbers at a time
@@ -84,10 +84,10 @@ def open_table(
     folder = cache_folder(cache)
     if isinstance(source, str | os.PathLike):
         files = _files(Path(source))
-        key = _content_key(files, options)
-        return kept(folder, key, partial(_convert, batches=_read_files(files), about=str(source), **options))
+        key = content_key(files, options)
+        return kept(folder, key, partial(convert, batches=_read_files(files), about=str(source), **options))
     key = f"batches-{os.urandom(8).hex()}"
-    return kept(folder, key, partial(_convert, batches=_checked(source), about="batches", **options))
+    return kept(folder, key, partial(convert, batches=_checked(source), about="batches", **options))
 
 
 # --- reading ----------------------------------------------------------------------------------------------------------
@@ -105,9 +105,9 @@ def _files(path: Path) -> list[Path]:
     return [path]
 
 
-def _content_key(files: list[Path], options: dict[str, Any]) -> str:
+def content_key(files: list[Path], options: dict[str, Any]) -> str:
     """A name for the content of some files and for the options."""
-    hashed = hashlib.blake2b(repr(sorted(options.items())).encode(), digest_size=16)
+    hashed = hashlib.blake2b(repr((FORMAT, sorted(options.items()))).encode(), digest_size=16)
     for path in files:
         with path.open("rb") as file:
             while chunk := file.read(HASHED):
@@ -120,11 +120,11 @@ def _read_files(files: list[Path]) -> Iterator[Any]:
     import pyarrow.parquet as pq
 
     for path in files:
-        if path.suffix == ".parquet":
+        if path.suffix.lower() in (".parquet", ".pq"):
             with pq.ParquetFile(path) as file:
                 yield from file.iter_batches(ROWS_TOGETHER)
         else:
-            with csv.open_csv(path) as batches:
+            with csv.open_csv(path, convert_options=csv.ConvertOptions(strings_can_be_null=True)) as batches:
                 yield from batches
 
 
@@ -156,25 +156,29 @@ class _Codes:
 
         if not pa.types.is_dictionary(column.type):
             column = column.dictionary_encode()
-        for value in column.dictionary.to_pylist():
-            self._code.setdefault(value, len(self._code))
+        values = [None if value != value else value for value in column.dictionary.to_pylist()]
+        for value in values:
+            if value is not None:
+                self._code.setdefault(value, len(self._code))
         if len(self._code) > MOST_CATEGORIES:
             raise ValueError(
                 f"Column {show(self._name)} has more than {MOST_CATEGORIES} categories: if it is an ID, ignore it."
             )
-        table = np.array([self._code[value] for value in column.dictionary.to_pylist()] + [np.nan])
+        table = np.array([np.nan if value is None else self._code[value] for value in values] + [np.nan])
         position = column.indices.fill_null(len(table) - 1).to_numpy(zero_copy_only=False)
         return table[position]
 
     def sorted(self) -> tuple[list[Any], np.ndarray]:
         """The values, sorted, and the new code for each old one."""
-        values = [value for value in self._code if value is not None]
-        ordered = sorted(values, key=lambda value: (isinstance(value, str), value))
+        odd = next((value for value in self._code if not isinstance(value, str | int | float)), None)
+        if odd is not None:
+            raise ValueError(f"Column {show(self._name)} has values of type {type(odd).__name__}, not numbers or text.")
+        ordered = sorted(self._code, key=lambda value: (isinstance(value, str), value))
         new = {value: position for position, value in enumerate(ordered)}
-        return ordered, np.array([new.get(value, np.nan) for value in self._code], dtype=float)
+        return ordered, np.array([new[value] for value in self._code], dtype=float)
 
 
-def _convert(
+def convert(
     folder: Path,
     *,
     batches: Iterator[Any],
@@ -196,16 +200,20 @@ def _convert(
                 codes = {name: _Codes(name) for name in [*names, target] if name == target or _is_category(kinds[name])}
             _check_schema(batch.schema, kinds)
             values = np.empty((len(batch), len(names)), dtype=dtype)
-            for l, name in enumerate(names):
-                column = batch.column(name)
-                values[:, l] = codes[name].of(column) if name in codes else _numbers(column, name)
+            with np.errstate(over="ignore"):
+                for l, name in enumerate(names):
+                    column = batch.column(name)
+                    values[:, l] = codes[name].of(column) if name in codes else _numbers(column, name)
+            if np.isinf(values).any():
+                infinite = names[int(np.isinf(values).any(axis=0).argmax())]
+                raise ValueError(f"Column {show(infinite)} has infinite values, or values too large for {dtype}.")
             labels = codes[target].of(batch.column(target))
             if np.isnan(labels).any():
                 raise ValueError(f"Column {show(target)}, the classes, has missing values; leave those rows out.")
-            X.write(values.data)
-            code.write(labels.astype(np.int32).data)
+            values.tofile(X)
+            labels.astype(np.int32).tofile(code)
             if weight is not None:
-                weights.write(_weights(batch.column(weight), weight).data)
+                _weights(batch.column(weight), weight).tofile(weights)
             n_rows += len(batch)
     if names is None or n_rows == 0:
         raise ValueError("The table has no rows.")

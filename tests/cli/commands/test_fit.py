@@ -7,7 +7,9 @@ import pandas as pd
 import pytest
 
 from smallearn import SMaLLClassifierCV, cli, load_model
-from tests.helpers.commands import quick_fit
+from smallearn.cli.io import tables
+from tests.helpers.commands import quick_fit, run
+from tests.helpers.table_files import write
 from tests.helpers.tools import need
 
 
@@ -279,3 +281,72 @@ def test_a_threshold_that_is_no_probability_is_refused(value, tmp_path, capsys):
     with pytest.raises(SystemExit):
         cli.main(["fit", "data.csv", "--target", "y", "-o", str(tmp_path / "m.json"), "--decision-threshold", value])
     assert "is not a number above 0 and below 1" in capsys.readouterr().err
+
+
+# --- tables on disk --------------------------------------------------------------------------------------------------
+
+
+def models_both_ways(path, monkeypatch, capsys, *arguments):
+    """The model of a table read into memory, and of the same table converted to files in small chunks."""
+    monkeypatch.setattr(tables, "CHUNK_CELLS", 1)
+    code, output = quick_fit(path, "--in-memory", *arguments)
+    assert code == 0
+    here = json.loads(output.read_text(encoding="utf-8"))
+    capsys.readouterr()
+    code, output = quick_fit(path, "--on-disk", *arguments)
+    assert code == 0
+    assert "converting it once to files in" in capsys.readouterr().err
+    return here, json.loads(output.read_text(encoding="utf-8"))
+
+
+def approximately(document):
+    """A JSON document whose numbers may differ by rounding."""
+    if isinstance(document, dict):
+        return {key: approximately(value) for key, value in document.items()}
+    if isinstance(document, list):
+        return [approximately(value) for value in document]
+    return pytest.approx(document, rel=1e-8, abs=1e-12) if isinstance(document, float) else document
+
+
+@pytest.mark.parametrize("ending", [".csv", ".parquet"])
+@pytest.mark.parametrize(
+    "arguments",
+    [[], ["--points", "5", "--literals", "thresholds"], ["--positive", "no", "--decision-threshold", "0.2"]],
+)
+def test_a_table_on_disk_gives_the_same_model_file(ending, arguments, table, tmp_path, monkeypatch, capsys):
+    path = write(table, tmp_path / f"data{ending}")
+    here, there = models_both_ways(path, monkeypatch, capsys, *arguments)
+    assert there == approximately(here)
+
+
+def test_a_large_table_is_converted_unless_it_is_to_be_in_memory(simple, cache, monkeypatch, capsys):
+    monkeypatch.setattr("smallearn.cli.io.stored.LARGE", 1000)
+    assert quick_fit(simple, "--in-memory")[0] == 0
+    assert not cache.exists()
+    code, model = quick_fit(simple)
+    assert code == 0
+    assert "rows × 3 columns, would take 4." in capsys.readouterr().err
+    assert len(list(cache.iterdir())) == 1
+    assert quick_fit(simple, "--quiet")[0] == 0
+    assert capsys.readouterr().err == ""
+    assert json.loads(run(capsys, "evaluate", str(model), str(simple), "--json").out)["is_training_data"]
+
+
+def test_float32_files_take_half_the_space(simple, capsys):
+    sizes = []
+    for more in ([], ["--float32"]):
+        assert quick_fit(simple, "--on-disk", *more)[0] == 0
+        capsys.readouterr()
+        (found,) = json.loads(run(capsys, "cache", "--json").out)["tables"]
+        run(capsys, "cache", "--clear")
+        sizes.append(found["n_bytes"])
+    assert sizes[0] - sizes[1] == pytest.approx(4 * 2 * 200, abs=10)
+
+
+def test_costs_take_tables_on_disk_and_a_chip_does_not(simple, tmp_path, monkeypatch, capsys):
+    costs = tmp_path / "costs.csv"
+    costs.write_text("true,no,yes\nno,0,1\nyes,10,0\n")
+    here, there = models_both_ways(simple, monkeypatch, capsys, "--cost-matrix", str(costs))
+    assert there == approximately(here)
+    assert quick_fit(simple, "--on-disk", "--device", "cortex-m0")[0] == 1
+    assert "--device needs the table in memory: add --in-memory" in capsys.readouterr().err

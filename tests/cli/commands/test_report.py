@@ -48,3 +48,12 @@ def test_the_page_numbers_errors_by_rows_of_the_file(capsys, tmp_path):
     page = tmp_path / "report.html"
     run(capsys, "report", "model.json", str(tmp_path / "gaps.csv"), "-o", str(page), "--no-compare")
     assert all(f">{one['row']}</th>" in page.read_text() for one in facts["mistakes"])
+
+
+def test_a_large_table_is_not_compared(capsys, monkeypatch):
+    monkeypatch.setattr("smallearn.cli.io.stored.LARGE", 1000)
+    output = run(capsys, "report", "model.json", "train.csv", "-o", "large.html")
+    assert "No standard models for comparison: they need the whole table in memory, 6.4" in output.err
+    page = Path("large.html").read_text(encoding="utf-8")
+    assert "logistic regression" not in page
+    assert "so the scores on them are optimistic" in page

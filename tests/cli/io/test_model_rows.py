@@ -9,11 +9,12 @@ import pytest
 from smallearn import SMaLLClassifierCV, explain
 from smallearn.cli.console import SILENT
 from smallearn.cli.errors import CommandError
+from smallearn.cli.io import tables
 from smallearn.cli.io.model_rows import Labels, ModelReader
 from smallearn.cli.io.tables import open_table
 from smallearn.model import DataFacts, Prototype, Range, Term
 from tests.helpers.models import CARD, THREE, WHOLE, YES
-from tests.helpers.table_files import HEAD, TABLE, csv_file, for_model, for_training, rows_of, write
+from tests.helpers.table_files import HEAD, ONE, TABLE, csv_file, for_model, for_training, rows_of, write
 
 
 def pieces_of(model, path, rows):
@@ -139,3 +140,50 @@ def test_a_boolean_is_neither_2_nor_text(tmp_path):
     ]
     with pytest.raises(CommandError, match=r"line 3, column 'x': '2' is neither true nor false"):
         for_model(flag, csv_file(tmp_path, rows_of(["1", "2"])))
+
+
+# --- chunks ----------------------------------------------------------------------------------------------------------
+
+
+def in_chunks(monkeypatch, *arguments, **options):
+    """The rows of a file that is read in chunks of 100."""
+    with monkeypatch.context() as patched:
+        patched.setattr(tables, "CHUNK_CELLS", 1)
+        return for_model(*arguments, **options)
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.txt", "t.parquet", "t.arrow"])
+def test_a_file_in_chunks_gives_the_same_rows_classes_and_notes(name, tmp_path, monkeypatch, capsys):
+    table = pd.concat([TABLE] * 80, ignore_index=True)
+    table.loc[[3, 150, 260], "y"] = ["maybe", None, "perhaps"]
+    path = write(table, tmp_path / name)
+    X, y = for_model(CARD, path, target="y", labels=Labels.REQUIRED)
+    notes = capsys.readouterr().err
+    chunked, labels = in_chunks(monkeypatch, CARD, path, target="y", labels=Labels.REQUIRED)
+    assert capsys.readouterr().err == notes
+    assert "2 rows ignored: the model does not know the class ('maybe', 'perhaps'; first in " in notes
+    pd.testing.assert_frame_equal(chunked, X)
+    assert labels.tolist() == y.tolist()
+    assert len(X) == 317
+
+
+@pytest.mark.parametrize(
+    ("early", "late", "read"), [("1,5", "0.25", 1.5), ("1.234", "0,5", 1234.0), ("1.234", "0.5", 1.234)]
+)
+def test_thousands_are_grouped_as_the_whole_column_says_in_chunks_too(early, late, read, tmp_path, monkeypatch):
+    path = csv_file(tmp_path, "x;z\n" + f"{early};1\n" * 150 + f"{late};1\n{early};1\n" * 50)
+    X, _ = for_model(ONE, path)
+    chunked, _ = in_chunks(monkeypatch, ONE, path)
+    assert X["x"].tolist()[0] == read
+    assert chunked["x"].tolist() == X["x"].tolist()
+
+
+def test_booleans_in_the_first_chunk_alone_are_text(tmp_path, monkeypatch):
+    term = Term(0, 1.0, "x", "missing")
+    model = replace(WHOLE, n_features=1, prototypes=(Prototype(1, 0.0, (term,)),))
+    path = csv_file(tmp_path, "x,z\n" + "TRUE,1\n" * 150 + "maybe,1\n,1\n")
+    chunked, _ = in_chunks(monkeypatch, model, path)
+    assert chunked["x"].tolist() == ["TRUE"] * 150 + ["maybe", None]
+    only = csv_file(tmp_path, "x,z\n" + "-,1\n" * 150 + "false,1\n,1\n")
+    chunked, _ = in_chunks(monkeypatch, model, only)
+    assert chunked["x"].tolist() == [None] * 150 + [False, None]

@@ -8,6 +8,19 @@ To add a command, write a file beside the others and add it to ``COMMANDS``, whi
 - ``run(arguments, console)``: does the work, prints the result and returns the exit code.
 """
 
-from smallearn.cli.commands import cost, demo, doctor, evaluate, explain, export, fit, frontier, paper, predict, report
+from smallearn.cli.commands import (
+    cache,
+    cost,
+    demo,
+    doctor,
+    evaluate,
+    explain,
+    export,
+    fit,
+    frontier,
+    paper,
+    predict,
+    report,
+)
 
-COMMANDS = (demo, fit, evaluate, predict, explain, frontier, export, cost, report, paper, doctor)
+COMMANDS = (demo, fit, evaluate, predict, explain, frontier, export, cost, report, paper, cache, doctor)

@@ -63,7 +63,7 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
     return ExitCode.DONE
 
 
-def _print_sections(model: Any, evaluation: Any, comparison: Any, numbers: list[int]) -> None:
+def _print_sections(model: Any, evaluation: Any, comparison: Any, numbers: Sequence[int]) -> None:
     """Scores, confusion matrix, errors and comparison; ``numbers`` are those of the rows in the file."""
     from smallearn.evaluation import _captions as captions
 
@@ -105,7 +105,7 @@ def _print_table(lines: Sequence[tuple[str, ...]], right: Sequence[int] = ()) ->
         print(f"  {'  '.join(cells)}".rstrip())
 
 
-def _facts(model: Any, evaluation: Any, comparison: Any, numbers: list[int]) -> dict[str, Any]:
+def _facts(model: Any, evaluation: Any, comparison: Any, numbers: Sequence[int]) -> dict[str, Any]:
     """The result, for scripts."""
     selection = model.selection
     facts: dict[str, Any] = {
@@ -128,7 +128,7 @@ def _facts(model: Any, evaluation: Any, comparison: Any, numbers: list[int]) -> 
         "confusion": evaluation.confusion.tolist(),
         "mistakes": [
             {
-                "row": numbers[error.row],
+                "row": int(numbers[error.row]),
                 "is": error.truth,
                 "says": error.predicted,
                 "probability": error.probability,

@@ -13,6 +13,7 @@ from smallearn.cli.arguments import (
     add_path,
     add_printing,
     add_selection,
+    add_storage,
     add_training,
     positive_number,
     probability,
@@ -22,7 +23,7 @@ from smallearn.cli.errors import CommandError, ExitCode, library_errors
 from smallearn.cli.io.costs import read_costs
 from smallearn.cli.io.files import check_output, file_name, looks_like_table, print_json
 from smallearn.cli.io.tables import check_table
-from smallearn.cli.reading import read_training
+from smallearn.cli.reading import read_or_store
 from smallearn.cli.selection import selection_parameters
 from smallearn.model._sentences import budget_sentence
 
@@ -34,6 +35,9 @@ the mean cost.
 Text columns are categories. Empty cells, NA, NaN, null and ? are missing values; in a column of numbers also -, . and
 none. Ignored, with a note: columns that look like an ID, hold dates or have only one value, rows without a class, and
 classes of fewer than five rows.
+
+A table that would take much of the memory is converted once to files on the disk, and the model is trained from these;
+a line says so. The model is the same. The files are used again as long as the table is the same: see smallearn cache.
 
 A prototype is a score: a constant plus a sum of terms. A term is a weight times a feature or times a condition. The
 certificate bounds how much better any model of this size could fit the training data. It takes time, and is computed
@@ -64,6 +68,7 @@ def add(commands) -> argparse.ArgumentParser:
         examples=EXAMPLES,
     )
     add_training(parser)
+    add_storage(parser)
     add_path(parser, "-o", "--output", required=True, metavar="FILE", help="the model file to write (JSON)")
     add_selection(parser, max_terms=10)
     parser.add_argument(
@@ -89,18 +94,18 @@ def add(commands) -> argparse.ArgumentParser:
 def run(arguments: argparse.Namespace, console: Console) -> int:
     """Train, save, print."""
     _check(arguments)
-    rows = read_training(arguments, console)
+    rows = read_or_store(arguments, console)
     selector = _selector(arguments, rows, console)
     with library_errors(arguments), console.warnings_as_notes():
-        selector.fit(rows.X, rows.y)
-        model = selector.model_.trained_on(rows.X, rows.y, target=arguments.target, source=file_name(arguments.data))
+        fitted = rows.fitted(selector)
+        model = rows.remembered_by(fitted.model_, arguments.target, file_name(arguments.data))
         model.save(arguments.output)
     if arguments.json:
         print_json(_facts(arguments, rows, selector, model))
         return ExitCode.DONE
     first, _, rest = str(model).partition("\n")
     print(f"{heading(first)}\n{rest}\n")
-    print("\n".join(_summary(arguments, rows, model)))
+    print("\n".join(_summary(arguments, model)))
     if arguments.device is not None:
         print(selector.device_cost_)
     print(f"\nWrote {arguments.output}. {heading('Next:')}")
@@ -129,15 +134,21 @@ def _selector(arguments: argparse.Namespace, rows: Any, console: Console) -> Any
         min_terms=1,
         device=arguments.device,
         decision_threshold="auto" if threshold is None else threshold,
-        cost_matrix=None if costs is None else read_costs(costs, sorted(set(rows.y.tolist()))),
+        cost_matrix=None if costs is None else read_costs(costs, rows.classes),
         **limits,
         **parameters,
     )
 
 
-def _summary(arguments: argparse.Namespace, rows: Any, model: Any) -> list[str]:
+def _majority(model: Any) -> tuple[Any, float]:
+    """The most common class, and its share of the rows."""
+    counts = model.data.class_counts
+    return model.classes[counts.index(max(counts))], max(counts) / sum(counts)
+
+
+def _summary(arguments: argparse.Namespace, model: Any) -> list[str]:
     """Lines about the model, printed after it."""
-    label, share = rows.majority
+    label, share = _majority(model)
     folds = model.selection.scores
     if arguments.cost_matrix is not None:
         error = f" ± {model.selection.spread:.3f}" if len(folds) > 1 else " on a single fold"
@@ -180,7 +191,7 @@ def _facts(arguments: argparse.Namespace, rows: Any, selector: Any, model: Any) 
     facts = {
         "model": str(arguments.output),
         "target": arguments.target,
-        "rows": len(rows.y),
+        "rows": rows.n_rows,
         "classes": [
             {"label": label, "rows": number}
             for label, number in zip(model.classes, model.data.class_counts, strict=True)
@@ -188,7 +199,7 @@ def _facts(arguments: argparse.Namespace, rows: Any, selector: Any, model: Any) 
         "metric": model.selection.metric,
         "score": model.selection.score,
         "spread": model.selection.spread,
-        "most_frequent_class": rows.majority[1],
+        "most_frequent_class": _majority(model)[1],
         "n_terms": model.n_terms,
         "n_prototypes": len(model.prototypes),
         "decision_threshold": model.decision_threshold,

@@ -12,7 +12,7 @@ from smallearn.cli.arguments import (
     add_units,
     units_of,
 )
-from smallearn.cli.comparison import add_comparison, compare
+from smallearn.cli.comparison import add_comparison, compare, fits_in_memory
 from smallearn.cli.console import Console
 from smallearn.cli.errors import ExitCode, library_errors
 from smallearn.cli.io.files import check_output, file_name, read_model, write_file
@@ -21,7 +21,8 @@ from smallearn.cli.reading import read_rows
 DESCRIPTION = """\
 One HTML file that needs no network: the model, how good it is beside standard models, its errors, what it costs on a
 chip, and a panel in which the inputs can be changed. Of DATA it shows counts, shares and pictures, and the numbers of
-the rows that are predicted wrongly.
+the rows that are predicted wrongly. Standard models need the whole table in memory: a page about a large table has
+none.
 """
 EXAMPLES = """\
 smallearn report model.json data.csv -o report.html
@@ -57,10 +58,11 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
     from smallearn.cli.io.model_rows import Labels
     from smallearn.report import _page as page
 
-    rows = read_rows(arguments, model, labels=Labels.OPTIONAL, all_columns=arguments.compare, console=console)
+    compares = arguments.compare and (arguments.train is not None or fits_in_memory(arguments, console))
+    rows = read_rows(arguments, model, labels=Labels.OPTIONAL, all_columns=compares, console=console)
     if rows.y is None:
         console.note(f"{arguments.data.name} has no classes: the page has no scores.")
-    comparison = compare(arguments, model, rows, console) if arguments.compare and rows.y is not None else None
+    comparison = compare(arguments, model, rows, console) if compares and rows.y is not None else None
     with library_errors(arguments, ImportError), console.progress(page.STEPS, "parts of the page") as bar:
         text = page.report_html(
             model,

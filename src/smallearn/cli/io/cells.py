@@ -116,8 +116,10 @@ def _is_one_of(text: Any, texts: tuple[str, ...]) -> Any:
 
 
 def objects_of(text: Any) -> np.ndarray:
-    """Text as an array of Python's strings, None where a value is missing."""
-    return _objects(text.to_pylist())
+    """Text as an array of Python's strings, None where a value is missing; equal texts are one object."""
+    encoded = text.dictionary_encode()
+    values = _objects([*encoded.dictionary.to_pylist(), None])
+    return values[encoded.indices.fill_null(len(values) - 1).to_numpy(zero_copy_only=False)]
 
 
 # --- numbers ---------------------------------------------------------------------------------------------------------
@@ -179,12 +181,11 @@ def _ungrouped(text: Any, may_have_commas: bool) -> Any:
     return pc.if_else(pc.match_substring_regex(text, pattern), plain, other)
 
 
-def look_like_numbers(text: Any) -> bool:
-    """Whether most cells are digits with signs between them, though they cannot be read as numbers."""
+def count_like_numbers(text: Any) -> int:
+    """How many cells are digits with signs between them, whether or not they can be read as numbers."""
     import pyarrow.compute as pc
 
-    matches = pc.sum(pc.match_substring_regex(text, LIKE_A_NUMBER)).as_py() or 0
-    return matches > 0.5 * (len(text) - text.null_count)
+    return pc.sum(pc.match_substring_regex(text, LIKE_A_NUMBER)).as_py() or 0
 
 
 # --- booleans and dates ----------------------------------------------------------------------------------------------

@@ -97,7 +97,7 @@ def draft_of(path: Path) -> Iterator[Path]:
     """`files.draft_of` with errors in one sentence; a signal to end removes the draft too."""
     _check_folder(path)
     try:
-        with _signals_as_exits(), files.draft_of(path) as draft:
+        with signals_as_exits(), files.draft_of(path) as draft:
             yield draft
     except OSError as error:
         about = path if error.filename is None else Path(error.filename)
@@ -107,7 +107,7 @@ def draft_of(path: Path) -> Iterator[Path]:
 
 
 @contextmanager
-def _signals_as_exits() -> Iterator[None]:
+def signals_as_exits() -> Iterator[None]:
     """SIGTERM and SIGHUP raise SystemExit, so that unfinished files are removed."""
 
     def leave(number: int, _: object) -> None:
@@ -147,3 +147,11 @@ def file_name(path: Path) -> str:
 def as_text(text: str) -> str:
     """Text from the operating system, with question marks for bytes that could not be decoded."""
     return text.encode(errors="replace").decode()
+
+
+def size_text(n_bytes: float) -> str:
+    """A number of bytes for people: ``2.9 GB``."""
+    for unit, factor in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if n_bytes >= factor:
+            return f"{n_bytes / factor:.3g} {unit}"
+    return f"{n_bytes:.0f} bytes"

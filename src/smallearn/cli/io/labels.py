@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,9 +12,12 @@ from smallearn._text import count, listed, show
 from smallearn.cli.console import Console
 from smallearn.cli.errors import CommandError
 from smallearn.cli.io import cells
-from smallearn.cli.io.tables import Table
+from smallearn.cli.io.feature_columns import note_case
+from smallearn.cli.io.tables import TableFile
 
 MANY_CLASSES, SOME_CLASSES = 100, 20  # more are a quantity or a name; some are, if they are a tenth of the rows
+MANY_VALUES = 1_000_000  # so many are not even counted
+FEWEST_ROWS = 5  # of a class: with fewer, some folds would have none
 
 
 # --- the classes of a model ------------------------------------------------------------------------------------------
@@ -23,7 +27,7 @@ MANY_CLASSES, SOME_CLASSES = 100, 20  # more are a quantity or a name; some are,
 class ModelLabels:
     """The class of each row, by its position in the model's classes, and which rows have no class that it knows.
 
-    ``code`` is 0 for these; ``unknown`` are the labels that the model does not know, by row.
+    ``code`` is 0 for these; ``unknown`` are the different labels that the model does not know.
     """
 
     code: np.ndarray
@@ -36,32 +40,40 @@ class ModelLabels:
         """Which rows have a class of the model."""
         return ~(self.is_missing | self.is_unknown)
 
+    @classmethod
+    def joined(cls, chunks: Sequence["ModelLabels"]) -> "ModelLabels":
+        """The labels of chunks that follow each other."""
+        return cls(
+            code=np.concatenate([chunk.code for chunk in chunks]),
+            is_missing=np.concatenate([chunk.is_missing for chunk in chunks]),
+            is_unknown=np.concatenate([chunk.is_unknown for chunk in chunks]),
+            unknown=list(dict.fromkeys(label for chunk in chunks for label in chunk.unknown)),
+        )
 
-def model_labels(table: Table, target: str, classes: tuple[Any, ...]) -> ModelLabels:
-    """Read the column ``target`` as classes of a model."""
-    import pyarrow as pa
 
-    column = cells.one_array(table.columns.column(target))
-    encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
+def model_labels(file: TableFile, column: Any, classes: tuple[Any, ...]) -> ModelLabels:
+    """Read a column, or a chunk of it, as classes of a model."""
+    encoded = _encoded(column)
     values = encoded.dictionary.to_pylist()
     # One entry for each different value, and one for null.
-    missing = np.array([*(_is_missing(value, classes, table.file.missing) for value in values), True])
+    missing = np.array([*(_is_missing(value, classes, file.missing) for value in values), True])
     position = [None if gone else _position(value, classes) for value, gone in zip(values, missing, strict=False)]
     unknown = np.array([*(at is None for at in position), False]) & ~missing
     index = encoded.indices.fill_null(len(values)).to_numpy(zero_copy_only=False)
+    different, first = np.unique(index[unknown[index]], return_index=True)
     return ModelLabels(
-        code=np.array([*(at or 0 for at in position), 0])[index],
+        code=np.array([*(at or 0 for at in position), 0], dtype=np.int32)[index],
         is_missing=missing[index],
         is_unknown=unknown[index],
-        unknown=[values[at] for at in index[unknown[index]]],
+        unknown=[values[at] for at in different[np.argsort(first)]],
     )
 
 
 def keep_known(
-    labels: ModelLabels, table: Table, target: str, classes: tuple[Any, ...], console: Console
+    labels: ModelLabels, file: TableFile, target: str, classes: tuple[Any, ...], console: Console
 ) -> np.ndarray:
     """Which rows have a class that the model knows; a note or an error about the others."""
-    file, rows = table.file, np.flatnonzero(labels.is_unknown)
+    rows = np.flatnonzero(labels.is_unknown)
     some = bool(labels.is_known.any())
     if len(rows):
         if not some:
@@ -75,7 +87,7 @@ def keep_known(
         )
     note_missing(int(labels.is_missing.sum()), console)
     if not some:
-        raise _no_class(table, target)
+        raise no_class(file, target)
     return labels.is_known
 
 
@@ -119,25 +131,94 @@ def _number(value: Any) -> float | int | None:
 # --- labels to train on ----------------------------------------------------------------------------------------------
 
 
-def training_labels(table: Table, target: str, console: Console) -> tuple[np.ndarray, np.ndarray]:
-    """The label of each row, as whole number, boolean or text, and which rows have one."""
-    y, present = _read_labels(table, target)
-    n_missing = int((~present).sum())
-    if n_missing == len(y):
-        raise _no_class(table, target)
-    note_missing(n_missing, console)
-    counts = Counter(y[present].tolist())
-    n_rows, some = len(y) - n_missing, ", ".join(show(label) for label in list(counts)[:3])
-    many = len(counts) > MANY_CLASSES or (len(counts) > SOME_CLASSES and len(counts) > n_rows / 10)
-    if y.dtype.kind == "f" or many:
-        raise CommandError(
-            f"column {show(target)} has {len(counts)} different values in {count(n_rows, 'row')} ({some}, …): a "
-            "quantity or a name, not a class. Cut it into a few classes, such as low and high, or choose another "
-            "--target"
+class LabelReader:
+    """Reads the labels to train on: whole numbers, booleans or text.
+
+    It looks at the column, in one chunk or in many, then decides what its different values mean, and then converts it.
+    """
+
+    def __init__(self, file: TableFile, target: str, console: Console):
+        self.file, self.target, self.console = file, target, console
+        self._counts: Counter[Any] = Counter()  # of values as they stand in the file
+        self._code: dict[Any, int] = {}  # the position of each such value in `classes`
+        self._kind: Any = None
+
+    def look(self, column: Any) -> None:
+        """Look at the column, or at a chunk of it."""
+        encoded = _encoded(column)
+        self._kind = encoded.dictionary.type
+        values, n = _values_of(encoded), len(encoded.dictionary) + 1
+        index = encoded.indices.fill_null(n - 1).to_numpy(zero_copy_only=False)
+        for value, number in zip(values, np.bincount(index, minlength=n).tolist(), strict=True):
+            if number:
+                self._counts[value] += number
+        if len(self._counts) > MANY_VALUES:
+            some = ", ".join(show(value) for value in list(self._counts)[:3])
+            first = f"its first {count(self._counts.total(), 'row')}"
+            raise self._no_classes(f"more than {MANY_VALUES} different values in {first}", some)
+
+    def decide(self) -> np.ndarray:
+        """The classes to learn; notes and errors about the others, and about rows without a class."""
+        import pyarrow as pa
+
+        values = list(self._counts)
+        labels, present = _read_labels(self.file, self.target, pa.array(values, self._kind))
+        counts: Counter[Any] = Counter()
+        for value, label, there in zip(values, labels.tolist(), present.tolist(), strict=True):
+            if there:
+                counts[label] += self._counts[value]
+        n_rows = counts.total()
+        if n_rows == 0:
+            raise no_class(self.file, self.target)
+        note_missing(self._counts.total() - n_rows, self.console)
+        some = ", ".join(show(label) for label in list(counts)[:3])
+        many = len(counts) > MANY_CLASSES or (len(counts) > SOME_CLASSES and len(counts) > n_rows / 10)
+        if labels.dtype.kind == "f" or many:
+            raise self._no_classes(f"{len(counts)} different values in {count(n_rows, 'row')}", some)
+        if len(counts) < 2:
+            raise CommandError(f"column {show(self.target)} has only one class, {some}: there is nothing to learn")
+        if labels.dtype.kind == "U":
+            note_case(self.target, counts, "classes", self.console)
+        classes = self._frequent(counts)
+        position = {label: code for code, label in enumerate(classes)}
+        pairs = zip(values, labels.tolist(), present.tolist(), strict=True)
+        self._code = {value: position[label] for value, label, there in pairs if there and label in position}
+        return np.array(classes)
+
+    def _frequent(self, counts: Counter) -> list[Any]:
+        """The classes that have enough rows; a note on the others."""
+        rare = {label: number for label, number in counts.items() if number < FEWEST_ROWS}
+        if len(counts) - len(rare) < 2:
+            each = ", ".join(f"{show(label)} {number}" for label, number in counts.items())
+            raise CommandError(f"at least two classes need {FEWEST_ROWS} rows, for cross-validation; there are: {each}")
+        for label, number in rare.items():
+            self.console.note(f"Class {show(label)} has {count(number, 'row')}, too few for cross-validation: ignored.")
+        return sorted(label for label in counts if label not in rare)
+
+    def _no_classes(self, many: str, some: str) -> CommandError:
+        return CommandError(
+            f"column {show(self.target)} has {many} ({some}, …): a quantity or a name, not a class. Cut it into a few "
+            "classes, such as low and high, or choose another --target"
         )
-    if len(counts) < 2:
-        raise CommandError(f"column {show(target)} has only one class, {some}: there is nothing to learn")
-    return y, present
+
+    def codes(self, column: Any) -> np.ndarray:
+        """The position of each row's class; -1 where there is none to learn."""
+        encoded = _encoded(column)
+        table = np.array([self._code.get(value, -1) for value in _values_of(encoded)])
+        return table[encoded.indices.fill_null(len(table) - 1).to_numpy(zero_copy_only=False)]
+
+
+def _encoded(column: Any) -> Any:
+    """A column as one array of positions in its different values."""
+    import pyarrow as pa
+
+    column = cells.one_array(column)
+    return column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
+
+
+def _values_of(encoded: Any) -> list[Any]:
+    """The different values, None for those that are no number, and None for rows that have none."""
+    return [*(None if value != value else value for value in encoded.dictionary.to_pylist()), None]
 
 
 def note_missing(n_rows: int, console: Console) -> None:
@@ -146,18 +227,18 @@ def note_missing(n_rows: int, console: Console) -> None:
         console.note(f"{count(n_rows, 'row')} without a class ignored.")
 
 
-def _no_class(table: Table, target: str) -> CommandError:
-    return CommandError(f"{table.file.shown}: no row has a class in column {show(target)}")
+def no_class(file: TableFile, target: str) -> CommandError:
+    """The error that no row has a class."""
+    return CommandError(f"{file.shown}: no row has a class in column {show(target)}")
 
 
-def _read_labels(table: Table, target: str) -> tuple[np.ndarray, np.ndarray]:
+def _read_labels(file: TableFile, target: str, column: Any) -> tuple[np.ndarray, np.ndarray]:
     """Labels of the simplest type that holds them all; text if another type would change their spelling (TRUE, 01).
 
-    They are floats only if some are not whole numbers, which `training_labels` refuses.
+    They are floats only if some are not whole numbers, which `LabelReader` refuses.
     """
     import pyarrow as pa
 
-    file, column = table.file, table.columns.column(target)
     kind = cells.type_of(column)
     if pa.types.is_boolean(kind):
         values = cells.numbers_in(column)

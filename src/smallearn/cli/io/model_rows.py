@@ -1,10 +1,11 @@
 """Rows of a table as a model reads them: the columns that it uses, converted, and the classes if there are any.
 
-`read_for_model` serves commands that need all rows at once, `ModelReader.chunks` those that do not.
+`read_for_model` serves commands that need all rows at once, `ModelReader.chunks` those that do not. Both read the file
+in chunks, so that only the columns in use are held in memory, unless a command needs the other columns too.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from pathlib import Path
 from typing import Any, Literal
@@ -15,7 +16,7 @@ from smallearn._text import show
 from smallearn.cli.console import SILENT, Console
 from smallearn.cli.errors import CommandError
 from smallearn.cli.io import cells
-from smallearn.cli.io.labels import keep_known, model_labels
+from smallearn.cli.io.labels import ModelLabels, keep_known, model_labels
 from smallearn.cli.io.tables import ReadOptions, Table, TableFile, open_table
 from smallearn.model import SMaLLModel
 
@@ -40,18 +41,18 @@ class ModelRows:
         order, those that it does not use empty.
     y : ndarray or None
         The class of each row, with the types of ``model.classes``.
-    table : Table
-        The table that they come from.
+    table : Table or None
+        The table that they come from, if all its columns were read.
     """
 
     X: Any
     y: np.ndarray | None
-    table: Table
+    table: Table | None = None
 
     @property
-    def numbers(self) -> list[int]:
+    def numbers(self) -> Sequence[int]:
         """The number of each row in the file, from 1."""
-        return (self.X.index + 1).tolist()
+        return self.X.index.to_numpy() + 1
 
 
 def read_for_model(
@@ -69,10 +70,12 @@ def read_for_model(
     See `convert_for_model` for ``target``, ``labels`` and what is raised.
     """
     file = open_table(path, options)
-    named = _find_target(file, model, target, labels)
-    columns = None if all_columns else [*ModelReader(model, file).columns, *([] if named is None else [named])]
-    table = file.load(console, columns)
-    return convert_for_model(model, table, target=target, labels=labels, console=console)
+    if all_columns:
+        return convert_for_model(model, file.load(console), target=target, labels=labels, console=console)
+    reader = ModelReader(model, file)
+    return _model_rows(
+        reader, file.chunks(console, columns=reader.with_target(target, labels)), target, labels, console
+    )
 
 
 def convert_for_model(
@@ -86,15 +89,48 @@ def convert_for_model(
 
     Raises `CommandError`, with a sentence for the user, if a column is missing or a cell is not what the model needs.
     """
-    named = _find_target(table.file, model, target, labels)
-    X = ModelReader(model, table.file, loaded=table).convert(table.columns, 0)
+    reader = ModelReader(model, table.file, loaded=table)
+    return replace(_model_rows(reader, [table.columns], target, labels, console), table=table)
+
+
+def _model_rows(
+    reader: "ModelReader", chunks: Iterable[Any], target: str | None, labels: Labels, console: Console
+) -> ModelRows:
+    """The rows in the chunks of a table, and their classes."""
+    model, file = reader.model, reader.file
+    named = _find_target(file, model, target, labels)
+    parts, read, n_rows = [], [], 0
+    for chunk in chunks:
+        parts.append(reader.convert(chunk, n_rows))
+        if named is not None:
+            read.append(model_labels(file, chunk.column(named), model.classes))
+        n_rows += len(chunk)
+    if n_rows == 0:
+        raise CommandError(f"{file.shown} has no rows")
+    X = _stacked(parts)
     if named is None:
-        return ModelRows(X=X, y=None, table=table)
-    read = model_labels(table, named, model.classes)
-    if labels is Labels.OPTIONAL and read.is_missing.all():
-        return ModelRows(X=X, y=None, table=table)
-    known = keep_known(read, table, named, model.classes, console)
-    return ModelRows(X=X[known], y=model.labels(read.code[known]), table=table)
+        return ModelRows(X=X, y=None)
+    found = ModelLabels.joined(read)
+    if labels is Labels.OPTIONAL and found.is_missing.all():
+        return ModelRows(X=X, y=None)
+    known = keep_known(found, file, named, model.classes, console)
+    return ModelRows(X=X if known.all() else X[known], y=model.labels(found.code[known]))
+
+
+def _stacked(parts: list[Any]) -> Any:
+    """Pandas tables of the same columns, one below the other. Column by column: there are never two copies of all."""
+    import pandas as pd
+
+    if len(parts) == 1:
+        return parts[0]
+    names, n_rows = list(parts[0].columns), sum(map(len, parts))
+    arrays = [{name: part[name].to_numpy() for name in names} for part in parts]
+    parts.clear()
+    columns = {}
+    for name in names:
+        values = np.concatenate([part.pop(name) for part in arrays])
+        columns[name] = pd.Series(values, dtype=values.dtype)
+    return pd.DataFrame(columns, index=pd.RangeIndex(n_rows), copy=False)
 
 
 def target_of(model: SMaLLModel, named: str | None = None) -> str | None:
@@ -162,7 +198,12 @@ class ModelReader:
         self.model, self.file, self.loaded = model, file, loaded
         self._needs = _needs(model, file)
         self.columns = [need.column for need in self._needs]
-        self._grouped: dict[str, bool] = {}
+        self._whole: dict[str, tuple[bool, bool]] | None = None
+
+    def with_target(self, target: str | None, labels: Labels) -> list[str]:
+        """The columns that the model needs, and that of the classes if there is one."""
+        named = _find_target(self.file, self.model, target, labels)
+        return [*self.columns, *([] if named is None else [named])]
 
     def chunks(self, console: Console, rows: int | None = None) -> Iterator[tuple[Any, Any]]:
         """Each chunk of the file, with all its columns, and what the model reads of it."""
@@ -202,8 +243,9 @@ class ModelReader:
     def _text(self, column: Any, need: _Need) -> np.ndarray:
         text = cells.trimmed(column, need.categories, self.file.missing)
         inner = cells.without(text, cells.MISSING_NUMBER)
-        if need.kind == "presence" and self.file.is_text and cells.are_booleans(inner):
-            return cells.booleans_of(inner)
+        if need.kind == "presence" and self.file.is_text and _may_be_booleans(inner):
+            only_booleans = self._of_whole_columns()[need.column][1]
+            return cells.booleans_of(inner) if only_booleans else cells.objects_of(text)
         return cells.objects_of(text)
 
     def _numbers(self, column: Any, need: _Need, begin: int, is_text: bool) -> np.ndarray:
@@ -233,21 +275,57 @@ class ModelReader:
             self.file.refuse_cell(begin + row, need.column, f"{show(column[row].as_py())} {reason}")
 
     def _is_grouped(self, name: str, text: Any) -> bool:
-        """Whether thousands are grouped in a column; if this chunk leaves it open, the whole column decides."""
-        if not cells.has_group_signs(text, self.file.may_have_commas):
-            return False
-        if name not in self._grouped:
-            grouped = cells.groups_thousands(text, self.file.may_have_commas)
-            self._grouped[name] = self._is_grouped_anywhere(name) if grouped is None else grouped
-        return self._grouped[name]
-
-    def _is_grouped_anywhere(self, name: str) -> bool:
-        chunks: Iterable[Any] = (
-            self.file.chunks(SILENT, columns=[name]) if self.loaded is None else [self.loaded.columns]
-        )
+        """Whether thousands are grouped in a column; unless this chunk rules it out, the whole column decides."""
         comma = self.file.may_have_commas
-        answers = (cells.groups_thousands(cells.trimmed(chunk.column(name)), comma) for chunk in chunks)
-        return next((answer for answer in answers if answer is not None), self.file.has_commas)
+        if not cells.has_group_signs(text, comma) or cells.groups_thousands(text, comma) is False:
+            return False
+        return True if not comma else self._of_whole_columns()[name][0]
+
+    def _of_whole_columns(self) -> dict[str, tuple[bool, bool]]:
+        """Whether thousands are grouped in each column, and whether it holds true and false alone.
+
+        The file is read once more for that, which few files make necessary.
+        """
+        if self._whole is None:
+            seen = {name: _TextColumn() for name in self.columns}
+            chunks: Iterable[Any] = (
+                self.file.chunks(SILENT, columns=self.columns) if self.loaded is None else [self.loaded.columns]
+            )
+            for chunk in chunks:
+                for name, column in seen.items():
+                    if cells.is_text_type(cells.type_of(chunk.column(name))):
+                        column.look(cells.trimmed(chunk.column(name), missing=self.file.missing), self.file)
+            self._whole = {
+                name: (self.file.has_commas if column.groups is None else column.groups, column.only_booleans)
+                for name, column in seen.items()
+            }
+        return self._whole
+
+
+class _TextColumn:
+    """What is known of a column after some chunks."""
+
+    def __init__(self) -> None:
+        self.groups: bool | None = None
+        self._has_booleans, self._has_others = False, False
+
+    def look(self, text: Any, file: TableFile) -> None:
+        if self.groups is not False:
+            answer = cells.groups_thousands(text, file.may_have_commas)
+            self.groups = self.groups if answer is None else answer
+        inner = cells.without(text, cells.MISSING_NUMBER)
+        self._has_booleans = self._has_booleans or cells.are_booleans(inner)
+        self._has_others = self._has_others or not _may_be_booleans(inner)
+
+    @property
+    def only_booleans(self) -> bool:
+        """Whether every value is true or false."""
+        return self._has_booleans and not self._has_others
+
+
+def _may_be_booleans(text: Any) -> bool:
+    """Whether no value is anything but true or false."""
+    return text.null_count == len(text) or cells.are_booleans(text)
 
 
 def _needs(model: SMaLLModel, file: TableFile) -> list[_Need]:

@@ -125,6 +125,10 @@ class TableFile:
         """Chunks of ``columns``, in the file's order, and how much of ``size`` is read after each."""
         raise NotImplementedError
 
+    def about_rows(self) -> int:
+        """About how many rows there are, without reading them."""
+        raise NotImplementedError
+
     def chunks(
         self, console: Console, *, rows: int | None = None, columns: Sequence[str] | None = None
     ) -> Iterator[Any]:
