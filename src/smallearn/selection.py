@@ -312,7 +312,14 @@ class SMaLLClassifierCV(SMaLLBase):
         # Folds of the user's are about all rows, and without samples all rows are compared.
         own_folds = self.cv is not None and not isinstance(self.cv, int | np.integer)
         sampled = not own_folds and isinstance(self.sample_rows, str)
-        return self._read(X, y, sample_weight, widest, sampled=sampled)
+        data = self._read(X, y, sample_weight, widest, sampled=sampled)
+        if data.is_sample and not sampled:
+            reason = "cv is about single rows" if own_folds else "sample_rows=None compares models on all rows"
+            raise ValueError(
+                f"The {data.problem.n_rows:,} rows are not in memory, and models are chosen on a sample of them, but "
+                f"{reason}. Set cv to None or a number of folds, and sample_rows to 'auto'."
+            )
+        return data
 
     def _race(self, data: TrainingData, min_terms: int, n_models: int) -> tuple[Task, Results]:
         """Compare candidate models of ``min_terms`` or more by cross-validation, to train ``n_models`` on all rows."""

@@ -95,3 +95,14 @@ def test_many_rows_outside_memory_need_a_model_that_is_refitted(monkeypatch, tmp
     X, y = rows_of("numbers")
     with pytest.raises(ValueError, match=r"not in memory.*reassign=True"):
         SMaLLClassifier(reassign=False).fit(table_of(X, y, tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [({"cv": [([0, 1, 2], [3, 4])]}, "cv is about single rows"), ({"sample_rows": None}, "on all rows")],
+)
+def test_a_choice_that_needs_every_row_is_refused_for_rows_outside_memory(monkeypatch, tmp_path, parameters, message):
+    few_in_memory(monkeypatch)
+    X, y = rows_of("numbers")
+    with pytest.raises(ValueError, match=message):
+        SMaLLClassifierCV(2, **parameters).fit(table_of(X, y, tmp_path))
