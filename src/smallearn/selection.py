@@ -11,6 +11,7 @@ from sklearn.metrics import check_scoring
 from sklearn.utils import check_random_state
 
 from smallearn._base import SMaLLBase, TrainingData, warn_if_cut_short
+from smallearn._errors import Parameter, ParameterError
 from smallearn._learn.assemble import remember_rows
 from smallearn._learn.choose.certificate import SHARE
 from smallearn._learn.choose.families import ALL_ROWS, SEARCHED_ROWS, RowLimits, Task, list_families
@@ -22,6 +23,7 @@ from smallearn._learn.choose.scores import CostScore, Scorer, Scoring
 from smallearn._learn.choose.thresholds import is_share, sweep_of, takes_weights
 from smallearn._learn.compiling import notice_of_compiling
 from smallearn._learn.data.problem import Problem
+from smallearn._learn.data.table import Table
 from smallearn._learn.data_parameters import (
     check_cost_matrix,
     check_decision_threshold,
@@ -318,6 +320,11 @@ class SMaLLClassifierCV(SMaLLBase):
             raise ValueError(
                 f"The {data.problem.n_rows:,} rows are not in memory, and models are chosen on a sample of them, but "
                 f"{reason}. Set cv to None or a number of folds, and sample_rows to 'auto'."
+            )
+        if self.device is not None and isinstance(data.X, Table):
+            raise ParameterError(
+                Parameter("device", self.device),
+                " checks the code on training rows in memory; fit a part of the table.",
             )
         return data
 

@@ -106,3 +106,9 @@ def test_a_choice_that_needs_every_row_is_refused_for_rows_outside_memory(monkey
     X, y = rows_of("numbers")
     with pytest.raises(ValueError, match=message):
         SMaLLClassifierCV(2, **parameters).fit(table_of(X, y, tmp_path))
+
+
+def test_a_choice_for_a_chip_needs_rows_in_memory(tmp_path):
+    X, y = rows_of("numbers", m=200)
+    with pytest.raises(ValueError, match="device='cortex-m0' checks the code on training rows in memory"):
+        SMaLLClassifierCV(2, device="cortex-m0").fit(table_of(X, y, tmp_path))
