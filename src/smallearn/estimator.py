@@ -297,6 +297,7 @@ class SMaLLClassifier(SMaLLBase):
         check_parameters(self.get_params(deep=False), SOLVERS)
         with notice_of_compiling(int(self.verbose) >= 0), enforce(Deadline(self.time_limit)) as deadline:
             data = self._read(X, y, sample_weight, self.literals, sampled=False)
+            self._check_sampled(data)
             start = self._start(data)
             budget, options = self._budget(data, self._limit(data.problem)), self._options(data)
             solution = self._train(data, budget, start)
@@ -378,15 +379,21 @@ class SMaLLClassifier(SMaLLBase):
                 return pool.take(*part), place[part.rows]
             if data.is_sample:
                 return pool, place
-        elif data.is_sample:
-            raise ParameterError(
-                f"The {problem.n_rows:,} rows are not in memory, and a sample is trained on first; that needs ",
-                Parameter("reassign", True),
-                " and ",
-                Parameter("refit_support", True),
-                ".",
-            )
         return None, np.empty(0)
+
+    def _check_sampled(self, data: TrainingData) -> None:
+        """Refuse what needs every row in memory where there is only a sample."""
+        if not data.is_sample:
+            return
+        needed = {"reassign": bool(self.reassign), "refit_support": bool(self.refit_support)}
+        needed |= {"solver": self.solver == "accelerated", "assignment": isinstance(self.assignment, str)}
+        refused = next((name for name, met in needed.items() if not met), None)
+        if refused is not None:
+            value = getattr(self, refused)
+            raise ParameterError(
+                Parameter(refused, value) if np.ndim(value) == 0 else Parameter(refused),
+                f" needs every row in memory; of these {data.problem.n_rows:,} rows a sample is trained on first.",
+            )
 
     def _best_descent(self, problem, rows, owner: int | None, start, plan: descent.Plan) -> descent.Solution:
         """The best solution over all starts."""

@@ -90,11 +90,20 @@ def test_what_a_table_does_not_need_or_lacks_is_said(tmp_path, change, arguments
         SMaLLClassifier().fit(table_of(X, y, tmp_path, **change), **arguments)
 
 
-def test_many_rows_outside_memory_need_a_model_that_is_refitted(monkeypatch, tmp_path):
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"reassign": False}, "reassign=False needs every row in memory"),
+        ({"refit_support": False}, "refit_support=False needs"),
+        ({"solver": "mirror-prox"}, "solver='mirror-prox' needs"),
+        ({"assignment": np.zeros(1500, dtype=int)}, "assignment needs"),
+    ],
+)
+def test_training_that_needs_every_row_is_refused_for_rows_outside_memory(monkeypatch, tmp_path, parameters, message):
     few_in_memory(monkeypatch)
     X, y = rows_of("numbers")
-    with pytest.raises(ValueError, match=r"not in memory.*reassign=True"):
-        SMaLLClassifier(reassign=False).fit(table_of(X, y, tmp_path))
+    with pytest.raises(ValueError, match=message):
+        SMaLLClassifier(**parameters).fit(table_of(X, y, tmp_path))
 
 
 @pytest.mark.parametrize(
