@@ -10,7 +10,7 @@ prototype that is frozen at zero; the rows of that class have ``own[i] = NO_PROT
 of this as one tuple, ``roles = (own, code, weight, owner, has_zero)``, which `labels.Roles.flat` makes.
 """
 
-from math import exp, log
+from math import exp, factorial, log
 
 import numpy as np
 from llvmlite import ir
@@ -31,6 +31,10 @@ LANES = 8  # numbers in a vector: those of AVX-512; where registers are shorter,
 ROWS = 8  # rows that are read side by side, for two prototypes: as many sums as fit into the registers
 MOST_DEVIATIONS = 1e2  # of a mean from 0, for columns that are centred after they are summed up
 LN2_HIGH, LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10  # whole multiples of the first are exact
+LEAST_EXPONENT = -708.0  # exp of less is 0
+STEEP = 32.0  # scores from which on exponentials are taken relative to the largest, so that rounding stays small
+LOG_SERIES = (0.6666666666666735130, 0.3999999999940941908, 0.2857142874366239149, 0.2222219843214978396)
+LOG_SERIES += (0.1818357216161805012, 0.1531383769920937332, 0.1479819860511658591)
 SHIFTER = 6755399441055744.0  # 1.5 · 2^52: added to a whole number, it leaves that number in the lowest bits
 
 
@@ -167,119 +171,6 @@ def conjugate_of(s, own, code, owner, has_zero):
     return value
 
 
-# --- the loss of a tile of rows ------------------------------------------------------------------------------------
-
-
-@compiled_in_order
-def exp_of(x):
-    """``exp(x)`` for ``x ≤ 700``, to 1e-15, without a call, so that loops over rows use SIMD; 0 below -708.
-
-    ``x = n log 2 + r``, with a Taylor polynomial in ``r`` and ``2ⁿ`` written into the bits.
-    """
-    y = -708.0 if x < -708.0 else x
-    n = np.floor(y * 1.4426950408889634 + 0.5)
-    r = (y - n * LN2_HIGH) - n * LN2_LOW
-    series = 1.0 / 479001600.0 + r * (1.0 / 6227020800.0)
-    series = 1.0 / 3628800.0 + r * (1.0 / 39916800.0 + r * series)
-    series = 1.0 / 40320.0 + r * (1.0 / 362880.0 + r * series)
-    series = 1.0 / 720.0 + r * (1.0 / 5040.0 + r * series)
-    series = 1.0 / 24.0 + r * (1.0 / 120.0 + r * series)
-    series = 1.0 / 2.0 + r * (1.0 / 6.0 + r * series)
-    power = np.int64((np.float64(n + SHIFTER).view(np.int64) + 1023) << 52).view(np.float64)
-    return 0.0 if x < -708.0 else (1.0 + (r + r * r * series)) * power
-
-
-@compiled_in_order
-def log_of(x):
-    """``log(x)`` for ``x ≥ 1``, to 1e-15, as in fdlibm: ``x = 2ᵉ (1 + f)``, and a series in ``f/(2 + f)``."""
-    bits = np.float64(x).view(np.int64)
-    e = (bits - 0x3FE6A09E667F3BCD) >> 52  # the bits of √½, so that 1 + f is in √½ … √2
-    f = np.int64(bits - (e << 52)).view(np.float64) - 1.0
-    s = f / (2.0 + f)
-    z = s * s
-    series = 0.1531383769920937332 + z * 0.1479819860511658591
-    series = 0.2222219843214978396 + z * (0.1818357216161805012 + z * series)
-    series = 0.3999999999940941908 + z * (0.2857142874366239149 + z * series)
-    series = 0.6666666666666735130 + z * series
-    half = 0.5 * f * f
-    k = np.float64(np.int32(e))
-    low = s * (half + z * series) + k * LN2_LOW
-    return k * LN2_HIGH - ((half - low) - f) if x < np.inf else x
-
-
-@compiled
-def tile_size(width):
-    """The number of rows in a tile, for rows of ``width`` numbers: a multiple of 32, which suits SIMD over rows."""
-    return min(TILE, max(32, TILE_ENTRIES // max(1, width) // 32 * 32))
-
-
-@compiled
-def softmax_tile(z, work, offset, roles, begin):
-    """As `softmax_residual` for the rows from ``begin`` on, all at once: replaces ``z`` (p × rows), the scores without
-    ``offset``, by the probabilities ``π``. Returns the weighted sums of loss and conjugate.
-
-    Past the last row the tile is filled up with rows of weight 0. ``work`` (6 × rows) keeps own prototype, class and
-    weight of the rows in its first three rows.
-    """
-    all_own, all_code, all_weight, owner, has_zero = roles
-    own, code, weight, top, total, mean = work[0], work[1], work[2], work[3], work[4], work[5]
-    size = z.shape[1]
-    count = min(size, all_own.shape[0] - begin)
-    for r in range(count):
-        own[r] = all_own[begin + r]
-        code[r] = all_code[begin + r]
-        weight[r] = all_weight[begin + r]
-    for r in range(count, size):
-        own[r] = NO_PROTOTYPE
-        code[r] = 0.0
-        weight[r] = 0.0
-    for r in range(size):
-        top[r] = 0.0 if has_zero else -np.inf
-        mean[r] = 0.0
-    for j in range(owner.shape[0]):
-        for r in range(size):
-            mine = own[r] == j
-            score = z[j, r] + offset[j]
-            if mine:
-                mean[r] = score
-            if not (mine or owner[j] != code[r]):
-                score = -np.inf
-            z[j, r] = score
-            if score > top[r]:
-                top[r] = score
-    loss = 0.0
-    for r in range(size):
-        loss += weight[r] * (top[r] - mean[r])
-        total[r] = exp_of(-top[r]) if has_zero else 0.0
-        mean[r] = -top[r] * total[r]
-    for j in range(owner.shape[0]):
-        for r in range(size):
-            score = -1000.0 if z[j, r] == -np.inf else z[j, r] - top[r]
-            share = exp_of(score)
-            z[j, r] = share
-            total[r] += share
-            mean[r] += share * score
-    conjugate = 0.0
-    for r in range(size):
-        log_total = log_of(total[r])
-        total[r] = 1.0 / total[r]
-        loss += weight[r] * log_total
-        conjugate += weight[r] * (mean[r] * total[r] - log_total)
-    for j in range(owner.shape[0]):
-        for r in range(size):
-            z[j, r] *= total[r]
-    return loss, conjugate
-
-
-@compiled
-def residual_tile(z, work):
-    """Replace the probabilities by the residuals ``weight (π_j - [j = own])``."""
-    own, weight = work[0], work[2]
-    for j in range(z.shape[0]):
-        for r in range(z.shape[1]):
-            z[j, r] = weight[r] * (z[j, r] - 1.0 if own[r] == j else z[j, r])
-
-
 # --- vectors of numbers --------------------------------------------------------------------------------------------
 #
 # The two loops that dense rows spend their time in are written in the compiler's own language, vector by vector. A
@@ -291,17 +182,19 @@ def residual_tile(z, work):
 # vectors. The weights of repeated columns are 0, and their sums are not read.
 
 _INDEX, _COUNT = ir.IntType(32), ir.IntType(64)
-_VECTOR = ir.VectorType(ir.DoubleType(), LANES)
+_NUMBER = ir.DoubleType()
+_VECTOR, _BITS = ir.VectorType(_NUMBER, LANES), ir.VectorType(_COUNT, LANES)
 _ZEROS = ir.Constant(_VECTOR, [0.0] * LANES)
+_NONE = ir.Constant(ir.VectorType(ir.IntType(1), LANES), [0] * LANES)
 _BYTES = ir.IntType(8).as_pointer()
 
 
 def _load(builder, start, offset):
-    """The vector of float64 at ``offset`` numbers from ``start``."""
+    """The vector at ``offset`` numbers from ``start``; float32 becomes float64."""
     number = start.type.pointee
     address = builder.bitcast(builder.gep(start, [offset]), ir.VectorType(number, LANES).as_pointer())
     vector = builder.load(address, align=4 if number == ir.FloatType() else 8)
-    return vector if vector.type == _VECTOR else builder.fpext(vector, _VECTOR)
+    return builder.fpext(vector, _VECTOR) if number == ir.FloatType() else vector
 
 
 def _store(builder, vector, start, offset):
@@ -311,13 +204,84 @@ def _store(builder, vector, start, offset):
 
 def _repeat(builder, number):
     """The same number in all lanes."""
-    first = builder.insert_element(_ZEROS, number, _INDEX(0))
-    return builder.shuffle_vector(first, _ZEROS, ir.Constant(ir.VectorType(_INDEX, LANES), [0] * LANES))
+    zeros = ir.Constant(ir.VectorType(number.type, LANES), None)
+    first = builder.insert_element(zeros, number, _INDEX(0))
+    return builder.shuffle_vector(first, zeros, ir.Constant(ir.VectorType(_INDEX, LANES), [0] * LANES))
+
+
+class _Variable:
+    """A vector that changes in a loop: at an address, or one that the compiler keeps in a register."""
+
+    def __init__(self, builder, value=None, address=None):
+        self._builder = builder
+        self._address = address or cgutils.alloca_once(builder, value.type)
+        if value is not None:
+            self.set(value)
+
+    def get(self):
+        return self._builder.load(self._address, align=8)
+
+    def set(self, value):
+        self._builder.store(value, self._address, align=8)
 
 
 def _add_product(builder, total, x, y):
     """``total + x y``."""
     return builder.fadd(total, builder.fmul(x, y, flags=["contract"]), flags=["contract"])
+
+
+def _constant(kind, value):
+    """A number of type ``kind``, or in all lanes of one."""
+    return ir.Constant(kind, [value] * LANES if isinstance(kind, ir.VectorType) else value)
+
+
+def _bits(builder, x):
+    """The bits of a number, or of each lane."""
+    return builder.bitcast(x, _BITS if x.type == _VECTOR else _COUNT)
+
+
+def _polynomial(builder, x, coefficients):
+    """``Σ_k coefficients[k] x^k``, by pairs, so that few steps wait for one another."""
+    terms = [_constant(x.type, value) for value in coefficients]
+    while len(terms) > 1:
+        pairs = [_add_product(builder, a, b, x) for a, b in zip(terms[::2], terms[1::2], strict=False)]
+        terms = pairs + terms[2 * len(pairs) :]
+        x = builder.fmul(x, x)
+    return terms[0]
+
+
+def _exp(builder, x):
+    """``exp(x)`` for ``|x| ≤ 708``: ``x = n log 2 + r``, with a Taylor polynomial in ``r`` and ``2ⁿ`` in the bits."""
+    shifter = _constant(x.type, SHIFTER)
+    shifted = _add_product(builder, shifter, x, _constant(x.type, 1.4426950408889634))
+    n = builder.fsub(shifted, shifter)
+    r = _add_product(builder, x, n, _constant(x.type, -LN2_HIGH))
+    r = _add_product(builder, r, n, _constant(x.type, -LN2_LOW))
+    series = _polynomial(builder, r, [1.0 / factorial(k) for k in range(2, 13)])
+    series = _add_product(builder, r, builder.fmul(r, r), series)
+    bits = _bits(builder, shifted)
+    power = builder.shl(builder.add(bits, _constant(bits.type, 1023)), _constant(bits.type, 52))
+    power = builder.bitcast(power, x.type)
+    return _add_product(builder, power, power, series)
+
+
+def _log(builder, x):
+    """``log(x)`` for ``x ≥ 1``, as in fdlibm: ``x = 2ᵉ (1 + f)``, and a series in ``f/(2 + f)``."""
+    bits = _bits(builder, x)
+    e = builder.sub(bits, _constant(bits.type, 0x3FE6A09E667F3BCD))  # the bits of √½, so that 1 + f is in √½ … √2
+    e = builder.ashr(e, _constant(bits.type, 52))
+    f = builder.bitcast(builder.sub(bits, builder.shl(e, _constant(bits.type, 52))), x.type)
+    f = builder.fsub(f, _constant(x.type, 1.0))
+    s = builder.fdiv(f, builder.fadd(f, _constant(x.type, 2.0)))
+    z = builder.fmul(s, s)
+    half = builder.fmul(builder.fmul(f, f), _constant(x.type, 0.5))
+    shifter = _constant(x.type, SHIFTER)
+    k = builder.fsub(builder.bitcast(builder.add(_bits(builder, shifter), e), x.type), shifter)
+    low = _add_product(builder, half, z, _polynomial(builder, z, LOG_SERIES))
+    low = _add_product(builder, builder.fmul(k, _constant(x.type, LN2_LOW)), s, low)
+    rest = builder.fsub(builder.fsub(half, low), f)
+    value = builder.fsub(builder.fmul(k, _constant(x.type, LN2_HIGH), flags=["contract"]), rest, flags=["contract"])
+    return builder.select(builder.fcmp_ordered("<", x, _constant(x.type, float("inf"))), value, x)
 
 
 def _lane_sums(builder, vectors):
@@ -338,6 +302,12 @@ def _smaller(builder, a, b):
     return builder.select(builder.icmp_signed("<", a, b), a, b)
 
 
+def _array(context, builder, kind, value):
+    """The address of the first number of an array, and its shape."""
+    array = context.make_array(kind)(context, builder, value)
+    return array.data, cgutils.unpack_tuple(builder, array.shape)
+
+
 class _Loop:
     """The vectors of `ROWS` rows of X from row ``i`` on, with those of two rows of ``A`` from row ``j`` on.
 
@@ -348,21 +318,17 @@ class _Loop:
     def __init__(self, context, builder, signature, arguments):
         X, i, A, j, Z, r, ahead = arguments
         self._builder, self._ahead = builder, ahead
-        self._x, (m, self._n) = self._array(context, signature.args[0], X)
-        first, (_, width) = self._array(context, signature.args[2], A)
+        self._x, (m, self._n) = _array(context, builder, signature.args[0], X)
+        first, (_, width) = _array(context, builder, signature.args[2], A)
         self.first = builder.gep(first, [builder.mul(j, width)])
         self.second = builder.gep(self.first, [width])
-        z, (_, size) = self._array(context, signature.args[4], Z)
+        z, (_, size) = _array(context, builder, signature.args[4], Z)
         self.z_first = builder.gep(z, [builder.add(builder.mul(j, size), r)])
         self.z_second = builder.gep(self.z_first, [size])
         last = builder.sub(m, _COUNT(1))
         numbers = [_smaller(builder, builder.add(i, _COUNT(k)), last) for k in range(ROWS)]
         self._rows = [builder.gep(self._x, [builder.mul(number, self._n)]) for number in numbers]
         self._lines = ROWS // 2 * LANES * signature.args[0].dtype.bitwidth // 8 // CACHE_LINE  # in each round
-
-    def _array(self, context, kind, value):
-        array = context.make_array(kind)(context, self._builder, value)
-        return array.data, cgutils.unpack_tuple(self._builder, array.shape)
 
     def run(self, body):
         """Call ``body`` for each offset ``l``, with an iterator over the vectors of the rows there."""
@@ -396,18 +362,16 @@ def score_rows(_context, X, _i, V, _j, z, _r, _ahead):
 
     def generate(context, builder, signature, arguments):
         loop = _Loop(context, builder, signature, arguments)
-        sums = [cgutils.alloca_once(builder, _VECTOR) for _ in range(2 * ROWS)]
-        for address in sums:
-            builder.store(_ZEROS, address)
+        sums = [_Variable(builder, _ZEROS) for _ in range(2 * ROWS)]
 
         def add_products(l, vectors):
             weights = _load(builder, loop.first, l), _load(builder, loop.second, l)
             for k, x in enumerate(vectors):
-                for address, weight in zip((sums[k], sums[ROWS + k]), weights, strict=True):
-                    builder.store(_add_product(builder, builder.load(address), weight, x), address)
+                for total, weight in zip((sums[k], sums[ROWS + k]), weights, strict=True):
+                    total.set(_add_product(builder, total.get(), weight, x))
 
         loop.run(add_products)
-        sums = [builder.load(address) for address in sums]
+        sums = [total.get() for total in sums]
         _store(builder, _lane_sums(builder, sums[:ROWS]), loop.z_first, _COUNT(0))
         _store(builder, _lane_sums(builder, sums[ROWS:]), loop.z_second, _COUNT(0))
         return context.get_dummy_value()
@@ -439,6 +403,241 @@ def add_rows(_context, X, _i, G, _j, s, _r, _ahead):
     return _on_rows(X, G, s), generate
 
 
+@intrinsic
+def exp_number(_context, _x):
+    """`_exp` of one number, 0 below `LEAST_EXPONENT`."""
+
+    def generate(_context, builder, _signature, arguments):
+        (x,) = arguments
+        least = _NUMBER(LEAST_EXPONENT)
+        vanishes = builder.fcmp_ordered("<", x, least)
+        return builder.select(vanishes, _NUMBER(0.0), _exp(builder, builder.select(vanishes, least, x)))
+
+    return types.float64(types.float64), generate
+
+
+@intrinsic
+def log_number(_context, _x):
+    """`_log` of one number."""
+
+    def generate(_context, builder, _signature, arguments):
+        return _log(builder, arguments[0])
+
+    return types.float64(types.float64), generate
+
+
+@intrinsic
+def softmax_rows(_context, z, s, sums, offset, own, code, weight, _begin, owner, _has_zero):
+    """`softmax_tile` in one sweep, a vector of rows at a time.
+
+    Exponentials are taken as they are, which spares that of the frozen zero, unless a score of the vector is `STEEP`.
+    """
+
+    def generate(context, builder, signature, arguments):
+        begin, has_zero = arguments[7], arguments[9]
+        kinds = zip(signature.args, arguments, strict=True)
+        arrays = [_array(context, builder, *pair) for pair in kinds if isinstance(pair[0], types.Array)]
+        (z, (_, size)), (s, _), (sums, _), (offset, _), (own, _), (code, _), (weight, _), (owner, (p,)) = arrays
+        frozen = _repeat(builder, builder.uitofp(has_zero, _NUMBER))
+        mine, total, mean, loss, conjugate = (_Variable(builder, _ZEROS) for _ in range(5))
+        steep = _Variable(builder, _NONE)
+
+        def number(start, j):
+            return _repeat(builder, builder.load(builder.gep(start, [j])))
+
+        def tile(each, scores, totals):
+            with cgutils.for_range_slice(builder, _COUNT(0), size, _COUNT(LANES)) as (r, _):
+                sweep(each, scores(r), totals, r)
+
+        def sweep(each, scores, totals, r):
+            row_own, row_code, row_weight = (_load(builder, x, builder.add(begin, r)) for x in (own, code, weight))
+            mine.set(_ZEROS)
+            total.set(frozen)
+            mean.set(_ZEROS)
+            steep.set(_NONE)
+
+            def at(j):
+                return builder.add(builder.mul(j, size), r)
+
+            def is_own(j):
+                return builder.icmp_signed("==", row_own, _repeat(builder, j))
+
+            def takes_part(j):
+                return builder.or_(is_own(j), builder.icmp_signed("!=", row_code, number(owner, j)))
+
+            def add_offset(j):
+                score = builder.fadd(_load(builder, z, at(j)), number(offset, j))
+                scores(j).set(score)
+                mine.set(builder.select(is_own(j), score, mine.get()))
+                magnitude = builder.and_(_bits(builder, score), _constant(_BITS, (1 << 63) - 1))
+                limit = _constant(_VECTOR, STEEP)
+                large = builder.fcmp_unordered(">", builder.bitcast(magnitude, _VECTOR), limit)
+                steep.set(builder.or_(steep.get(), large))
+
+            def exponentiate(j):
+                score = scores(j).get()
+                share = builder.select(takes_part(j), _exp(builder, score), _ZEROS)
+                scores(j).set(share)
+                total.set(builder.fadd(total.get(), share))
+                mean.set(_add_product(builder, mean.get(), share, score))
+
+            def subtract(j):
+                share = builder.fmul(scores(j).get(), inverse)
+                _store(builder, share, z, at(j))
+                taken = builder.select(is_own(j), _constant(_VECTOR, 1.0), _ZEROS)
+                residual = builder.fmul(row_weight, builder.fsub(share, taken))
+                _store(builder, residual, s, at(j))
+                totals(j).set(builder.fadd(totals(j).get(), residual))
+
+            each(add_offset)
+            lanes = ir.IntType(LANES)
+            with builder.if_then(
+                builder.icmp_unsigned("!=", builder.bitcast(steep.get(), lanes), lanes(0)), likely=False
+            ):
+                top = _Variable(builder, _ZEROS)
+                top.set(builder.select(_repeat(builder, has_zero), _ZEROS, _constant(_VECTOR, float("-inf"))))
+
+                def raise_top(j):
+                    higher = builder.and_(takes_part(j), builder.fcmp_ordered(">", scores(j).get(), top.get()))
+                    top.set(builder.select(higher, scores(j).get(), top.get()))
+
+                def below_top(score):
+                    score = builder.fsub(score, top.get())
+                    least = _constant(_VECTOR, LEAST_EXPONENT)
+                    return builder.select(builder.fcmp_ordered("<", score, least), least, score)
+
+                def lower(j):
+                    scores(j).set(builder.select(takes_part(j), below_top(scores(j).get()), _ZEROS))
+
+                each(raise_top)
+                each(lower)
+                mine.set(builder.fsub(mine.get(), top.get()))
+                score = below_top(_ZEROS)
+                total.set(builder.fmul(frozen, _exp(builder, score)))
+                mean.set(builder.fmul(total.get(), score))
+            each(exponentiate)
+            log_total = _log(builder, total.get())
+            inverse = builder.fdiv(_constant(_VECTOR, 1.0), total.get())
+            loss.set(_add_product(builder, loss.get(), row_weight, builder.fsub(log_total, mine.get())))
+            row_conjugate = builder.fsub(builder.fmul(mean.get(), inverse), log_total)
+            conjugate.set(_add_product(builder, conjugate.get(), row_weight, row_conjugate))
+            each(subtract)
+
+        def in_memory(start, stride, r):
+            def place(j):
+                address = builder.gep(start, [builder.add(builder.mul(j, stride), r)])
+                return _Variable(builder, address=builder.bitcast(address, _VECTOR.as_pointer()))
+
+            return place
+
+        def in_turn(do):
+            with cgutils.for_range(builder, p) as loop:
+                do(loop.index)
+
+        def unrolled(count):
+            def each(do):
+                for j in range(count):
+                    do(_COUNT(j))
+
+            scores, totals = ([_Variable(builder, _ZEROS) for _ in range(count)] for _ in range(2))
+            tile(each, lambda _: lambda j: scores[j.constant], lambda j: totals[j.constant])
+            for j, sum_ in enumerate(totals):
+                add(_COUNT(j), sum_)
+
+        def add(j, sum_):
+            k = builder.mul(j, _COUNT(LANES))
+            _store(builder, builder.fadd(_load(builder, sums, k), sum_.get()), sums, k)
+
+        with builder.if_else(builder.icmp_signed("==", p, _COUNT(2))) as (two, otherwise):
+            with two:
+                unrolled(2)
+            with otherwise:
+                tile(in_turn, lambda r: in_memory(z, size, r), in_memory(sums, _COUNT(LANES), _COUNT(0)))
+        add(p, loss)
+        add(builder.add(p, _COUNT(1)), conjugate)
+        return context.get_dummy_value()
+
+    arrays = z, s, sums, offset, own, code, weight, owner
+    if {array.layout for array in arrays} == {"C"}:
+        return types.void(*arrays[:7], types.int64, owner, types.boolean), generate
+    return None
+
+
+# --- the loss of a tile of rows ------------------------------------------------------------------------------------
+
+
+@compiled_in_order
+def exp_of(x):
+    """``exp(x)`` for ``x ≤ 700``, to 1e-15, without a call, so that loops over rows use SIMD; 0 below -708."""
+    return exp_number(x)
+
+
+@compiled_in_order
+def log_of(x):
+    """``log(x)`` for ``x ≥ 1``, to 1e-15."""
+    return log_number(x)
+
+
+@compiled
+def tile_size(width):
+    """The number of rows in a tile, for rows of ``width`` numbers: a multiple of 32, which suits SIMD over rows."""
+    return min(TILE, max(32, TILE_ENTRIES // max(1, width) // 32 * 32))
+
+
+@compiled
+def fill_up(values, begin, size):
+    """The values from ``begin`` on, and zeros up to ``size``."""
+    filled = np.zeros(size, dtype=values.dtype)
+    for r in range(values.shape[0] - begin):
+        filled[r] = values[begin + r]
+    return filled
+
+
+@compiled_in_order
+def softmax_tile(z, s, sums, offset, roles, begin):
+    """As `softmax_residual` for the rows from ``begin`` on, all at once: replaces ``z`` (p × rows), the scores without
+    ``offset``, by the probabilities ``π``, and fills ``s``, which may be ``z``, with ``weight (π_j - [j = own])``.
+
+    Past the last row, the tile is filled up with rows of weight 0 of the first prototype. `row_sums` of ``sums`` are
+    those of ``s``, and the weighted loss and conjugate.
+    """
+    own, code, weight, owner, has_zero = roles
+    size = z.shape[1]
+    if own.shape[0] - begin < size:
+        own, code, weight = fill_up(own, begin, size), fill_up(code, begin, size), fill_up(weight, begin, size)
+        begin = 0
+    softmax_rows(z, s, sums, offset, own, code, weight, begin, owner, has_zero)
+
+
+@compiled
+def lined_up(rows, columns):
+    """Zeros that start with a cache line: a vector that is split between two takes twice as long to read."""
+    line = CACHE_LINE // 8
+    room = np.zeros(rows * columns + line)
+    begin = -(room.ctypes.data // 8) % line
+    return room[begin : begin + rows * columns].reshape((rows, columns))
+
+
+@compiled
+def empty_sums(p):
+    """Where `softmax_tile` sums up, lane by lane, over all tiles."""
+    return lined_up(p + 2, LANES)
+
+
+@compiled
+def row_sums(sums):
+    """The sums of the residuals of each prototype, the loss and the conjugate."""
+    total = np.zeros(sums.shape[0] - 2)
+    loss = 0.0
+    conjugate = 0.0
+    for k in range(LANES):
+        for j in range(total.shape[0]):
+            total[j] += sums[j, k]
+        loss += sums[total.shape[0], k]
+        conjugate += sums[total.shape[0] + 1, k]
+    return total, loss, conjugate
+
+
 # --- passes over the rows ------------------------------------------------------------------------------------------
 #
 # Dense rows are read eight at a time for two prototypes at a time, so that most of the arithmetic stays in registers;
@@ -461,7 +660,7 @@ def place_of(l, n):
 def fold_scale(W, inverse):
     """The first columns of ``W`` times ``inverse``, in whole vectors and in an even number of rows."""
     n = inverse.shape[0]
-    V = np.zeros((W.shape[0] + W.shape[0] % 2, (max(1, n) + LANES - 1) // LANES * LANES))
+    V = lined_up(W.shape[0] + W.shape[0] % 2, (max(1, n) + LANES - 1) // LANES * LANES)
     for j in range(W.shape[0]):
         for l in range(n):
             V[j, place_of(l, n)] = W[j, l] * inverse[l]
@@ -500,7 +699,7 @@ def unfold(raw, total, rest, inverse, G):
 @compiled
 def centred_copy(in_place, size, n):
     """Room for the rows of a tile, each at least a vector long; none if rows are read where they are."""
-    return np.zeros((0 if in_place else size, max(n, LANES)))
+    return lined_up(0 if in_place else size, max(n, LANES))
 
 
 @compiled
@@ -542,23 +741,16 @@ def dense_pass(X, mean, inverse, W, roles, G):
     V = fold_scale(W, inverse)
     in_place, shift, rest = split_mean(mean, inverse)
     offset = fold_mean(V, rest, W[:, n].copy() if W.shape[1] > n else np.zeros(W.shape[0]))
-    z = np.zeros((V.shape[0], tile_size(n)))
+    z = lined_up(V.shape[0], tile_size(n))
     copy = centred_copy(in_place, z.shape[1], n)
-    work = np.empty((6, z.shape[1]))
-    raw = np.zeros(V.shape)
-    total = np.zeros(G.shape[0])
-    loss = 0.0
-    conjugate = 0.0
+    sums = empty_sums(W.shape[0])
+    raw = lined_up(V.shape[0], V.shape[1])
     for begin in range(0, m, z.shape[1]):
         score_tile(X, shift, copy, V, begin, z)
-        tile_loss, tile_conjugate = softmax_tile(z, work, offset, roles, begin)
-        loss += tile_loss
-        conjugate += tile_conjugate
+        softmax_tile(z, z, sums, offset, roles, begin)
         if G.shape[0]:
-            residual_tile(z, work)
             add_tile(X, copy, z, begin, raw)
-            for j in range(G.shape[0]):
-                total[j] += z[j].sum()
+    total, loss, conjugate = row_sums(sums)
     unfold(raw, total, rest, inverse, G)
     if G.shape[1] > n:
         for j in range(G.shape[0]):
@@ -576,7 +768,7 @@ def place_pass(X, mean, inverse, W, code, owner, own):
     V = fold_scale(W, inverse)
     in_place, shift, rest = split_mean(mean, inverse)
     offset = fold_mean(V, rest, W[:, n].copy() if W.shape[1] > n else np.zeros(W.shape[0]))
-    z = np.zeros((V.shape[0], tile_size(n)))
+    z = lined_up(V.shape[0], tile_size(n))
     copy = centred_copy(in_place, z.shape[1], n)
     for begin in range(0, m, z.shape[1]):
         score_tile(X, shift, copy, V, begin, z)
@@ -595,10 +787,8 @@ def sparse_pass(data, indices, indptr, W, offset, roles, G, total):
     caller centres ``G`` by a rank-one correction."""
     m = indptr.shape[0] - 1
     p = W.shape[0]
-    z = np.zeros((p, tile_size(1)))
-    work = np.empty((6, z.shape[1]))
-    loss = 0.0
-    conjugate = 0.0
+    z = lined_up(p, tile_size(1))
+    sums = empty_sums(p)
     for begin in range(0, m, z.shape[1]):
         rows = min(z.shape[1], m - begin)
         for r in range(rows):
@@ -607,18 +797,16 @@ def sparse_pass(data, indices, indptr, W, offset, roles, G, total):
                 for e in range(indptr[begin + r], indptr[begin + r + 1]):
                     dot += data[e] * W[j, indices[e]]
                 z[j, r] = dot
-        tile_loss, tile_conjugate = softmax_tile(z, work, offset, roles, begin)
-        loss += tile_loss
-        conjugate += tile_conjugate
+        softmax_tile(z, z, sums, offset, roles, begin)
         if G.shape[0]:
-            residual_tile(z, work)
             for r in range(rows):
                 for j in range(p):
                     share = z[j, r]
                     if share != 0.0:
-                        total[j] += share
                         for e in range(indptr[begin + r], indptr[begin + r + 1]):
                             G[j, indices[e]] += share * data[e]
+    added, loss, conjugate = row_sums(sums)
+    total += added
     return loss, conjugate
 
 
@@ -634,14 +822,12 @@ def literal_pass(X, mean, inverse, W, bins, first, table, offset, roles, G, hist
     m, n = X.shape
     p = table.shape[0]
     V = fold_scale(W, inverse)
-    z = np.zeros((V.shape[0], tile_size(n + bins.shape[1])))
-    work = np.empty((6, z.shape[1]))
-    raw = np.zeros(V.shape)
+    z = lined_up(V.shape[0], tile_size(n + bins.shape[1]))
+    sums = empty_sums(p)
+    raw = lined_up(V.shape[0], V.shape[1])
     in_place, shift, rest = split_mean(mean, inverse)
     copy = centred_copy(in_place, z.shape[1], n)
     offset = fold_mean(V, rest, offset)
-    loss = 0.0
-    conjugate = 0.0
     for begin in range(0, m, z.shape[1]):
         rows = min(z.shape[1], m - begin)
         score_tile(X, shift, copy, V, begin, z)
@@ -651,19 +837,17 @@ def literal_pass(X, mean, inverse, W, bins, first, table, offset, roles, G, hist
                 for f in range(bins.shape[1]):
                     dot += table[j, first[f] + bins[begin + r, f]]
                 z[j, r] += dot
-        tile_loss, tile_conjugate = softmax_tile(z, work, offset, roles, begin)
-        loss += tile_loss
-        conjugate += tile_conjugate
+        softmax_tile(z, z, sums, offset, roles, begin)
         if G.shape[0]:
-            residual_tile(z, work)
             add_tile(X, copy, z, begin, raw)
             for r in range(rows):
                 for j in range(p):
                     share = z[j, r]
                     if share != 0.0:
-                        total[j] += share
                         for f in range(bins.shape[1]):
                             hist[j, first[f] + bins[begin + r, f]] += share
+    added, loss, conjugate = row_sums(sums)
+    total += added
     unfold(raw, total, rest, inverse, G)
     return loss, conjugate
 
@@ -679,15 +863,14 @@ def curvature_pass(X, mean, inverse, theta, column, roles, g, H):
     m, n = X.shape
     p, width = theta.shape
     size = tile_size(p * width)
-    z = np.zeros((p, size))
-    work = np.empty((6, size))
-    weight = work[2]
+    z = lined_up(p, size)
+    s = lined_up(p, size)
+    sums = empty_sums(p)
+    weight = np.zeros(size)
     x = np.zeros((p, width, size))
     none = np.zeros(p)
     bend = np.empty(size)
     lift = np.empty(size)
-    loss = 0.0
-    conjugate = 0.0
     for begin in range(0, m, size):
         rows = min(size, m - begin)
         for j in range(p):
@@ -702,9 +885,9 @@ def curvature_pass(X, mean, inverse, theta, column, roles, g, H):
                     entry[r] = (X[begin + r, c] - mean[c]) * inverse[c] if c < n else 1.0
                 for r in range(size):
                     z[j, r] += theta[j, a] * entry[r]
-        tile_loss, tile_conjugate = softmax_tile(z, work, none, roles, begin)
-        loss += tile_loss
-        conjugate += tile_conjugate
+        softmax_tile(z, s, sums, none, roles, begin)
+        for r in range(size):
+            weight[r] = roles[2][begin + r] if r < rows else 0.0
         for j in range(p):
             for other in range(j + 1):
                 for r in range(size):
@@ -719,19 +902,19 @@ def curvature_pass(X, mean, inverse, theta, column, roles, g, H):
                         for r in range(size):
                             dot += lift[r] * y[r]
                         H[j, a, other, b] += dot
-        residual_tile(z, work)
         for j in range(p):
             for a in range(width):
                 entry = x[j, a]
                 dot = 0.0
                 for r in range(size):
-                    dot += z[j, r] * entry[r]
+                    dot += s[j, r] * entry[r]
                 g[j, a] += dot
     for j in range(p):  # the rows filled the lower triangle; the rest is symmetric
         for a in range(width):
             for other in range(j + 1):
                 for b in range(a + 1 if other == j else width):
                     H[other, b, j, a] = H[j, a, other, b]
+    _, loss, conjugate = row_sums(sums)
     return loss, conjugate
 
 
