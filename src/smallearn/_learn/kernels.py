@@ -427,29 +427,25 @@ def log_number(_context, _x):
 
 
 @intrinsic
-def softmax_rows(_context, z, s, sums, offset, own, code, weight, _begin, owner, _has_zero):
-    """`softmax_tile` in one sweep, a vector of rows at a time.
+def softmax_rows(_context, z, s, sums, offset, own, code, weight, _begin, owner, _has_zero, _r):
+    """`softmax_tile` for the rows from ``r`` on: one vector of them.
 
     Exponentials are taken as they are, which spares that of the frozen zero, unless a score of the vector is `STEEP`.
     """
 
     def generate(context, builder, signature, arguments):
-        begin, has_zero = arguments[7], arguments[9]
+        begin, _, has_zero, r = arguments[7:]
         kinds = zip(signature.args, arguments, strict=True)
         arrays = [_array(context, builder, *pair) for pair in kinds if isinstance(pair[0], types.Array)]
         (z, (_, size)), (s, _), (sums, _), (offset, _), (own, _), (code, _), (weight, _), (owner, (p,)) = arrays
         frozen = _repeat(builder, builder.uitofp(has_zero, _NUMBER))
-        mine, total, mean, loss, conjugate = (_Variable(builder, _ZEROS) for _ in range(5))
+        mine, total, mean = (_Variable(builder, _ZEROS) for _ in range(3))
         steep = _Variable(builder, _NONE)
 
         def number(start, j):
             return _repeat(builder, builder.load(builder.gep(start, [j])))
 
-        def tile(each, scores, totals):
-            with cgutils.for_range_slice(builder, _COUNT(0), size, _COUNT(LANES)) as (r, _):
-                sweep(each, scores(r), totals, r)
-
-        def sweep(each, scores, totals, r):
+        def sweep(each, scores):
             row_own, row_code, row_weight = (_load(builder, x, builder.add(begin, r)) for x in (own, code, weight))
             mine.set(_ZEROS)
             total.set(frozen)
@@ -487,7 +483,7 @@ def softmax_rows(_context, z, s, sums, offset, own, code, weight, _begin, owner,
                 taken = builder.select(is_own(j), _constant(_VECTOR, 1.0), _ZEROS)
                 residual = builder.fmul(row_weight, builder.fsub(share, taken))
                 _store(builder, residual, s, at(j))
-                totals(j).set(builder.fadd(totals(j).get(), residual))
+                add(j, residual)
 
             each(add_offset)
             lanes = ir.IntType(LANES)
@@ -518,48 +514,38 @@ def softmax_rows(_context, z, s, sums, offset, own, code, weight, _begin, owner,
             each(exponentiate)
             log_total = _log(builder, total.get())
             inverse = builder.fdiv(_constant(_VECTOR, 1.0), total.get())
-            loss.set(_add_product(builder, loss.get(), row_weight, builder.fsub(log_total, mine.get())))
-            row_conjugate = builder.fsub(builder.fmul(mean.get(), inverse), log_total)
-            conjugate.set(_add_product(builder, conjugate.get(), row_weight, row_conjugate))
+            add(p, builder.fmul(row_weight, builder.fsub(log_total, mine.get())))
+            conjugate = builder.fsub(builder.fmul(mean.get(), inverse), log_total)
+            add(builder.add(p, _COUNT(1)), builder.fmul(row_weight, conjugate))
             each(subtract)
 
-        def in_memory(start, stride, r):
-            def place(j):
-                address = builder.gep(start, [builder.add(builder.mul(j, stride), r)])
-                return _Variable(builder, address=builder.bitcast(address, _VECTOR.as_pointer()))
+        def add(j, vector):
+            k = builder.mul(j, _COUNT(LANES))
+            _store(builder, builder.fadd(_load(builder, sums, k), vector), sums, k)
 
-            return place
+        def in_memory(j):
+            address = builder.gep(z, [builder.add(builder.mul(j, size), r)])
+            return _Variable(builder, address=builder.bitcast(address, _VECTOR.as_pointer()))
 
         def in_turn(do):
             with cgutils.for_range(builder, p) as loop:
                 do(loop.index)
 
-        def unrolled(count):
-            def each(do):
-                for j in range(count):
-                    do(_COUNT(j))
-
-            scores, totals = ([_Variable(builder, _ZEROS) for _ in range(count)] for _ in range(2))
-            tile(each, lambda _: lambda j: scores[j.constant], lambda j: totals[j.constant])
-            for j, sum_ in enumerate(totals):
-                add(_COUNT(j), sum_)
-
-        def add(j, sum_):
-            k = builder.mul(j, _COUNT(LANES))
-            _store(builder, builder.fadd(_load(builder, sums, k), sum_.get()), sums, k)
+        def both(do):
+            do(_COUNT(0))
+            do(_COUNT(1))
 
         with builder.if_else(builder.icmp_signed("==", p, _COUNT(2))) as (two, otherwise):
             with two:
-                unrolled(2)
+                in_registers = [_Variable(builder, _ZEROS) for _ in range(2)]
+                sweep(both, lambda j: in_registers[j.constant])
             with otherwise:
-                tile(in_turn, lambda r: in_memory(z, size, r), in_memory(sums, _COUNT(LANES), _COUNT(0)))
-        add(p, loss)
-        add(builder.add(p, _COUNT(1)), conjugate)
+                sweep(in_turn, in_memory)
         return context.get_dummy_value()
 
     arrays = z, s, sums, offset, own, code, weight, owner
     if {array.layout for array in arrays} == {"C"}:
-        return types.void(*arrays[:7], types.int64, owner, types.boolean), generate
+        return types.void(*arrays[:7], types.int64, owner, types.boolean, types.int64), generate
     return None
 
 
@@ -593,6 +579,17 @@ def fill_up(values, begin, size):
     return filled
 
 
+@compiled
+def tile_roles(roles, begin, size):
+    """Own prototype, class and weight of the rows of a tile, and where they begin: filled up with rows of weight 0 of
+    the first prototype past the last row."""
+    own, code, weight, _, _ = roles
+    if own.shape[0] - begin < size:
+        own, code, weight = fill_up(own, begin, size), fill_up(code, begin, size), fill_up(weight, begin, size)
+        begin = 0
+    return own, code, weight, begin
+
+
 @compiled_in_order
 def softmax_tile(z, s, sums, offset, roles, begin):
     """As `softmax_residual` for the rows from ``begin`` on, all at once: replaces ``z`` (p × rows), the scores without
@@ -601,12 +598,10 @@ def softmax_tile(z, s, sums, offset, roles, begin):
     Past the last row, the tile is filled up with rows of weight 0 of the first prototype. `row_sums` of ``sums`` are
     those of ``s``, and the weighted loss and conjugate.
     """
-    own, code, weight, owner, has_zero = roles
-    size = z.shape[1]
-    if own.shape[0] - begin < size:
-        own, code, weight = fill_up(own, begin, size), fill_up(code, begin, size), fill_up(weight, begin, size)
-        begin = 0
-    softmax_rows(z, s, sums, offset, own, code, weight, begin, owner, has_zero)
+    own, code, weight, begin = tile_roles(roles, begin, z.shape[1])
+    _, _, _, owner, has_zero = roles
+    for r in range(0, z.shape[1], LANES):
+        softmax_rows(z, s, sums, offset, own, code, weight, begin, owner, has_zero, r)
 
 
 @compiled
@@ -703,14 +698,20 @@ def centred_copy(in_place, size, n):
 
 
 @compiled
+def centre_tile(X, shift, copy, begin):
+    """Fill ``copy``, if it has rows, with ``x - shift`` for the rows from ``begin`` on."""
+    for r in range(min(copy.shape[0], X.shape[0] - begin)):
+        for l in range(X.shape[1]):
+            copy[r, l] = X[begin + r, l] - shift[l]
+
+
+@compiled
 def score_tile(X, shift, copy, V, begin, z):
     """Fill ``z`` with ``V (x - shift)`` for the rows from ``begin`` on. ``copy``, if it has rows, gets ``x - shift``,
     which `add_tile` reads again; otherwise the shift is 0."""
     n = X.shape[1]
     rows = min(z.shape[1], X.shape[0] - begin)
-    for r in range(min(copy.shape[0], rows)):
-        for l in range(n):
-            copy[r, l] = X[begin + r, l] - shift[l]
+    centre_tile(X, shift, copy, begin)
     for r in range(0, rows, ROWS):
         for j in range(0, V.shape[0], 2):
             if copy.shape[0]:
@@ -731,13 +732,14 @@ def add_tile(X, copy, s, begin, G):
                 add_rows(X, begin + r, G, j, s, r, (begin + size + (size + r) // 2) * X.shape[1])
 
 
-@compiled
+@compiled_in_order
 def dense_pass(X, mean, inverse, W, roles, G):
     """Add ``Σ_i weight_i s_ij x_i`` to ``G`` (unless it has no rows); return the weighted loss and conjugate.
 
     ``x = (X - mean) * inverse``, followed by a 1 if ``W`` has one column more than ``X``.
     """
     m, n = X.shape
+    _, _, _, owner, has_zero = roles
     V = fold_scale(W, inverse)
     in_place, shift, rest = split_mean(mean, inverse)
     offset = fold_mean(V, rest, W[:, n].copy() if W.shape[1] > n else np.zeros(W.shape[0]))
@@ -746,8 +748,15 @@ def dense_pass(X, mean, inverse, W, roles, G):
     sums = empty_sums(W.shape[0])
     raw = lined_up(V.shape[0], V.shape[1])
     for begin in range(0, m, z.shape[1]):
-        score_tile(X, shift, copy, V, begin, z)
-        softmax_tile(z, z, sums, offset, roles, begin)
+        own, code, weight, first = tile_roles(roles, begin, z.shape[1])
+        centre_tile(X, shift, copy, begin)
+        for r in range(0, min(z.shape[1], m - begin), ROWS):
+            for j in range(0, V.shape[0], 2):
+                if copy.shape[0]:
+                    score_rows(copy, r, V, j, z, r, 0)
+                else:
+                    score_rows(X, begin + r, V, j, z, r, (begin + z.shape[1] + r // 2) * n)
+            softmax_rows(z, z, sums, offset, own, code, weight, first, owner, has_zero, r)
         if G.shape[0]:
             add_tile(X, copy, z, begin, raw)
     total, loss, conjugate = row_sums(sums)
