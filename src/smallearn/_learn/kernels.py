@@ -173,9 +173,9 @@ def conjugate_of(s, own, code, owner, has_zero):
 
 # --- vectors of numbers --------------------------------------------------------------------------------------------
 #
-# The two loops that dense rows spend their time in are written in the compiler's own language, vector by vector. A
-# compiler that finds the vectors itself checks at each start of a loop that arrays do not overlap, and takes the last
-# columns one by one; rows are too short for that. It is also quicker to compile.
+# What dense rows spend their time in is written in the compiler's own language, vector by vector: scores, softmax and
+# gradient. A compiler that finds the vectors itself checks at each start of a loop that arrays do not overlap, and
+# takes the last columns one by one; rows are too short for that. It is also quicker to compile.
 #
 # The last vector of a row ends with the row, so that nothing past a row is read; it repeats columns of the vector
 # before it unless the width is a multiple of `LANES`. `place_of` says where a column is in weights and sums of whole
@@ -210,19 +210,18 @@ def _repeat(builder, number):
 
 
 class _Variable:
-    """A vector that changes in a loop: at an address, or one that the compiler keeps in a register."""
+    """A vector that changes; the compiler keeps it in a register."""
 
-    def __init__(self, builder, value=None, address=None):
+    def __init__(self, builder, value):
         self._builder = builder
-        self._address = address or cgutils.alloca_once(builder, value.type)
-        if value is not None:
-            self.set(value)
+        self._address = cgutils.alloca_once(builder, value.type)
+        self.set(value)
 
     def get(self):
-        return self._builder.load(self._address, align=8)
+        return self._builder.load(self._address)
 
     def set(self, value):
-        self._builder.store(value, self._address, align=8)
+        self._builder.store(value, self._address)
 
 
 def _add_product(builder, total, x, y):
@@ -426,121 +425,119 @@ def log_number(_context, _x):
     return types.float64(types.float64), generate
 
 
+class _Softmax:
+    """The steps of `softmax_rows`: each is for one prototype ``j``, whose scores, then shares, stay in ``z``."""
+
+    def __init__(self, context, builder, signature, arguments):
+        self._builder = builder
+        kinds = zip(signature.args, arguments, strict=True)
+        arrays = [_array(context, builder, *pair) for pair in kinds if isinstance(pair[0], types.Array)]
+        self._z, self._s, self._sums, self._offset, own, code, weight, self._owner = (start for start, _ in arrays)
+        (_, self._size), (self.p,) = arrays[0][1], arrays[-1][1]
+        begin, _, has_zero, self._r = arguments[7:]
+        first = builder.add(begin, self._r)
+        self._own, self._code, self.weight = (_load(builder, start, first) for start in (own, code, weight))
+        self._lowest = builder.select(_repeat(builder, has_zero), _ZEROS, _constant(_VECTOR, float("-inf")))
+        self._frozen = _repeat(builder, builder.uitofp(has_zero, _NUMBER))
+        self.mine, self.total, self._top = (_Variable(builder, x) for x in (_ZEROS, self._frozen, self._lowest))
+        self.mean, self.steep = _Variable(builder, _ZEROS), _Variable(builder, _NONE)
+
+    def each(self, step):
+        with cgutils.for_range(self._builder, self.p) as loop:
+            step(loop.index)
+
+    def add(self, j, vector):
+        """Add to row ``j`` of the sums."""
+        k = self._builder.mul(j, _COUNT(LANES))
+        _store(self._builder, self._builder.fadd(_load(self._builder, self._sums, k), vector), self._sums, k)
+
+    def add_offset(self, j):
+        builder = self._builder
+        score = builder.fadd(_load(builder, self._z, self._at(j)), self._number(self._offset, j))
+        _store(builder, score, self._z, self._at(j))
+        self.mine.set(builder.select(self._is_own(j), score, self.mine.get()))
+        size = builder.and_(_bits(builder, score), _constant(_BITS, (1 << 63) - 1))  # without the sign
+        large = builder.fcmp_unordered(">", builder.bitcast(size, _VECTOR), _constant(_VECTOR, STEEP))
+        self.steep.set(builder.or_(self.steep.get(), large))
+
+    def subtract_top(self):
+        """Make all scores, with the frozen zero, relative to the largest."""
+        builder = self._builder
+        self.each(self._raise_top)
+        self.each(self._lower)
+        self.mine.set(builder.fsub(self.mine.get(), self._top.get()))
+        score = self._below_top(_ZEROS)
+        self.total.set(builder.fmul(self._frozen, _exp(builder, score)))
+        self.mean.set(builder.fmul(self.total.get(), score))
+
+    def exponentiate(self, j):
+        builder = self._builder
+        score = _load(builder, self._z, self._at(j))
+        share = builder.select(self._takes_part(j), _exp(builder, score), _ZEROS)
+        _store(builder, share, self._z, self._at(j))
+        self.total.set(builder.fadd(self.total.get(), share))
+        self.mean.set(_add_product(builder, self.mean.get(), share, score))
+
+    def normalise(self, j, inverse):
+        builder = self._builder
+        share = builder.fmul(_load(builder, self._z, self._at(j)), inverse)
+        _store(builder, share, self._z, self._at(j))
+        taken = builder.select(self._is_own(j), _constant(_VECTOR, 1.0), _ZEROS)
+        residual = builder.fmul(self.weight, builder.fsub(share, taken))
+        _store(builder, residual, self._s, self._at(j))
+        self.add(j, residual)
+
+    def _at(self, j):
+        return self._builder.add(self._builder.mul(j, self._size), self._r)
+
+    def _number(self, start, j):
+        return _repeat(self._builder, self._builder.load(self._builder.gep(start, [j])))
+
+    def _is_own(self, j):
+        return self._builder.icmp_signed("==", self._own, _repeat(self._builder, j))
+
+    def _takes_part(self, j):
+        other = self._builder.icmp_signed("!=", self._code, self._number(self._owner, j))
+        return self._builder.or_(self._is_own(j), other)
+
+    def _raise_top(self, j):
+        builder, top = self._builder, self._top.get()
+        score = _load(builder, self._z, self._at(j))
+        higher = builder.and_(self._takes_part(j), builder.fcmp_ordered(">", score, top))
+        self._top.set(builder.select(higher, score, top))
+
+    def _below_top(self, score):
+        builder, least = self._builder, _constant(_VECTOR, LEAST_EXPONENT)
+        score = builder.fsub(score, self._top.get())
+        return builder.select(builder.fcmp_ordered("<", score, least), least, score)
+
+    def _lower(self, j):
+        score = self._below_top(_load(self._builder, self._z, self._at(j)))
+        _store(self._builder, self._builder.select(self._takes_part(j), score, _ZEROS), self._z, self._at(j))
+
+
 @intrinsic
 def softmax_rows(_context, z, s, sums, offset, own, code, weight, _begin, owner, _has_zero, _r):
-    """`softmax_tile` for the rows from ``r`` on: one vector of them.
+    """`softmax_tile` for one vector of rows, from ``r`` on in the tile. Call it only from kernels in order.
 
-    Exponentials are taken as they are, which spares that of the frozen zero, unless a score of the vector is `STEEP`.
+    Exponentials are those of the scores as they are, which spares that of the frozen zero, unless one is `STEEP`.
     """
 
     def generate(context, builder, signature, arguments):
-        begin, _, has_zero, r = arguments[7:]
-        kinds = zip(signature.args, arguments, strict=True)
-        arrays = [_array(context, builder, *pair) for pair in kinds if isinstance(pair[0], types.Array)]
-        (z, (_, size)), (s, _), (sums, _), (offset, _), (own, _), (code, _), (weight, _), (owner, (p,)) = arrays
-        frozen = _repeat(builder, builder.uitofp(has_zero, _NUMBER))
-        mine, total, mean = (_Variable(builder, _ZEROS) for _ in range(3))
-        steep = _Variable(builder, _NONE)
-
-        def number(start, j):
-            return _repeat(builder, builder.load(builder.gep(start, [j])))
-
-        def sweep(each, scores):
-            row_own, row_code, row_weight = (_load(builder, x, builder.add(begin, r)) for x in (own, code, weight))
-            mine.set(_ZEROS)
-            total.set(frozen)
-            mean.set(_ZEROS)
-            steep.set(_NONE)
-
-            def at(j):
-                return builder.add(builder.mul(j, size), r)
-
-            def is_own(j):
-                return builder.icmp_signed("==", row_own, _repeat(builder, j))
-
-            def takes_part(j):
-                return builder.or_(is_own(j), builder.icmp_signed("!=", row_code, number(owner, j)))
-
-            def add_offset(j):
-                score = builder.fadd(_load(builder, z, at(j)), number(offset, j))
-                scores(j).set(score)
-                mine.set(builder.select(is_own(j), score, mine.get()))
-                magnitude = builder.and_(_bits(builder, score), _constant(_BITS, (1 << 63) - 1))
-                limit = _constant(_VECTOR, STEEP)
-                large = builder.fcmp_unordered(">", builder.bitcast(magnitude, _VECTOR), limit)
-                steep.set(builder.or_(steep.get(), large))
-
-            def exponentiate(j):
-                score = scores(j).get()
-                share = builder.select(takes_part(j), _exp(builder, score), _ZEROS)
-                scores(j).set(share)
-                total.set(builder.fadd(total.get(), share))
-                mean.set(_add_product(builder, mean.get(), share, score))
-
-            def subtract(j):
-                share = builder.fmul(scores(j).get(), inverse)
-                _store(builder, share, z, at(j))
-                taken = builder.select(is_own(j), _constant(_VECTOR, 1.0), _ZEROS)
-                residual = builder.fmul(row_weight, builder.fsub(share, taken))
-                _store(builder, residual, s, at(j))
-                add(j, residual)
-
-            each(add_offset)
-            lanes = ir.IntType(LANES)
-            with builder.if_then(
-                builder.icmp_unsigned("!=", builder.bitcast(steep.get(), lanes), lanes(0)), likely=False
-            ):
-                top = _Variable(builder, _ZEROS)
-                top.set(builder.select(_repeat(builder, has_zero), _ZEROS, _constant(_VECTOR, float("-inf"))))
-
-                def raise_top(j):
-                    higher = builder.and_(takes_part(j), builder.fcmp_ordered(">", scores(j).get(), top.get()))
-                    top.set(builder.select(higher, scores(j).get(), top.get()))
-
-                def below_top(score):
-                    score = builder.fsub(score, top.get())
-                    least = _constant(_VECTOR, LEAST_EXPONENT)
-                    return builder.select(builder.fcmp_ordered("<", score, least), least, score)
-
-                def lower(j):
-                    scores(j).set(builder.select(takes_part(j), below_top(scores(j).get()), _ZEROS))
-
-                each(raise_top)
-                each(lower)
-                mine.set(builder.fsub(mine.get(), top.get()))
-                score = below_top(_ZEROS)
-                total.set(builder.fmul(frozen, _exp(builder, score)))
-                mean.set(builder.fmul(total.get(), score))
-            each(exponentiate)
-            log_total = _log(builder, total.get())
-            inverse = builder.fdiv(_constant(_VECTOR, 1.0), total.get())
-            add(p, builder.fmul(row_weight, builder.fsub(log_total, mine.get())))
-            conjugate = builder.fsub(builder.fmul(mean.get(), inverse), log_total)
-            add(builder.add(p, _COUNT(1)), builder.fmul(row_weight, conjugate))
-            each(subtract)
-
-        def add(j, vector):
-            k = builder.mul(j, _COUNT(LANES))
-            _store(builder, builder.fadd(_load(builder, sums, k), vector), sums, k)
-
-        def in_memory(j):
-            address = builder.gep(z, [builder.add(builder.mul(j, size), r)])
-            return _Variable(builder, address=builder.bitcast(address, _VECTOR.as_pointer()))
-
-        def in_turn(do):
-            with cgutils.for_range(builder, p) as loop:
-                do(loop.index)
-
-        def both(do):
-            do(_COUNT(0))
-            do(_COUNT(1))
-
-        with builder.if_else(builder.icmp_signed("==", p, _COUNT(2))) as (two, otherwise):
-            with two:
-                in_registers = [_Variable(builder, _ZEROS) for _ in range(2)]
-                sweep(both, lambda j: in_registers[j.constant])
-            with otherwise:
-                sweep(in_turn, in_memory)
+        softmax = _Softmax(context, builder, signature, arguments)
+        softmax.each(softmax.add_offset)
+        lanes = ir.IntType(LANES)
+        steep = builder.icmp_unsigned("!=", builder.bitcast(softmax.steep.get(), lanes), lanes(0))
+        with builder.if_then(steep, likely=False):
+            softmax.subtract_top()
+        softmax.each(softmax.exponentiate)
+        log_total = _log(builder, softmax.total.get())
+        inverse = builder.fdiv(_constant(_VECTOR, 1.0), softmax.total.get())
+        conjugate = builder.fsub(builder.fmul(softmax.mean.get(), inverse), log_total)
+        loss = builder.fsub(log_total, softmax.mine.get())
+        softmax.each(lambda j: softmax.normalise(j, inverse))
+        softmax.add(softmax.p, builder.fmul(softmax.weight, loss))
+        softmax.add(builder.add(softmax.p, _COUNT(1)), builder.fmul(softmax.weight, conjugate))
         return context.get_dummy_value()
 
     arrays = z, s, sums, offset, own, code, weight, owner
@@ -566,7 +563,7 @@ def log_of(x):
 
 @compiled
 def tile_size(width):
-    """The number of rows in a tile, for rows of ``width`` numbers: a multiple of 32, which suits SIMD over rows."""
+    """The number of rows in a tile, for rows of ``width`` float64 numbers: a multiple of 32, for SIMD over rows."""
     return min(TILE, max(32, TILE_ENTRIES // max(1, width) // 32 * 32))
 
 
@@ -743,7 +740,7 @@ def dense_pass(X, mean, inverse, W, roles, G):
     V = fold_scale(W, inverse)
     in_place, shift, rest = split_mean(mean, inverse)
     offset = fold_mean(V, rest, W[:, n].copy() if W.shape[1] > n else np.zeros(W.shape[0]))
-    z = lined_up(V.shape[0], tile_size(n))
+    z = lined_up(V.shape[0], tile_size(n * X.itemsize // 8))
     copy = centred_copy(in_place, z.shape[1], n)
     sums = empty_sums(W.shape[0])
     raw = lined_up(V.shape[0], V.shape[1])
