@@ -435,12 +435,30 @@ class _Softmax:
         self._z, self._s, self._sums, self._offset, own, code, weight, self._owner = (start for start, _ in arrays)
         (_, self._size), (self.p,) = arrays[0][1], arrays[-1][1]
         begin, _, has_zero, self._r = arguments[7:]
-        first = builder.add(begin, self._r)
-        self._own, self._code, self.weight = (_load(builder, start, first) for start in (own, code, weight))
+        self._own, self._code, self.weight = self._rows(builder.add(begin, self._r), arrays[4][1][0], own, code, weight)
         self._lowest = builder.select(_repeat(builder, has_zero), _ZEROS, _constant(_VECTOR, float("-inf")))
         self._frozen = _repeat(builder, builder.uitofp(has_zero, _NUMBER))
         self.mine, self.total, self._top = (_Variable(builder, x) for x in (_ZEROS, self._frozen, self._lowest))
         self.mean, self.steep = _Variable(builder, _ZEROS), _Variable(builder, _NONE)
+
+    def _rows(self, first, m, own, code, weight):
+        """What is known of the rows from ``first`` on. Past the last of ``m`` rows, it is read again, with weight 0."""
+        builder, starts = self._builder, (own, code, weight)
+        vectors = [_Variable(builder, ir.Constant(kind, None)) for kind in (_BITS, _BITS, _VECTOR)]
+        whole = builder.icmp_signed("<=", builder.add(first, _COUNT(LANES)), m)
+        with builder.if_else(whole, likely=True) as (then, otherwise):
+            with then:
+                for vector, start in zip(vectors, starts, strict=True):
+                    vector.set(_load(builder, start, first))
+            with otherwise:
+                for k in range(LANES):
+                    row = _smaller(builder, builder.add(first, _COUNT(k)), builder.sub(m, _COUNT(1)))
+                    numbers = [builder.load(builder.gep(start, [row])) for start in starts]
+                    exists = builder.icmp_signed("<", builder.add(first, _COUNT(k)), m)
+                    numbers[2] = builder.select(exists, numbers[2], _NUMBER(0.0))
+                    for vector, number in zip(vectors, numbers, strict=True):
+                        vector.set(builder.insert_element(vector.get(), number, _INDEX(k)))
+        return [vector.get() for vector in vectors]
 
     def each(self, step):
         with cgutils.for_range(self._builder, self.p) as loop:
@@ -567,36 +585,15 @@ def tile_size(width):
     return min(TILE, max(32, TILE_ENTRIES // max(1, width) // 32 * 32))
 
 
-@compiled
-def fill_up(values, begin, size):
-    """The values from ``begin`` on, and zeros up to ``size``."""
-    filled = np.zeros(size, dtype=values.dtype)
-    for r in range(values.shape[0] - begin):
-        filled[r] = values[begin + r]
-    return filled
-
-
-@compiled
-def tile_roles(roles, begin, size):
-    """Own prototype, class and weight of the rows of a tile, and where they begin: filled up with rows of weight 0 of
-    the first prototype past the last row."""
-    own, code, weight, _, _ = roles
-    if own.shape[0] - begin < size:
-        own, code, weight = fill_up(own, begin, size), fill_up(code, begin, size), fill_up(weight, begin, size)
-        begin = 0
-    return own, code, weight, begin
-
-
 @compiled_in_order
 def softmax_tile(z, s, sums, offset, roles, begin):
     """As `softmax_residual` for the rows from ``begin`` on, all at once: replaces ``z`` (p × rows), the scores without
     ``offset``, by the probabilities ``π``, and fills ``s``, which may be ``z``, with ``weight (π_j - [j = own])``.
 
-    Past the last row, the tile is filled up with rows of weight 0 of the first prototype. `row_sums` of ``sums`` are
-    those of ``s``, and the weighted loss and conjugate.
+    Past the last row, the tile is filled up with rows of weight 0. `row_sums` of ``sums`` are those of ``s``, and the
+    weighted loss and conjugate.
     """
-    own, code, weight, begin = tile_roles(roles, begin, z.shape[1])
-    _, _, _, owner, has_zero = roles
+    own, code, weight, owner, has_zero = roles
     for r in range(0, z.shape[1], LANES):
         softmax_rows(z, s, sums, offset, own, code, weight, begin, owner, has_zero, r)
 
@@ -736,7 +733,7 @@ def dense_pass(X, mean, inverse, W, roles, G):
     ``x = (X - mean) * inverse``, followed by a 1 if ``W`` has one column more than ``X``.
     """
     m, n = X.shape
-    _, _, _, owner, has_zero = roles
+    own, code, weight, owner, has_zero = roles
     V = fold_scale(W, inverse)
     in_place, shift, rest = split_mean(mean, inverse)
     offset = fold_mean(V, rest, W[:, n].copy() if W.shape[1] > n else np.zeros(W.shape[0]))
@@ -745,7 +742,6 @@ def dense_pass(X, mean, inverse, W, roles, G):
     sums = empty_sums(W.shape[0])
     raw = lined_up(V.shape[0], V.shape[1])
     for begin in range(0, m, z.shape[1]):
-        own, code, weight, first = tile_roles(roles, begin, z.shape[1])
         centre_tile(X, shift, copy, begin)
         for r in range(0, min(z.shape[1], m - begin), ROWS):
             for j in range(0, V.shape[0], 2):
@@ -753,7 +749,7 @@ def dense_pass(X, mean, inverse, W, roles, G):
                     score_rows(copy, r, V, j, z, r, 0)
                 else:
                     score_rows(X, begin + r, V, j, z, r, (begin + z.shape[1] + r // 2) * n)
-            softmax_rows(z, z, sums, offset, own, code, weight, first, owner, has_zero, r)
+            softmax_rows(z, z, sums, offset, own, code, weight, begin, owner, has_zero, r)
         if G.shape[0]:
             add_tile(X, copy, z, begin, raw)
     total, loss, conjugate = row_sums(sums)
