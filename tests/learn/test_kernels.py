@@ -65,15 +65,16 @@ def test_a_tile_has_the_losses_and_residuals_of_its_rows(has_zero, seed, m, spre
         code[own == NO_PROTOTYPE] = 0
     roles = own, code, rng.random(m), owner, has_zero
     Z, offset = spread * rng.normal(size=(m, len(owner))), rng.normal(size=len(owner))
-    z, work = np.zeros((len(owner), 48)), np.empty((6, 48))
+    z, sums = np.zeros((len(owner), 48)), kernels.empty_sums(len(owner))
     z[:, :m] = Z.T
-    loss, conjugate = kernels.softmax_tile(z, work, offset, roles, 0)
-    kernels.residual_tile(z, work)
+    kernels.softmax_tile(z, z, sums, offset, roles, 0)
+    total, loss, conjugate = kernels.row_sums(sums)
     expected, s = np.zeros(2), np.empty(len(owner))
     for i in range(m):
         expected += roles[2][i] * np.array(kernels.softmax_residual(Z[i] + offset, own[i], code[i], owner, has_zero, s))
         np.testing.assert_allclose(z[:, i], roles[2][i] * s, rtol=1e-12, atol=1e-15)
     np.testing.assert_allclose([loss, conjugate], expected, rtol=1e-12, atol=1e-13)
+    np.testing.assert_allclose(total, z.sum(axis=1), rtol=1e-12, atol=1e-13)
     assert not z[:, m:].any()
 
 

@@ -10,7 +10,7 @@ prototype that is frozen at zero; the rows of that class have ``own[i] = NO_PROT
 of this as one tuple, ``roles = (own, code, weight, owner, has_zero)``, which `labels.Roles.flat` makes.
 """
 
-from math import exp, log
+from math import exp, factorial, log
 
 import numpy as np
 from llvmlite import ir
@@ -31,6 +31,10 @@ LANES = 8  # numbers in a vector: those of AVX-512; where registers are shorter,
 ROWS = 8  # rows that are read side by side, for two prototypes: as many sums as fit into the registers
 MOST_DEVIATIONS = 1e2  # of a mean from 0, for columns that are centred after they are summed up
 LN2_HIGH, LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10  # whole multiples of the first are exact
+LEAST_EXPONENT = -708.0  # exp of less is 0
+STEEP = 32.0  # scores from which on exponentials are taken relative to the largest, so that rounding stays small
+LOG_SERIES = (0.6666666666666735130, 0.3999999999940941908, 0.2857142874366239149, 0.2222219843214978396)
+LOG_SERIES += (0.1818357216161805012, 0.1531383769920937332, 0.1479819860511658591)
 SHIFTER = 6755399441055744.0  # 1.5 · 2^52: added to a whole number, it leaves that number in the lowest bits
 
 
@@ -167,141 +171,30 @@ def conjugate_of(s, own, code, owner, has_zero):
     return value
 
 
-# --- the loss of a tile of rows ------------------------------------------------------------------------------------
-
-
-@compiled_in_order
-def exp_of(x):
-    """``exp(x)`` for ``x ≤ 700``, to 1e-15, without a call, so that loops over rows use SIMD; 0 below -708.
-
-    ``x = n log 2 + r``, with a Taylor polynomial in ``r`` and ``2ⁿ`` written into the bits.
-    """
-    y = -708.0 if x < -708.0 else x
-    n = np.floor(y * 1.4426950408889634 + 0.5)
-    r = (y - n * LN2_HIGH) - n * LN2_LOW
-    series = 1.0 / 479001600.0 + r * (1.0 / 6227020800.0)
-    series = 1.0 / 3628800.0 + r * (1.0 / 39916800.0 + r * series)
-    series = 1.0 / 40320.0 + r * (1.0 / 362880.0 + r * series)
-    series = 1.0 / 720.0 + r * (1.0 / 5040.0 + r * series)
-    series = 1.0 / 24.0 + r * (1.0 / 120.0 + r * series)
-    series = 1.0 / 2.0 + r * (1.0 / 6.0 + r * series)
-    power = np.int64((np.float64(n + SHIFTER).view(np.int64) + 1023) << 52).view(np.float64)
-    return 0.0 if x < -708.0 else (1.0 + (r + r * r * series)) * power
-
-
-@compiled_in_order
-def log_of(x):
-    """``log(x)`` for ``x ≥ 1``, to 1e-15, as in fdlibm: ``x = 2ᵉ (1 + f)``, and a series in ``f/(2 + f)``."""
-    bits = np.float64(x).view(np.int64)
-    e = (bits - 0x3FE6A09E667F3BCD) >> 52  # the bits of √½, so that 1 + f is in √½ … √2
-    f = np.int64(bits - (e << 52)).view(np.float64) - 1.0
-    s = f / (2.0 + f)
-    z = s * s
-    series = 0.1531383769920937332 + z * 0.1479819860511658591
-    series = 0.2222219843214978396 + z * (0.1818357216161805012 + z * series)
-    series = 0.3999999999940941908 + z * (0.2857142874366239149 + z * series)
-    series = 0.6666666666666735130 + z * series
-    half = 0.5 * f * f
-    k = np.float64(np.int32(e))
-    low = s * (half + z * series) + k * LN2_LOW
-    return k * LN2_HIGH - ((half - low) - f) if x < np.inf else x
-
-
-@compiled
-def tile_size(width):
-    """The number of rows in a tile, for rows of ``width`` numbers: a multiple of 32, which suits SIMD over rows."""
-    return min(TILE, max(32, TILE_ENTRIES // max(1, width) // 32 * 32))
-
-
-@compiled
-def softmax_tile(z, work, offset, roles, begin):
-    """As `softmax_residual` for the rows from ``begin`` on, all at once: replaces ``z`` (p × rows), the scores without
-    ``offset``, by the probabilities ``π``. Returns the weighted sums of loss and conjugate.
-
-    Past the last row the tile is filled up with rows of weight 0. ``work`` (6 × rows) keeps own prototype, class and
-    weight of the rows in its first three rows.
-    """
-    all_own, all_code, all_weight, owner, has_zero = roles
-    own, code, weight, top, total, mean = work[0], work[1], work[2], work[3], work[4], work[5]
-    size = z.shape[1]
-    count = min(size, all_own.shape[0] - begin)
-    for r in range(count):
-        own[r] = all_own[begin + r]
-        code[r] = all_code[begin + r]
-        weight[r] = all_weight[begin + r]
-    for r in range(count, size):
-        own[r] = NO_PROTOTYPE
-        code[r] = 0.0
-        weight[r] = 0.0
-    for r in range(size):
-        top[r] = 0.0 if has_zero else -np.inf
-        mean[r] = 0.0
-    for j in range(owner.shape[0]):
-        for r in range(size):
-            mine = own[r] == j
-            score = z[j, r] + offset[j]
-            if mine:
-                mean[r] = score
-            if not (mine or owner[j] != code[r]):
-                score = -np.inf
-            z[j, r] = score
-            if score > top[r]:
-                top[r] = score
-    loss = 0.0
-    for r in range(size):
-        loss += weight[r] * (top[r] - mean[r])
-        total[r] = exp_of(-top[r]) if has_zero else 0.0
-        mean[r] = -top[r] * total[r]
-    for j in range(owner.shape[0]):
-        for r in range(size):
-            score = -1000.0 if z[j, r] == -np.inf else z[j, r] - top[r]
-            share = exp_of(score)
-            z[j, r] = share
-            total[r] += share
-            mean[r] += share * score
-    conjugate = 0.0
-    for r in range(size):
-        log_total = log_of(total[r])
-        total[r] = 1.0 / total[r]
-        loss += weight[r] * log_total
-        conjugate += weight[r] * (mean[r] * total[r] - log_total)
-    for j in range(owner.shape[0]):
-        for r in range(size):
-            z[j, r] *= total[r]
-    return loss, conjugate
-
-
-@compiled
-def residual_tile(z, work):
-    """Replace the probabilities by the residuals ``weight (π_j - [j = own])``."""
-    own, weight = work[0], work[2]
-    for j in range(z.shape[0]):
-        for r in range(z.shape[1]):
-            z[j, r] = weight[r] * (z[j, r] - 1.0 if own[r] == j else z[j, r])
-
-
 # --- vectors of numbers --------------------------------------------------------------------------------------------
 #
-# The two loops that dense rows spend their time in are written in the compiler's own language, vector by vector. A
-# compiler that finds the vectors itself checks at each start of a loop that arrays do not overlap, and takes the last
-# columns one by one; rows are too short for that. It is also quicker to compile.
+# What dense rows spend their time in is written in the compiler's own language, vector by vector: scores, softmax and
+# gradient. A compiler that finds the vectors itself checks at each start of a loop that arrays do not overlap, and
+# takes the last columns one by one; rows are too short for that. It is also quicker to compile.
 #
 # The last vector of a row ends with the row, so that nothing past a row is read; it repeats columns of the vector
 # before it unless the width is a multiple of `LANES`. `place_of` says where a column is in weights and sums of whole
 # vectors. The weights of repeated columns are 0, and their sums are not read.
 
 _INDEX, _COUNT = ir.IntType(32), ir.IntType(64)
-_VECTOR = ir.VectorType(ir.DoubleType(), LANES)
+_NUMBER = ir.DoubleType()
+_VECTOR, _BITS = ir.VectorType(_NUMBER, LANES), ir.VectorType(_COUNT, LANES)
 _ZEROS = ir.Constant(_VECTOR, [0.0] * LANES)
+_NONE = ir.Constant(ir.VectorType(ir.IntType(1), LANES), [0] * LANES)
 _BYTES = ir.IntType(8).as_pointer()
 
 
 def _load(builder, start, offset):
-    """The vector of float64 at ``offset`` numbers from ``start``."""
+    """The vector at ``offset`` numbers from ``start``; float32 becomes float64."""
     number = start.type.pointee
     address = builder.bitcast(builder.gep(start, [offset]), ir.VectorType(number, LANES).as_pointer())
     vector = builder.load(address, align=4 if number == ir.FloatType() else 8)
-    return vector if vector.type == _VECTOR else builder.fpext(vector, _VECTOR)
+    return builder.fpext(vector, _VECTOR) if number == ir.FloatType() else vector
 
 
 def _store(builder, vector, start, offset):
@@ -311,13 +204,83 @@ def _store(builder, vector, start, offset):
 
 def _repeat(builder, number):
     """The same number in all lanes."""
-    first = builder.insert_element(_ZEROS, number, _INDEX(0))
-    return builder.shuffle_vector(first, _ZEROS, ir.Constant(ir.VectorType(_INDEX, LANES), [0] * LANES))
+    zeros = ir.Constant(ir.VectorType(number.type, LANES), None)
+    first = builder.insert_element(zeros, number, _INDEX(0))
+    return builder.shuffle_vector(first, zeros, ir.Constant(ir.VectorType(_INDEX, LANES), [0] * LANES))
+
+
+class _Variable:
+    """A vector that changes; the compiler keeps it in a register."""
+
+    def __init__(self, builder, value):
+        self._builder = builder
+        self._address = cgutils.alloca_once(builder, value.type)
+        self.set(value)
+
+    def get(self):
+        return self._builder.load(self._address)
+
+    def set(self, value):
+        self._builder.store(value, self._address)
 
 
 def _add_product(builder, total, x, y):
     """``total + x y``."""
     return builder.fadd(total, builder.fmul(x, y, flags=["contract"]), flags=["contract"])
+
+
+def _constant(kind, value):
+    """A number of type ``kind``, or in all lanes of one."""
+    return ir.Constant(kind, [value] * LANES if isinstance(kind, ir.VectorType) else value)
+
+
+def _bits(builder, x):
+    """The bits of a number, or of each lane."""
+    return builder.bitcast(x, _BITS if x.type == _VECTOR else _COUNT)
+
+
+def _polynomial(builder, x, coefficients):
+    """``Σ_k coefficients[k] x^k``, by pairs, so that few steps wait for one another."""
+    terms = [_constant(x.type, value) for value in coefficients]
+    while len(terms) > 1:
+        pairs = [_add_product(builder, a, b, x) for a, b in zip(terms[::2], terms[1::2], strict=False)]
+        terms = pairs + terms[2 * len(pairs) :]
+        x = builder.fmul(x, x)
+    return terms[0]
+
+
+def _exp(builder, x):
+    """``exp(x)`` for ``|x| ≤ 708``: ``x = n log 2 + r``, with a Taylor polynomial in ``r`` and ``2ⁿ`` in the bits."""
+    shifter = _constant(x.type, SHIFTER)
+    shifted = _add_product(builder, shifter, x, _constant(x.type, 1.4426950408889634))
+    n = builder.fsub(shifted, shifter)
+    r = _add_product(builder, x, n, _constant(x.type, -LN2_HIGH))
+    r = _add_product(builder, r, n, _constant(x.type, -LN2_LOW))
+    series = _polynomial(builder, r, [1.0 / factorial(k) for k in range(2, 13)])
+    series = _add_product(builder, r, builder.fmul(r, r), series)
+    bits = _bits(builder, shifted)
+    power = builder.shl(builder.add(bits, _constant(bits.type, 1023)), _constant(bits.type, 52))
+    power = builder.bitcast(power, x.type)
+    return _add_product(builder, power, power, series)
+
+
+def _log(builder, x):
+    """``log(x)`` for ``x ≥ 1``, as in fdlibm: ``x = 2ᵉ (1 + f)``, and a series in ``f/(2 + f)``."""
+    bits = _bits(builder, x)
+    e = builder.sub(bits, _constant(bits.type, 0x3FE6A09E667F3BCD))  # the bits of √½, so that 1 + f is in √½ … √2
+    e = builder.ashr(e, _constant(bits.type, 52))
+    f = builder.bitcast(builder.sub(bits, builder.shl(e, _constant(bits.type, 52))), x.type)
+    f = builder.fsub(f, _constant(x.type, 1.0))
+    s = builder.fdiv(f, builder.fadd(f, _constant(x.type, 2.0)))
+    z = builder.fmul(s, s)
+    half = builder.fmul(builder.fmul(f, f), _constant(x.type, 0.5))
+    shifter = _constant(x.type, SHIFTER)
+    k = builder.fsub(builder.bitcast(builder.add(_bits(builder, shifter), e), x.type), shifter)
+    low = _add_product(builder, half, z, _polynomial(builder, z, LOG_SERIES))
+    low = _add_product(builder, builder.fmul(k, _constant(x.type, LN2_LOW)), s, low)
+    rest = builder.fsub(builder.fsub(half, low), f)
+    value = builder.fsub(builder.fmul(k, _constant(x.type, LN2_HIGH), flags=["contract"]), rest, flags=["contract"])
+    return builder.select(builder.fcmp_ordered("<", x, _constant(x.type, float("inf"))), value, x)
 
 
 def _lane_sums(builder, vectors):
@@ -338,6 +301,12 @@ def _smaller(builder, a, b):
     return builder.select(builder.icmp_signed("<", a, b), a, b)
 
 
+def _array(context, builder, kind, value):
+    """The address of the first number of an array, and its shape."""
+    array = context.make_array(kind)(context, builder, value)
+    return array.data, cgutils.unpack_tuple(builder, array.shape)
+
+
 class _Loop:
     """The vectors of `ROWS` rows of X from row ``i`` on, with those of two rows of ``A`` from row ``j`` on.
 
@@ -348,21 +317,17 @@ class _Loop:
     def __init__(self, context, builder, signature, arguments):
         X, i, A, j, Z, r, ahead = arguments
         self._builder, self._ahead = builder, ahead
-        self._x, (m, self._n) = self._array(context, signature.args[0], X)
-        first, (_, width) = self._array(context, signature.args[2], A)
+        self._x, (m, self._n) = _array(context, builder, signature.args[0], X)
+        first, (_, width) = _array(context, builder, signature.args[2], A)
         self.first = builder.gep(first, [builder.mul(j, width)])
         self.second = builder.gep(self.first, [width])
-        z, (_, size) = self._array(context, signature.args[4], Z)
+        z, (_, size) = _array(context, builder, signature.args[4], Z)
         self.z_first = builder.gep(z, [builder.add(builder.mul(j, size), r)])
         self.z_second = builder.gep(self.z_first, [size])
         last = builder.sub(m, _COUNT(1))
         numbers = [_smaller(builder, builder.add(i, _COUNT(k)), last) for k in range(ROWS)]
         self._rows = [builder.gep(self._x, [builder.mul(number, self._n)]) for number in numbers]
         self._lines = ROWS // 2 * LANES * signature.args[0].dtype.bitwidth // 8 // CACHE_LINE  # in each round
-
-    def _array(self, context, kind, value):
-        array = context.make_array(kind)(context, self._builder, value)
-        return array.data, cgutils.unpack_tuple(self._builder, array.shape)
 
     def run(self, body):
         """Call ``body`` for each offset ``l``, with an iterator over the vectors of the rows there."""
@@ -396,18 +361,16 @@ def score_rows(_context, X, _i, V, _j, z, _r, _ahead):
 
     def generate(context, builder, signature, arguments):
         loop = _Loop(context, builder, signature, arguments)
-        sums = [cgutils.alloca_once(builder, _VECTOR) for _ in range(2 * ROWS)]
-        for address in sums:
-            builder.store(_ZEROS, address)
+        sums = [_Variable(builder, _ZEROS) for _ in range(2 * ROWS)]
 
         def add_products(l, vectors):
             weights = _load(builder, loop.first, l), _load(builder, loop.second, l)
             for k, x in enumerate(vectors):
-                for address, weight in zip((sums[k], sums[ROWS + k]), weights, strict=True):
-                    builder.store(_add_product(builder, builder.load(address), weight, x), address)
+                for total, weight in zip((sums[k], sums[ROWS + k]), weights, strict=True):
+                    total.set(_add_product(builder, total.get(), weight, x))
 
         loop.run(add_products)
-        sums = [builder.load(address) for address in sums]
+        sums = [total.get() for total in sums]
         _store(builder, _lane_sums(builder, sums[:ROWS]), loop.z_first, _COUNT(0))
         _store(builder, _lane_sums(builder, sums[ROWS:]), loop.z_second, _COUNT(0))
         return context.get_dummy_value()
@@ -439,6 +402,231 @@ def add_rows(_context, X, _i, G, _j, s, _r, _ahead):
     return _on_rows(X, G, s), generate
 
 
+@intrinsic
+def exp_number(_context, _x):
+    """`_exp` of one number, 0 below `LEAST_EXPONENT`."""
+
+    def generate(_context, builder, _signature, arguments):
+        (x,) = arguments
+        least = _NUMBER(LEAST_EXPONENT)
+        vanishes = builder.fcmp_ordered("<", x, least)
+        return builder.select(vanishes, _NUMBER(0.0), _exp(builder, builder.select(vanishes, least, x)))
+
+    return types.float64(types.float64), generate
+
+
+@intrinsic
+def log_number(_context, _x):
+    """`_log` of one number."""
+
+    def generate(_context, builder, _signature, arguments):
+        return _log(builder, arguments[0])
+
+    return types.float64(types.float64), generate
+
+
+class _Softmax:
+    """The steps of `softmax_rows`: each is for one prototype ``j``, whose scores, then shares, stay in ``z``."""
+
+    def __init__(self, context, builder, signature, arguments):
+        self._builder = builder
+        kinds = zip(signature.args, arguments, strict=True)
+        arrays = [_array(context, builder, *pair) for pair in kinds if isinstance(pair[0], types.Array)]
+        self._z, self._s, self._sums, self._offset, own, code, weight, self._owner = (start for start, _ in arrays)
+        (_, self._size), (self.p,) = arrays[0][1], arrays[-1][1]
+        begin, _, has_zero, self._r = arguments[7:]
+        self._own, self._code, self.weight = self._rows(builder.add(begin, self._r), arrays[4][1][0], own, code, weight)
+        self._lowest = builder.select(_repeat(builder, has_zero), _ZEROS, _constant(_VECTOR, float("-inf")))
+        self._frozen = _repeat(builder, builder.uitofp(has_zero, _NUMBER))
+        self.mine, self.total, self._top = (_Variable(builder, x) for x in (_ZEROS, self._frozen, self._lowest))
+        self.mean, self.steep = _Variable(builder, _ZEROS), _Variable(builder, _NONE)
+
+    def _rows(self, first, m, own, code, weight):
+        """What is known of the rows from ``first`` on. Past the last of ``m`` rows, it is read again, with weight 0."""
+        builder, starts = self._builder, (own, code, weight)
+        vectors = [_Variable(builder, ir.Constant(kind, None)) for kind in (_BITS, _BITS, _VECTOR)]
+        whole = builder.icmp_signed("<=", builder.add(first, _COUNT(LANES)), m)
+        with builder.if_else(whole, likely=True) as (then, otherwise):
+            with then:
+                for vector, start in zip(vectors, starts, strict=True):
+                    vector.set(_load(builder, start, first))
+            with otherwise:
+                for k in range(LANES):
+                    row = _smaller(builder, builder.add(first, _COUNT(k)), builder.sub(m, _COUNT(1)))
+                    numbers = [builder.load(builder.gep(start, [row])) for start in starts]
+                    exists = builder.icmp_signed("<", builder.add(first, _COUNT(k)), m)
+                    numbers[2] = builder.select(exists, numbers[2], _NUMBER(0.0))
+                    for vector, number in zip(vectors, numbers, strict=True):
+                        vector.set(builder.insert_element(vector.get(), number, _INDEX(k)))
+        return [vector.get() for vector in vectors]
+
+    def each(self, step):
+        with cgutils.for_range(self._builder, self.p) as loop:
+            step(loop.index)
+
+    def add(self, j, vector):
+        """Add to row ``j`` of the sums."""
+        k = self._builder.mul(j, _COUNT(LANES))
+        _store(self._builder, self._builder.fadd(_load(self._builder, self._sums, k), vector), self._sums, k)
+
+    def add_offset(self, j):
+        builder = self._builder
+        score = builder.fadd(_load(builder, self._z, self._at(j)), self._number(self._offset, j))
+        _store(builder, score, self._z, self._at(j))
+        self.mine.set(builder.select(self._is_own(j), score, self.mine.get()))
+        size = builder.and_(_bits(builder, score), _constant(_BITS, (1 << 63) - 1))  # without the sign
+        large = builder.fcmp_unordered(">", builder.bitcast(size, _VECTOR), _constant(_VECTOR, STEEP))
+        self.steep.set(builder.or_(self.steep.get(), large))
+
+    def subtract_top(self):
+        """Make all scores, with the frozen zero, relative to the largest."""
+        builder = self._builder
+        self.each(self._raise_top)
+        self.each(self._lower)
+        self.mine.set(builder.fsub(self.mine.get(), self._top.get()))
+        score = self._below_top(_ZEROS)
+        self.total.set(builder.fmul(self._frozen, _exp(builder, score)))
+        self.mean.set(builder.fmul(self.total.get(), score))
+
+    def exponentiate(self, j):
+        builder = self._builder
+        score = _load(builder, self._z, self._at(j))
+        share = builder.select(self._takes_part(j), _exp(builder, score), _ZEROS)
+        _store(builder, share, self._z, self._at(j))
+        self.total.set(builder.fadd(self.total.get(), share))
+        self.mean.set(_add_product(builder, self.mean.get(), share, score))
+
+    def normalise(self, j, inverse):
+        builder = self._builder
+        share = builder.fmul(_load(builder, self._z, self._at(j)), inverse)
+        _store(builder, share, self._z, self._at(j))
+        taken = builder.select(self._is_own(j), _constant(_VECTOR, 1.0), _ZEROS)
+        residual = builder.fmul(self.weight, builder.fsub(share, taken))
+        _store(builder, residual, self._s, self._at(j))
+        self.add(j, residual)
+
+    def _at(self, j):
+        return self._builder.add(self._builder.mul(j, self._size), self._r)
+
+    def _number(self, start, j):
+        return _repeat(self._builder, self._builder.load(self._builder.gep(start, [j])))
+
+    def _is_own(self, j):
+        return self._builder.icmp_signed("==", self._own, _repeat(self._builder, j))
+
+    def _takes_part(self, j):
+        other = self._builder.icmp_signed("!=", self._code, self._number(self._owner, j))
+        return self._builder.or_(self._is_own(j), other)
+
+    def _raise_top(self, j):
+        builder, top = self._builder, self._top.get()
+        score = _load(builder, self._z, self._at(j))
+        higher = builder.and_(self._takes_part(j), builder.fcmp_ordered(">", score, top))
+        self._top.set(builder.select(higher, score, top))
+
+    def _below_top(self, score):
+        builder, least = self._builder, _constant(_VECTOR, LEAST_EXPONENT)
+        score = builder.fsub(score, self._top.get())
+        return builder.select(builder.fcmp_ordered("<", score, least), least, score)
+
+    def _lower(self, j):
+        score = self._below_top(_load(self._builder, self._z, self._at(j)))
+        _store(self._builder, self._builder.select(self._takes_part(j), score, _ZEROS), self._z, self._at(j))
+
+
+@intrinsic
+def softmax_rows(_context, z, s, sums, offset, own, code, weight, _begin, owner, _has_zero, _r):
+    """`softmax_tile` for one vector of rows, from ``r`` on in the tile. Call it only from kernels in order.
+
+    Exponentials are those of the scores as they are, which spares that of the frozen zero, unless one is `STEEP`.
+    """
+
+    def generate(context, builder, signature, arguments):
+        softmax = _Softmax(context, builder, signature, arguments)
+        softmax.each(softmax.add_offset)
+        lanes = ir.IntType(LANES)
+        steep = builder.icmp_unsigned("!=", builder.bitcast(softmax.steep.get(), lanes), lanes(0))
+        with builder.if_then(steep, likely=False):
+            softmax.subtract_top()
+        softmax.each(softmax.exponentiate)
+        log_total = _log(builder, softmax.total.get())
+        inverse = builder.fdiv(_constant(_VECTOR, 1.0), softmax.total.get())
+        conjugate = builder.fsub(builder.fmul(softmax.mean.get(), inverse), log_total)
+        loss = builder.fsub(log_total, softmax.mine.get())
+        softmax.each(lambda j: softmax.normalise(j, inverse))
+        softmax.add(softmax.p, builder.fmul(softmax.weight, loss))
+        softmax.add(builder.add(softmax.p, _COUNT(1)), builder.fmul(softmax.weight, conjugate))
+        return context.get_dummy_value()
+
+    arrays = z, s, sums, offset, own, code, weight, owner
+    if {array.layout for array in arrays} == {"C"}:
+        return types.void(*arrays[:7], types.int64, owner, types.boolean, types.int64), generate
+    return None
+
+
+# --- the loss of a tile of rows ------------------------------------------------------------------------------------
+
+
+@compiled_in_order
+def exp_of(x):
+    """``exp(x)`` for ``x ≤ 700``, to 1e-15, without a call, so that loops over rows use SIMD; 0 below -708."""
+    return exp_number(x)
+
+
+@compiled_in_order
+def log_of(x):
+    """``log(x)`` for ``x ≥ 1``, to 1e-15."""
+    return log_number(x)
+
+
+@compiled
+def tile_size(width):
+    """The number of rows in a tile, for rows of ``width`` float64 numbers: a multiple of 32, for SIMD over rows."""
+    return min(TILE, max(32, TILE_ENTRIES // max(1, width) // 32 * 32))
+
+
+@compiled_in_order
+def softmax_tile(z, s, sums, offset, roles, begin):
+    """As `softmax_residual` for the rows from ``begin`` on, all at once: replaces ``z`` (p × rows), the scores without
+    ``offset``, by the probabilities ``π``, and fills ``s``, which may be ``z``, with ``weight (π_j - [j = own])``.
+
+    Past the last row, the tile is filled up with rows of weight 0. `row_sums` of ``sums`` are those of ``s``, and the
+    weighted loss and conjugate.
+    """
+    own, code, weight, owner, has_zero = roles
+    for r in range(0, z.shape[1], LANES):
+        softmax_rows(z, s, sums, offset, own, code, weight, begin, owner, has_zero, r)
+
+
+@compiled
+def lined_up(rows, columns):
+    """Zeros that start with a cache line: a vector that is split between two takes twice as long to read."""
+    line = CACHE_LINE // 8
+    room = np.zeros(rows * columns + line)
+    begin = -(room.ctypes.data // 8) % line
+    return room[begin : begin + rows * columns].reshape((rows, columns))
+
+
+@compiled
+def empty_sums(p):
+    """Where `softmax_tile` sums up, lane by lane, over all tiles."""
+    return lined_up(p + 2, LANES)
+
+
+@compiled
+def row_sums(sums):
+    """The sums of the residuals of each prototype, the loss and the conjugate."""
+    total = np.zeros(sums.shape[0] - 2)
+    loss = 0.0
+    conjugate = 0.0
+    for k in range(LANES):
+        for j in range(total.shape[0]):
+            total[j] += sums[j, k]
+        loss += sums[total.shape[0], k]
+        conjugate += sums[total.shape[0] + 1, k]
+    return total, loss, conjugate
+
+
 # --- passes over the rows ------------------------------------------------------------------------------------------
 #
 # Dense rows are read eight at a time for two prototypes at a time, so that most of the arithmetic stays in registers;
@@ -461,7 +649,7 @@ def place_of(l, n):
 def fold_scale(W, inverse):
     """The first columns of ``W`` times ``inverse``, in whole vectors and in an even number of rows."""
     n = inverse.shape[0]
-    V = np.zeros((W.shape[0] + W.shape[0] % 2, (max(1, n) + LANES - 1) // LANES * LANES))
+    V = lined_up(W.shape[0] + W.shape[0] % 2, (max(1, n) + LANES - 1) // LANES * LANES)
     for j in range(W.shape[0]):
         for l in range(n):
             V[j, place_of(l, n)] = W[j, l] * inverse[l]
@@ -500,7 +688,15 @@ def unfold(raw, total, rest, inverse, G):
 @compiled
 def centred_copy(in_place, size, n):
     """Room for the rows of a tile, each at least a vector long; none if rows are read where they are."""
-    return np.zeros((0 if in_place else size, max(n, LANES)))
+    return lined_up(0 if in_place else size, max(n, LANES))
+
+
+@compiled
+def centre_tile(X, shift, copy, begin):
+    """Fill ``copy``, if it has rows, with ``x - shift`` for the rows from ``begin`` on."""
+    for r in range(min(copy.shape[0], X.shape[0] - begin)):
+        for l in range(X.shape[1]):
+            copy[r, l] = X[begin + r, l] - shift[l]
 
 
 @compiled
@@ -509,9 +705,7 @@ def score_tile(X, shift, copy, V, begin, z):
     which `add_tile` reads again; otherwise the shift is 0."""
     n = X.shape[1]
     rows = min(z.shape[1], X.shape[0] - begin)
-    for r in range(min(copy.shape[0], rows)):
-        for l in range(n):
-            copy[r, l] = X[begin + r, l] - shift[l]
+    centre_tile(X, shift, copy, begin)
     for r in range(0, rows, ROWS):
         for j in range(0, V.shape[0], 2):
             if copy.shape[0]:
@@ -532,33 +726,33 @@ def add_tile(X, copy, s, begin, G):
                 add_rows(X, begin + r, G, j, s, r, (begin + size + (size + r) // 2) * X.shape[1])
 
 
-@compiled
+@compiled_in_order
 def dense_pass(X, mean, inverse, W, roles, G):
     """Add ``Σ_i weight_i s_ij x_i`` to ``G`` (unless it has no rows); return the weighted loss and conjugate.
 
     ``x = (X - mean) * inverse``, followed by a 1 if ``W`` has one column more than ``X``.
     """
     m, n = X.shape
+    own, code, weight, owner, has_zero = roles
     V = fold_scale(W, inverse)
     in_place, shift, rest = split_mean(mean, inverse)
     offset = fold_mean(V, rest, W[:, n].copy() if W.shape[1] > n else np.zeros(W.shape[0]))
-    z = np.zeros((V.shape[0], tile_size(n)))
+    z = lined_up(V.shape[0], tile_size(n * X.itemsize // 8))
     copy = centred_copy(in_place, z.shape[1], n)
-    work = np.empty((6, z.shape[1]))
-    raw = np.zeros(V.shape)
-    total = np.zeros(G.shape[0])
-    loss = 0.0
-    conjugate = 0.0
+    sums = empty_sums(W.shape[0])
+    raw = lined_up(V.shape[0], V.shape[1])
     for begin in range(0, m, z.shape[1]):
-        score_tile(X, shift, copy, V, begin, z)
-        tile_loss, tile_conjugate = softmax_tile(z, work, offset, roles, begin)
-        loss += tile_loss
-        conjugate += tile_conjugate
+        centre_tile(X, shift, copy, begin)
+        for r in range(0, min(z.shape[1], m - begin), ROWS):
+            for j in range(0, V.shape[0], 2):
+                if copy.shape[0]:
+                    score_rows(copy, r, V, j, z, r, 0)
+                else:
+                    score_rows(X, begin + r, V, j, z, r, (begin + z.shape[1] + r // 2) * n)
+            softmax_rows(z, z, sums, offset, own, code, weight, begin, owner, has_zero, r)
         if G.shape[0]:
-            residual_tile(z, work)
             add_tile(X, copy, z, begin, raw)
-            for j in range(G.shape[0]):
-                total[j] += z[j].sum()
+    total, loss, conjugate = row_sums(sums)
     unfold(raw, total, rest, inverse, G)
     if G.shape[1] > n:
         for j in range(G.shape[0]):
@@ -576,7 +770,7 @@ def place_pass(X, mean, inverse, W, code, owner, own):
     V = fold_scale(W, inverse)
     in_place, shift, rest = split_mean(mean, inverse)
     offset = fold_mean(V, rest, W[:, n].copy() if W.shape[1] > n else np.zeros(W.shape[0]))
-    z = np.zeros((V.shape[0], tile_size(n)))
+    z = lined_up(V.shape[0], tile_size(n))
     copy = centred_copy(in_place, z.shape[1], n)
     for begin in range(0, m, z.shape[1]):
         score_tile(X, shift, copy, V, begin, z)
@@ -595,10 +789,8 @@ def sparse_pass(data, indices, indptr, W, offset, roles, G, total):
     caller centres ``G`` by a rank-one correction."""
     m = indptr.shape[0] - 1
     p = W.shape[0]
-    z = np.zeros((p, tile_size(1)))
-    work = np.empty((6, z.shape[1]))
-    loss = 0.0
-    conjugate = 0.0
+    z = lined_up(p, tile_size(1))
+    sums = empty_sums(p)
     for begin in range(0, m, z.shape[1]):
         rows = min(z.shape[1], m - begin)
         for r in range(rows):
@@ -607,18 +799,16 @@ def sparse_pass(data, indices, indptr, W, offset, roles, G, total):
                 for e in range(indptr[begin + r], indptr[begin + r + 1]):
                     dot += data[e] * W[j, indices[e]]
                 z[j, r] = dot
-        tile_loss, tile_conjugate = softmax_tile(z, work, offset, roles, begin)
-        loss += tile_loss
-        conjugate += tile_conjugate
+        softmax_tile(z, z, sums, offset, roles, begin)
         if G.shape[0]:
-            residual_tile(z, work)
             for r in range(rows):
                 for j in range(p):
                     share = z[j, r]
                     if share != 0.0:
-                        total[j] += share
                         for e in range(indptr[begin + r], indptr[begin + r + 1]):
                             G[j, indices[e]] += share * data[e]
+    added, loss, conjugate = row_sums(sums)
+    total += added
     return loss, conjugate
 
 
@@ -634,14 +824,12 @@ def literal_pass(X, mean, inverse, W, bins, first, table, offset, roles, G, hist
     m, n = X.shape
     p = table.shape[0]
     V = fold_scale(W, inverse)
-    z = np.zeros((V.shape[0], tile_size(n + bins.shape[1])))
-    work = np.empty((6, z.shape[1]))
-    raw = np.zeros(V.shape)
+    z = lined_up(V.shape[0], tile_size(n + bins.shape[1]))
+    sums = empty_sums(p)
+    raw = lined_up(V.shape[0], V.shape[1])
     in_place, shift, rest = split_mean(mean, inverse)
     copy = centred_copy(in_place, z.shape[1], n)
     offset = fold_mean(V, rest, offset)
-    loss = 0.0
-    conjugate = 0.0
     for begin in range(0, m, z.shape[1]):
         rows = min(z.shape[1], m - begin)
         score_tile(X, shift, copy, V, begin, z)
@@ -651,19 +839,17 @@ def literal_pass(X, mean, inverse, W, bins, first, table, offset, roles, G, hist
                 for f in range(bins.shape[1]):
                     dot += table[j, first[f] + bins[begin + r, f]]
                 z[j, r] += dot
-        tile_loss, tile_conjugate = softmax_tile(z, work, offset, roles, begin)
-        loss += tile_loss
-        conjugate += tile_conjugate
+        softmax_tile(z, z, sums, offset, roles, begin)
         if G.shape[0]:
-            residual_tile(z, work)
             add_tile(X, copy, z, begin, raw)
             for r in range(rows):
                 for j in range(p):
                     share = z[j, r]
                     if share != 0.0:
-                        total[j] += share
                         for f in range(bins.shape[1]):
                             hist[j, first[f] + bins[begin + r, f]] += share
+    added, loss, conjugate = row_sums(sums)
+    total += added
     unfold(raw, total, rest, inverse, G)
     return loss, conjugate
 
@@ -679,15 +865,14 @@ def curvature_pass(X, mean, inverse, theta, column, roles, g, H):
     m, n = X.shape
     p, width = theta.shape
     size = tile_size(p * width)
-    z = np.zeros((p, size))
-    work = np.empty((6, size))
-    weight = work[2]
+    z = lined_up(p, size)
+    s = lined_up(p, size)
+    sums = empty_sums(p)
+    weight = np.zeros(size)
     x = np.zeros((p, width, size))
     none = np.zeros(p)
     bend = np.empty(size)
     lift = np.empty(size)
-    loss = 0.0
-    conjugate = 0.0
     for begin in range(0, m, size):
         rows = min(size, m - begin)
         for j in range(p):
@@ -702,9 +887,9 @@ def curvature_pass(X, mean, inverse, theta, column, roles, g, H):
                     entry[r] = (X[begin + r, c] - mean[c]) * inverse[c] if c < n else 1.0
                 for r in range(size):
                     z[j, r] += theta[j, a] * entry[r]
-        tile_loss, tile_conjugate = softmax_tile(z, work, none, roles, begin)
-        loss += tile_loss
-        conjugate += tile_conjugate
+        softmax_tile(z, s, sums, none, roles, begin)
+        for r in range(size):
+            weight[r] = roles[2][begin + r] if r < rows else 0.0
         for j in range(p):
             for other in range(j + 1):
                 for r in range(size):
@@ -719,19 +904,19 @@ def curvature_pass(X, mean, inverse, theta, column, roles, g, H):
                         for r in range(size):
                             dot += lift[r] * y[r]
                         H[j, a, other, b] += dot
-        residual_tile(z, work)
         for j in range(p):
             for a in range(width):
                 entry = x[j, a]
                 dot = 0.0
                 for r in range(size):
-                    dot += z[j, r] * entry[r]
+                    dot += s[j, r] * entry[r]
                 g[j, a] += dot
     for j in range(p):  # the rows filled the lower triangle; the rest is symmetric
         for a in range(width):
             for other in range(j + 1):
                 for b in range(a + 1 if other == j else width):
                     H[other, b, j, a] = H[j, a, other, b]
+    _, loss, conjugate = row_sums(sums)
     return loss, conjugate
 
 

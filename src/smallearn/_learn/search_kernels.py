@@ -2,8 +2,8 @@
 
 They go through the rows in blocks of `BLOCK`, so that what they need of a block stays in the nearest cache, and each
 inner loop runs along one contiguous column, so that it compiles to vector instructions. Numba's cache does not notice a
-change in another file: after a change of `exp_of` or `log_of`, the only kernels of `kernels` that are called here, save
-this file too.
+change in another file: after a change of `exp_of` or `log_of`, the only kernels of `kernels` that are called here,
+change this file too.
 
 Letters are those of `kernels`. A column of the support is a row of ``K`` (columns × m). The entries of prototype ``j``
 are ``begin[j] … begin[j + 1] - 1``; entry ``e`` is the weight ``theta[e]`` of column ``at[e]``. Passes take what they
