@@ -65,7 +65,7 @@ def test_a_wrong_parameter_is_refused_with_its_name_and_value(name, value):
         ({"alpha": 0.0}, r"from 1e-10 to 1e\+10"),
         ({"solver": "sgd"}, "not one of 'accelerated', 'mirror-prox'"),
         ({"assignment": "tree"}, "'kmeans', 'splits', 'random', 'auto' or an array"),
-        ({"positive_class": 2}, r"not one of \[0, 1\], None or 'auto'"),
+        ({"positive_class": 2}, r"not one of \[0, 1\], None, 'auto' or 'both'"),
         ({"class_weight": "auto"}, "neither None, 'balanced' nor a dict"),
         ({"solver_options": 3}, "not a dict or None"),
         ({"n_jobs": 0}, "not None or an integer other than 0"),

@@ -33,6 +33,7 @@ MOST_BARS = 12  # distinct values that are drawn as bars; more are drawn as a de
 MOST_VALUES = 2000  # that a density is estimated from: of more rows, this many quantiles
 HALF = 0.42  # the height of half a line
 BAR_WIDTH = 0.018  # of the range of the axis
+LARGEST = 1e100  # value that is drawn
 
 
 class Line(NamedTuple):
@@ -83,7 +84,10 @@ def violins(model: Any, X: Any = None, y: Any = None, *, ax: "Axes | None" = Non
     """
     model = as_model(model)
     code = optional_codes(model, X, y)
-    lines = _possible_lines(model) if X is None else _measured_lines(model, read_rows(model, X))
+    lines = [
+        _clipped(line)
+        for line in (_possible_lines(model) if X is None else _measured_lines(model, read_rows(model, X)))
+    ]
     new = ax is None
     ax = axes_for(ax, 1.1 + (0.36 if code is None or model.sole_owner is not None else 0.5) * len(lines))
     label_lines(ax, [None if line.is_heading else line.label for line in lines], font_for_lines(ax, len(lines), 9.5))
@@ -192,6 +196,13 @@ def _span(model: SMaLLModel, prototype: Prototype) -> tuple[float, float] | None
     if any(pair is None for pair in ends):
         return None
     return tuple(prototype.intercept + sum(pair[end] for pair in ends if pair) for end in (0, 1))  # type: ignore[return-value]
+
+
+def _clipped(line: Line) -> Line:
+    """The line without values that are too large to be drawn: the width of the picture would overflow."""
+    values = None if line.values is None else np.clip(line.values, -LARGEST, LARGEST)
+    ends = None if line.ends is None else tuple(np.clip(line.ends, -LARGEST, LARGEST).tolist())
+    return line._replace(values=values, ends=ends)
 
 
 # --- drawing ---------------------------------------------------------------------------------------------------------

@@ -66,12 +66,13 @@ def open_table(
     Examples
     --------
     >>> import tempfile
+    >>> import pandas as pd
     >>> import pyarrow as pa
     >>> from smallearn import SMaLLClassifier
     >>> batch = pa.RecordBatch.from_pydict({"x": [1.0, 2.0, 8.0, 9.0], "y": ["no", "no", "yes", "yes"]})
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     table = open_table([batch], target="y", cache=folder)
-    ...     SMaLLClassifier(1, 1).fit(table).predict([[0.0], [10.0]])
+    ...     SMaLLClassifier(1, 1).fit(table).predict(pd.DataFrame({"x": [0.0, 10.0]}))
     array(['no', 'yes'], dtype=object)
     """
     if dtype not in DTYPES:

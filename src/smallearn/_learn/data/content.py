@@ -29,7 +29,8 @@ class Part(NamedTuple):
 
 def counts_rows(weight: np.ndarray) -> bool:
     """Whether the weights count rows: if all are whole numbers, a row of weight 2 stands for two rows."""
-    return bool(np.all(weight == np.floor(weight)) and weight.sum() <= MOST_UNITS)
+    with np.errstate(over="ignore"):
+        return bool(np.all(weight == np.floor(weight)) and weight.sum() <= MOST_UNITS)
 
 
 def row_counts(weight: np.ndarray) -> np.ndarray:
