@@ -72,7 +72,7 @@ def check_plan(constants: Constants, n_rows: int, measured: Mapping[int, float])
 
 def main() -> None:
     """The plan, with constants that were measured by ``python -m benchmarks.large --full``."""
-    constants = Constants(seconds_per_number=4e-10, seconds_per_task=2e-3)
+    constants = Constants(seconds_per_number=8.5e-10, seconds_per_task=1.6e-3)
     bytes_of_x = 4.0 * ROWS * COLUMNS
     print(f"{ROWS:,} rows × {COLUMNS:,} features of float32 ({bytes_of_x / 1e12:.0f} TB), {PASSES} passes")
     heads = ("threads", "GB a thread", "compute s", "tasks s", "answers s", "a pass s", "fit, min")
