@@ -1,5 +1,8 @@
 """A model knows its training rows again, in any order and from any kind of table, and takes no others for them."""
 
+from dataclasses import replace
+from hashlib import sha256
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -8,6 +11,7 @@ from scipy import sparse
 
 from smallearn import SMaLLClassifier, SMaLLClassifierCV, load_model
 from smallearn.model import Prototype, SMaLLModel, Term
+from smallearn.model._fingerprint import combined, hash_rows, sum_hashes
 
 
 @pytest.fixture
@@ -37,6 +41,18 @@ def test_the_training_rows_are_known_again(model, table, tmp_path):
     table.to_csv(tmp_path / "data.csv", index=False)
     again = pd.read_csv(tmp_path / "data.csv")
     assert load_model(tmp_path / "model.json").was_trained_on(again, again["y"])
+
+
+def test_a_fingerprint_of_an_older_file_is_recognised(model, table):
+    hashes = hash_rows(model.features, model.n_features, table, model.codes(table["y"]))
+    older = replace(model, data=replace(model.data, fingerprint=sha256(np.sort(hashes).tobytes()).hexdigest()))
+    assert older.was_trained_on(table, table["y"])
+    assert not older.was_trained_on(table.assign(colour="red"), table["y"])
+
+
+def test_the_sums_of_parts_add_up(model, table):
+    hashes = hash_rows(model.features, model.n_features, table, model.codes(table["y"]))
+    assert combined(sum_hashes(hashes[:13]) + sum_hashes(hashes[13:])) == model.data.fingerprint
 
 
 @pytest.mark.parametrize("change", ["a value", "a gap", "a category", "a label", "one row fewer", "one row twice"])

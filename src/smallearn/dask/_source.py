@@ -28,10 +28,9 @@ from smallearn.dask._partitions import (
     survey,
 )
 from smallearn.model import SMaLLModel, Term
-from smallearn.model._fingerprint import combined, hash_rows
+from smallearn.model._fingerprint import combined, hash_rows, sum_hashes
 from smallearn.model._parts import DataFacts
 
-MOST_HASHED = 1 << 27  # rows, for a fingerprint of them
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,23 +158,23 @@ class DaskSource:
         yield from self._cluster.ask(question, self._blocks, arguments)
 
     def remember(self, model: SMaLLModel) -> SMaLLModel:
-        """The model with a fingerprint of all rows; as it was if some have no weight, or if there are too many."""
-        if self.n_kept < self.n_rows or self.n_rows > MOST_HASHED:
+        """The model with a fingerprint of all rows; as it was if some have no weight."""
+        if self.n_kept < self.n_rows:
             return model
         answers = list(self.map(rows_of_model, model.features, self.classes, self.categories))
         counts = np.sum([count for _, count in answers], axis=0)
-        hashes = np.concatenate([hashed for hashed, _ in answers])
-        facts = DataFacts(fingerprint=combined(hashes), class_counts=tuple(counts.tolist()), target=self.target)
+        sums = np.sum([hashed for hashed, _ in answers], axis=0, dtype=np.uint64)
+        facts = DataFacts(fingerprint=combined(sums), class_counts=tuple(counts.tolist()), target=self.target)
         return replace(model, data=facts)
 
 
 def rows_of_model(
     block: Block, features: Sequence[Term], classes: np.ndarray, categories: Mapping[int, Sequence[Any]]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """A hash of each row of a block, by the features of a model, and the number of rows of each class."""
+    """Sums of the hashes of the rows of a block, by the features of a model, and the number of rows of each class."""
     X = _decoded(block, classes, categories) if categories else block.X
     counts = np.bincount(block.code, minlength=len(classes))
-    return hash_rows(features, block.X.shape[1], X, block.code), counts
+    return sum_hashes(hash_rows(features, block.X.shape[1], X, block.code)), counts
 
 
 def readable(block: Block, source: DaskSource) -> Any:

@@ -15,14 +15,17 @@ from smallearn.model._parts import Term
 from smallearn.model._rows import gather
 
 TOGETHER = 64  # columns read at a time, so that a sparse matrix never becomes dense as a whole
+DIGITS, SORTED_DIGITS = 32, 64  # of a fingerprint, now and formerly
 EXACT = 2.0**53  # larger whole numbers may lie between two floats
 _MISSING = np.uint64(0x9E3779B97F4A7C15)
 _STEP = np.uint64(0xD6E8FEB86659FD93)
 
 
-def fingerprint(features: Sequence[Term], n_features: int, X: Any, code: np.ndarray) -> str:
-    """The fingerprint of the rows; ``features`` has one term for each in use, ``code`` the position of each class."""
-    return combined(hash_rows(features, n_features, X, code))
+def fingerprint(features: Sequence[Term], n_features: int, X: Any, code: np.ndarray, like: str = "") -> str:
+    """The fingerprint of the rows; ``features`` has one term for each in use, ``code`` the position of each class.
+    It is of the same kind as the fingerprint ``like``."""
+    hashes = hash_rows(features, n_features, X, code)
+    return _of_sorted(hashes) if len(like) == SORTED_DIGITS else combined(sum_hashes(hashes))
 
 
 def hash_rows(features: Sequence[Term], n_features: int, X: Any, code: np.ndarray) -> np.ndarray:
@@ -38,10 +41,19 @@ def hash_rows(features: Sequence[Term], n_features: int, X: Any, code: np.ndarra
     return rows
 
 
-def combined(rows: np.ndarray) -> str:
-    """The fingerprint, from the hashes of all rows, which are sorted in place."""
-    rows.sort()
-    return hex_digest(rows.astype("<u8", copy=False).tobytes())
+def sum_hashes(rows: np.ndarray) -> np.ndarray:
+    """The number of rows and two sums of their hashes, which wrap around: those of parts of a table add up."""
+    return np.array([len(rows), rows.sum(dtype=np.uint64), _mix(rows * _STEP).sum(dtype=np.uint64)], dtype=np.uint64)
+
+
+def combined(sums: np.ndarray) -> str:
+    """The fingerprint, from the sums over all rows."""
+    return hex_digest(sums.astype("<u8", copy=False).tobytes(), DIGITS)
+
+
+def _of_sorted(rows: np.ndarray) -> str:
+    """The fingerprint in older files. It needs the hashes of all rows at once."""
+    return hex_digest(np.sort(rows).astype("<u8", copy=False).tobytes(), SORTED_DIGITS)
 
 
 def _bits(column: Column) -> np.ndarray:

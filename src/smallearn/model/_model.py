@@ -541,7 +541,8 @@ class SMaLLModel:
     def _trained_on_codes(self, X: Any, code: np.ndarray, **names: str | None) -> "SMaLLModel":
         """As `trained_on`, with the position of each class."""
         counts = tuple(np.bincount(code[code >= 0], minlength=len(self.classes)).tolist())
-        facts = DataFacts(fingerprint=self._fingerprint(X, code), class_counts=counts, **names)
+        rows = fingerprint(self.features, self.n_features, X, code)
+        facts = DataFacts(fingerprint=rows, class_counts=counts, **names)
         return replace(self, data=facts)
 
     def was_trained_on(self, X: Any, y: Any) -> bool:
@@ -561,10 +562,8 @@ class SMaLLModel:
         """
         if self.data is None or len(y) != sum(self.data.class_counts):
             return False
-        return self._fingerprint(X, self.codes(y)) == self.data.fingerprint
-
-    def _fingerprint(self, X: Any, code: np.ndarray) -> str:
-        return fingerprint(self.features, self.n_features, X, code)
+        known = self.data.fingerprint
+        return fingerprint(self.features, self.n_features, X, self.codes(y), like=known) == known
 
     # --- its file --------------------------------------------------------------------------------------------------
 
