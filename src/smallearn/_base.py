@@ -146,7 +146,8 @@ class SMaLLBase(ClassifierMixin, BaseEstimator):
         most = pool_rows(width_of(values))
         if row_counts(weight).sum() <= most:
             return data(problem=build_problem(values, labels, weight, categories=categories, **choices))
-        classes = np.unique(labels[weight > 0.0])
+        counts = weight > 0.0
+        classes = np.unique(labels if counts.all() else labels[counts])
         source = ArraySource(
             values, np.searchsorted(classes, labels), weight, classes, categories, count_threads(self.n_jobs)
         )

@@ -12,7 +12,7 @@ import numpy as np
 from smallearn._run.hashing import digest, hex_digest
 from smallearn.model._columns import Column
 from smallearn.model._parts import Term
-from smallearn.model._rows import gather
+from smallearn.model._rows import CHUNK_ROWS, gather
 
 TOGETHER = 64  # columns read at a time, so that a sparse matrix never becomes dense as a whole
 DIGITS, SORTED_DIGITS = 32, 64  # of a fingerprint, now and formerly
@@ -30,20 +30,24 @@ def fingerprint(features: Sequence[Term], n_features: int, X: Any, code: np.ndar
 
 def hash_rows(features: Sequence[Term], n_features: int, X: Any, code: np.ndarray) -> np.ndarray:
     """A hash of each row."""
-    rows = _mix(np.asarray(code, dtype=np.int64).view(np.uint64))
+    rows = _mix(np.array(code, dtype=np.int64).view(np.uint64))
     for first in range(0, len(features), TOGETHER):
         some, begin = features[first : first + TOGETHER], 0
         for n_rows, columns in gather(X, some, n_features):
-            chunk = slice(begin, begin + n_rows)
+            chunk = rows[begin : begin + n_rows]
             for term in some:
-                rows[chunk] = _mix(rows[chunk] * _STEP + _bits(columns[term.feature]))
+                chunk *= _STEP
+                chunk += _bits(columns[term.feature])
+                _mix(chunk)
             begin += n_rows
     return rows
 
 
 def sum_hashes(rows: np.ndarray) -> np.ndarray:
     """The number of rows and two sums of their hashes, which wrap around: those of parts of a table add up."""
-    return np.array([len(rows), rows.sum(dtype=np.uint64), _mix(rows * _STEP).sum(dtype=np.uint64)], dtype=np.uint64)
+    chunks = (rows[begin : begin + CHUNK_ROWS] for begin in range(0, len(rows), CHUNK_ROWS))
+    again = np.array([_mix(chunk * _STEP).sum(dtype=np.uint64) for chunk in chunks], dtype=np.uint64)
+    return np.array([len(rows), rows.sum(dtype=np.uint64), again.sum(dtype=np.uint64)], dtype=np.uint64)
 
 
 def combined(sums: np.ndarray) -> str:
@@ -93,8 +97,11 @@ def _is_float(value: Any) -> bool:
 
 
 def _mix(bits: np.ndarray) -> np.ndarray:
-    """The finishing step of splitmix64: every bit of the result depends on every bit of the input."""
-    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
-        bits = bits ^ (bits >> np.uint64(shift))
-        bits *= np.uint64(factor)
-    return bits ^ (bits >> np.uint64(31))
+    """The finishing step of splitmix64, in place: every bit of the result depends on every bit of the input."""
+    for begin in range(0, len(bits), CHUNK_ROWS):
+        part = bits[begin : begin + CHUNK_ROWS]
+        for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+            part ^= part >> np.uint64(shift)
+            part *= np.uint64(factor)
+        part ^= part >> np.uint64(31)
+    return bits

@@ -210,9 +210,10 @@ def summarise(
     by_class = class_weights(class_weight, source.classes, tally.mass)
     extents = extents_of_tally(tally)
     weight, fill = float(tally.mass.sum()), extents.mean
+    has_missing = bool(tally.presence.missing.any())
 
     def deviation(mean: np.ndarray, unit: np.ndarray) -> np.ndarray:
-        (squares,) = running_sum(source.map(squares_of_rows, layout, fill, mean, unit))
+        (squares,) = running_sum(source.map(squares_of_rows, layout, fill if has_missing else None, mean, unit))
         return np.sqrt(squares / weight)
 
     of_columns = column_scaling(extents, layout.column_feature, standardize, deviation)
@@ -238,7 +239,7 @@ def summarise(
         column_scaling=of_columns,
         column_extents=extents,
         column_feature=features,
-        has_gaps=literals != "raw" and bool(tally.presence.missing.any()),
+        has_gaps=literals != "raw" and has_missing,
         fill=fill,
         is_sparse=sparse.issparse(pool.X),
     )
@@ -297,7 +298,7 @@ def draw_pool(source: Source, tally: Tally, most: int) -> tuple[Block, np.ndarra
     for n_columns, repeats in ((FEW_COLUMNS, FEW_REPEATS), (source.n_features, MORE_REPEATS)):
         pool, hashes = _join_drawn(source.map(draw_rows, limit, n_columns))
         drawn = tally.sizes_of(pool)
-        if len(np.unique(hashes)) * repeats >= drawn.sum() and is_even(drawn, wanted):
+        if _n_different(hashes) * repeats >= drawn.sum() and is_even(drawn, wanted):
             break
     else:
         different = _all_different(source, most)
@@ -308,6 +309,11 @@ def draw_pool(source: Source, tally: Tally, most: int) -> tuple[Block, np.ndarra
     share = sizes / np.maximum(drawn, 1.0)
     pool = _rounded(_merged(pool))
     return pool, share[pool.code]
+
+
+def _n_different(hashes: np.ndarray) -> int:
+    in_order = np.sort(hashes)
+    return min(1, len(hashes)) + int(np.count_nonzero(in_order[1:] != in_order[:-1]))
 
 
 def _rounded(pool: Block) -> Block:
@@ -390,10 +396,10 @@ def _no_extents(n: int) -> Extents:
 
 
 def squares_of_rows(
-    block: Block, layout: Layout, fill: np.ndarray, mean: np.ndarray, unit: np.ndarray
+    block: Block, layout: Layout, fill: np.ndarray | None, mean: np.ndarray, unit: np.ndarray
 ) -> tuple[np.ndarray]:
-    """The sums of squares of a block about the means."""
-    X = fill_gaps(layout.columns(block.X), fill)
+    """The sums of squares of a block about the means; ``fill`` stands in place of missing values, if there are any."""
+    X = layout.columns(block.X) if fill is None else fill_gaps(layout.columns(block.X), fill)
     return (sum_squares(X, block.weight, float(block.weight.sum()), mean, unit),)
 
 
