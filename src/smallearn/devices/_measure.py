@@ -9,9 +9,9 @@ import numpy as np
 from smallearn.devices import _arm as arm
 from smallearn.devices import _avr as avr
 from smallearn.devices._chips import Chip, architecture_of, find_chip
-from smallearn.devices._toolchain import Image, Program, ToolchainError, build, compiler, module
+from smallearn.devices._toolchain import TYPES, Image, Program, ToolchainError, build, compiler, module
 
-DTYPES = {"float32": np.float32, "float64": np.float64, "int8": np.int8, "int16": np.int16, "int32": np.int32}
+DTYPES = {name: np.dtype(name) for name in TYPES}
 # By architecture, as in ``_chips.ARCHITECTURES``: a module with ``simulate`` and ``check``.
 SIMULATORS = {"avr-": avr, "arm-none-eabi-": arm}
 

@@ -15,9 +15,9 @@ MISSING = 0.1  # the share of missing values, where they may be
 
 
 def encode(target: TargetModel, X: Any) -> tuple[np.ndarray, str]:
-    """The inputs of the compiled function for rows as `SMaLLModel.predict` takes them, and their type."""
-    if isinstance(target, IntegerModel):
-        return target.codes(X), f"int{target.input_bits}"
+    """The readings or codes of rows as `SMaLLModel.predict` takes them, and their type."""
+    if isinstance(target, IntegerModel) and target.readings != "float":
+        return target.codes(X), f"{'u' if target.unsigned else ''}int{target.input_bits}"
     with np.errstate(over="ignore"):
         return read_inputs(target.model, target.flat, X).astype(np.float32), "float32"
 

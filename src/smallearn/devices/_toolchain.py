@@ -20,7 +20,9 @@ from smallearn.devices._chips import Chip, architecture_of
 SECONDS = 120  # time limit of a compiler or a simulator
 FLAGS = ("-Os", "-ffunction-sections", "-fdata-sections", "-Wl,--gc-sections")
 CPP_FLAGS = ("-fno-exceptions", "-fno-rtti", "-fno-threadsafe-statics")  # as Arduino compiles
-TYPES = {"float32": "float", "int8": "int8_t", "int16": "int16_t", "int32": "int32_t", "float64": "double"}
+TYPES = {"float32": "float", "float64": "double"} | {
+    f"{sign}int{bits}": f"{sign}int{bits}_t" for sign in ("", "u") for bits in (8, 16, 32)
+}
 EXTRA = "pip install 'smallearn[devices]'"
 
 MAIN = """\

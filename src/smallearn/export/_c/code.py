@@ -76,9 +76,11 @@ def predict_of_one_input(c: CModel, public: str) -> str | None:
     target = c.target
     if not isinstance(target, IntegerModel) or target.flat.has_one_owner or len(target.coders) != 1:
         return None
+    if c.takes_floats:
+        return None
     if target.input_bits > MOST_BITS:
         return None
-    codes = np.arange(target.missing, -target.missing)
+    codes = np.arange(0, 2**target.input_bits) if target.unsigned else np.arange(target.missing, -target.missing)
     answers = target.predict(codes[:, None])
     ends = np.flatnonzero(answers[:-1] != answers[1:])
     if len(ends) > len(target.intercepts):

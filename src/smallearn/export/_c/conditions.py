@@ -45,8 +45,10 @@ def condition(c: CModel, prototype: int) -> tuple[str, set[int]] | None:
         place, yes, no = node
         written_terms.append(order[place])
         literal = c.holds(order[place])
-        literal = literal if order[place].weight > 0 else f"!({literal})"
-        literal = f"({literal})" if " && " in literal and not literal.startswith("!") else literal
+        if order[place].weight < 0:
+            literal = f"!({literal})"
+        elif " && " in literal:
+            literal = f"({literal})"
         if yes is True and no is False:
             return literal
         if yes is True:

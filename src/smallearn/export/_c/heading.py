@@ -5,7 +5,7 @@ from decimal import Decimal
 
 from smallearn._text import count
 from smallearn.export._c.model import CModel
-from smallearn.export._fixed.codes import Count, Linear, Steps
+from smallearn.export._fixed.codes import Count, FloatBits, Linear, Shifted, Steps
 from smallearn.export._fixed.quantise import IntegerModel
 from smallearn.export._flat import decision_rule
 from smallearn.export._names import comment_text
@@ -29,6 +29,8 @@ def _functions(c: CModel) -> Iterator[str]:
     yield f"{c.prefix}_score: {score}. {c.prefix}_reason: what each term adds to it."
     if isinstance(c.target, IntegerModel):
         factor = Decimal(c.target.factor.numerator) / Decimal(c.target.factor.denominator)
+        if c.target.readings == "float":
+            yield f"{c.prefix}_predict_readings takes float readings and looks at their bits: no floating point is needed."
         yield f"Scores are {factor:.6g} times those of the model, in whole numbers; none can overflow."
 
 
@@ -48,6 +50,12 @@ def _coding(c: CModel, position: int) -> str:
     if not isinstance(c.target, IntegerModel):
         return ""
     coder = c.target.coders[position]
+    if c.takes_floats:
+        return ""
+    if isinstance(coder, Shifted):
+        return f", times 2^{coder.shift}, without its fraction"
+    if isinstance(coder, FloatBits):
+        return f", the upper {coder.width} bits of a float; of a negative one, all but the sign inverted"
     if isinstance(coder, Count):
         same = coder.scale == 1.0 and coder.shift == 0.0
         meaning = "" if same else f"; the feature is {coder.scale!r} * count + {coder.shift!r}"
@@ -60,7 +68,7 @@ def _coding(c: CModel, position: int) -> str:
 
 
 def _missing(c: CModel) -> Iterator[str]:
-    value = "NaN" if c.is_float else "the least number of the type"
+    value = "NaN" if c.is_float or c.takes_floats else "the least number of the type"
     yield f"{c.upper}_MISSING ({value}) stands for a missing value."
     needed = [comment_text(input_.label) for input_ in c.target.flat.inputs if not input_.may_be_missing]
     if needed:

@@ -11,6 +11,7 @@ from functools import cached_property
 import numpy as np
 
 from smallearn._errors import Parameter, ParameterError
+from smallearn.export._c import float_bits
 from smallearn.export._fixed.numbers import TargetModel, TargetTerm
 from smallearn.export._fixed.quantise import IntegerModel, bits_for
 from smallearn.export._names import comment_text, unique_names
@@ -23,11 +24,13 @@ class CModel:
     """A model in the numbers of its device, and its names in C.
 
     ``prefix`` begins every identifier. ``arguments``: functions take the inputs one by one, not as an array.
+    ``takes_floats``: inputs are float readings, whose bits whole-number code looks at where it needs them.
     """
 
     prefix: str
     target: TargetModel
     arguments: bool
+    takes_floats: bool = False
 
     def __post_init__(self):
         if not isinstance(self.prefix, str) or not NAME.fullmatch(self.prefix):
@@ -112,7 +115,15 @@ class CModel:
 
     @property
     def input_type(self) -> str:
-        return f"int{self.target.input_bits}_t" if isinstance(self.target, IntegerModel) else self._real
+        if isinstance(self.target, IntegerModel):
+            return "float" if self.takes_floats else self.code_type
+        return self._real
+
+    @property
+    def code_type(self) -> str:
+        """The type of a code of a model in whole numbers."""
+        assert isinstance(self.target, IntegerModel)
+        return f"{'u' if self.target.unsigned else ''}int{self.target.input_bits}_t"
 
     @property
     def score_type(self) -> str:
@@ -147,6 +158,8 @@ class CModel:
         x, value = self.x(term.input), term.value
         if term.kind == "missing":
             return self.is_missing(term.input)
+        if self.takes_floats:
+            return float_bits.holds(self, term)
         if term.kind == "between":
             assert isinstance(self.target, IntegerModel)
             assert value is not None
@@ -175,11 +188,14 @@ class CModel:
     def times(self, position: int, weight: float, kind: str) -> str:
         """A weight times an input, in a type that can hold it."""
         cast = f"({kind})" if kind in ("int_fast32_t", "int64_t") else ""
-        return f"{cast}{self.number(weight)} * {self.x(position)}"
+        x = float_bits.fixed(self, position) if self.takes_floats else self.x(position)
+        return f"{cast}{self.number(weight)} * {x}"
 
     def is_missing(self, position: int) -> str:
         """The condition that an input is missing."""
         x = self.x(position)
+        if self.takes_floats:
+            return float_bits.is_missing(self, position)
         return f"{x} != {x}" if self.is_float else f"{x} == {self.upper}_MISSING"
 
     def term_comment(self, term: TargetTerm) -> str:

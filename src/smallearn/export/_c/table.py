@@ -98,8 +98,8 @@ class Tables:
     def ends(self, term: TargetTerm) -> tuple[int, int]:
         """The least and the greatest code at which a literal holds; 0 and 0 for a raw term."""
         assert isinstance(self.c.target, IntegerModel)
-        least = self.c.target.missing
-        value, most = term.value or 0, -least - 1
+        least = 0 if self.c.target.unsigned else self.c.target.missing
+        value, most = term.value or 0, 2**self.c.target.input_bits - 1 + least
         ends = {
             "raw": (0, 0),
             "at_most": (least, value),

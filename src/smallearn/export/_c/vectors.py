@@ -7,7 +7,8 @@ import numpy as np
 
 from smallearn._text import count
 from smallearn.export._c.code import function
-from smallearn.export._c.model import CModel, count_type
+from smallearn.export._c.model import CModel, count_type, real
+from smallearn.export._c.readings import readings_type
 from smallearn.export._c.table import element, table
 from smallearn.export._fixed.float32 import certain, error_bound, exact_scores
 from smallearn.export._fixed.numbers import read_inputs
@@ -35,7 +36,11 @@ class TestVectors:
         target, flat = c.target, c.target.flat
         if isinstance(target, IntegerModel):
             codes = target.codes(X)
-            return cls(c=c, rows=codes, answers=target.predict(codes), undecided=0)
+            rows = codes
+            if target.readings == "float":
+                with np.errstate(over="ignore"):
+                    rows = read_inputs(target.model, flat, X).astype(np.float32).astype(np.float64)
+            return cls(c=c, rows=rows, answers=target.predict(codes), undecided=0)
         rows = read_inputs(target.model, flat, X)
         if target.number == "float32":
             with np.errstate(over="ignore"):
@@ -49,7 +54,12 @@ class TestVectors:
     @property
     def types(self) -> list[str]:
         """The types of the numbers in the tables."""
-        return [self.c.input_type, self.c.position_type]
+        return [self._type, self.c.position_type]
+
+    @property
+    def _type(self) -> str:
+        """The type of an input."""
+        return readings_type(self.c)
 
     @property
     def head(self) -> str:
@@ -68,24 +78,25 @@ class TestVectors:
             return f"{note}\n" + function(f"{public}{self.head}", ["return 0;"])
         parts = [note]
         if width:
-            parts.append(table(c, "test_rows", c.input_type, [self._number(v) for v in self.rows.ravel()]))
+            parts.append(table(c, "test_rows", self._type, [self._number(v) for v in self.rows.ravel()]))
         parts.append(table(c, "test_answers", c.position_type, [str(answer) for answer in self.answers]))
-        loads = [f"    x[{i}] = {element(c, 'test_rows', c.input_type, f'i * {width} + {i}')};" for i in range(width)]
+        loads = [f"    x[{i}] = {element(c, 'test_rows', self._type, f'i * {width} + {i}')};" for i in range(width)]
         passed = ", ".join(f"x[{i}]" for i in range(width)) if c.arguments else "x"
+        called = "predict" if self._type == c.input_type else "predict_readings"
         answer = element(c, "test_answers", c.position_type, "i")
         body = [
             f"{count_type(total)} wrong = 0;",
-            *([f"{c.input_type} x[{max(1, width)}] = {{0}};"] if width or not c.arguments else []),
+            *([f"{self._type} x[{max(1, width)}] = {{0}};"] if width or not c.arguments else []),
             f"{index} i;",
             f"for (i = 0; i < {total}; i++) {{",
             *loads,
-            f"    if ({c.prefix}_predict({passed}) != {answer}) wrong++;",
+            f"    if ({c.prefix}_{called}({passed}) != {answer}) wrong++;",
             "}",
             "return wrong;",
         ]
         return "\n".join([*parts, function(f"{public}{self.head}", body)])
 
     def _number(self, value: float) -> str:
-        if self.c.is_float:
-            return f"{self.c.upper}_MISSING" if np.isnan(value) else self.c.number(value)
+        if self._type in ("float", "double"):
+            return "(0.0f / 0.0f)" if np.isnan(value) else real(value, "float64" if self._type == "double" else "float32")
         return str(int(value))

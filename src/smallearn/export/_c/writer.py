@@ -4,10 +4,12 @@ Expected costs alone need <math.h>, for the exponential.
 """
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from smallearn._errors import check_choice
 from smallearn.export._c import code as c_code
+from smallearn.export._c import readings as c_readings
 from smallearn.export._c import table as c_table
 from smallearn.export._c.card import Card
 from smallearn.export._c.conversions import conversions
@@ -35,6 +37,7 @@ def to_c(
     arguments: bool = False,
     ranges: Mapping[str, tuple[float, float]] | None = None,
     counts: Mapping[str, tuple[float, float, int, int]] | None = None,
+    readings: str | None = None,
     conformance: Any = None,
 ) -> str:
     """Write a model as C99, with functions ``NAME_predict``, ``NAME_score`` and ``NAME_reason``.
@@ -65,6 +68,12 @@ def to_c(
     counts : mapping from label to (scale, offset, least, greatest), default=None
         For integer types: the device reads a whole number in [least, greatest], and the feature is
         ``scale · count + offset``.
+    readings : {"codes", "counts", "float"} or None, default=None
+        What the device passes. "float": readings in float32, in the units of the training data; whole-number code looks
+        at their bits and needs no floating point. "counts": whole numbers as they are read; `counts` then has every
+        number that the model uses. With these two there is also ``NAME_predict_readings``, whose inputs are readings.
+        "codes": codes, which the program has made of the readings before. None: "float" for float types, otherwise
+        codes, and counts of the features in `counts`.
     conformance : array or table, default=None
         Rows, as `SMaLLModel.predict` takes them, that become test vectors: ``NAME_test`` returns how many are
         predicted differently.
@@ -84,7 +93,7 @@ def to_c(
     >>> "uint8_t tumour_predict(const int8_t *x)" in header
     True
     """
-    target = target_of(as_model(model), number, ranges=ranges, counts=counts)
+    target = target_of(as_model(model), number, ranges=ranges, counts=counts, readings=readings)
     return c_text(CModel(prefix=name, target=target, arguments=bool(arguments)), form, layout, conformance)
 
 
@@ -92,9 +101,10 @@ def c_text(c: CModel, form: str, layout: str, conformance: Any) -> str:
     """The text of a file; ``conformance`` are rows for test vectors, or None."""
     check_choice("form", form, FORMS)
     check_choice("layout", layout, LAYOUTS)
+    in_tables = (layout == "table" or (layout == "auto" and _is_large_card(c))) and bool(c.target.terms)
+    c = replace(c, takes_floats=c_readings.are_floats(c) and not in_tables)
     vectors = None if conformance is None else TestVectors.of(c, conformance)
-    in_tables = layout == "table" or (layout == "auto" and _is_large_card(c))
-    return "\n".join(_file(c, form, in_tables and bool(c.target.terms), vectors))
+    return "\n".join(_file(c, form, in_tables, vectors))
 
 
 def _is_large_card(c: CModel) -> bool:
@@ -119,11 +129,17 @@ def _file(c: CModel, form: str, in_tables: bool, vectors: TestVectors | None) ->
 def _definitions(c: CModel, public: str, in_tables: bool, vectors: TestVectors | None) -> Iterator[str]:
     types = c_table.types_of(c) if in_tables else []
     types += [] if vectors is None else vectors.types
+    types += c_readings.types_of(c)
     if types:
         yield c_table.flash(c, sorted(set(types))) + "\n"
     layout = c_table if in_tables else c_code
+    if c_readings.are_floats(c):
+        for part in c_readings.functions(c):
+            yield part + "\n"
     for part in layout.functions(c, public, INLINE):
         yield part + "\n"
+    if c_readings.has_readings(c):
+        yield c_readings.predict(c, public) + "\n"
     if vectors is not None:
         yield vectors.function(public) + "\n"
 
@@ -155,11 +171,13 @@ def _constants(c: CModel) -> Iterator[str]:
 def _missing(c: CModel) -> Iterator[str]:
     if not any(input_.may_be_missing for input_ in c.target.flat.inputs):
         return
-    if isinstance(c.target, IntegerModel):
+    if isinstance(c.target, IntegerModel) and not c.takes_floats:
         yield f"#define {c.upper}_MISSING INT{c.target.input_bits}_MIN"
         return
-    zero = real(0.0, c.target.number)
+    zero = real(0.0, "float32" if c.takes_floats else c.target.number)
     yield f"#define {c.upper}_MISSING ({zero} / {zero}) /* not a number */"
+    if c.takes_floats:
+        return
     yield "#if defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__"
     yield "#error missing values need a compiler that knows NaN: no -ffast-math, no -ffinite-math-only"
     yield "#endif"
@@ -178,6 +196,8 @@ def _declarations(c: CModel, vectors: TestVectors | None) -> Iterator[str]:
     if not c.target.flat.has_one_owner:
         yield f"void {c.prefix}_scores({c.with_output('scores')});"
     yield f"void {c.prefix}_reason({c.with_output('reason')});"
+    if c_readings.has_readings(c):
+        yield f"{c_readings.head(c)};"
     if vectors is not None:
         yield f"{vectors.head};"
     yield "#ifdef __cplusplus\n}\n#endif\n"

@@ -182,7 +182,119 @@ class Text:
         return code, code
 
 
-Coder = Linear | Steps | Count | Text
+@dataclass(frozen=True)
+class FloatBits:
+    """The upper ``width`` bits of a float32, 16 or 32, as a whole number that is ordered like the float.
+
+    Literals need no other code: a device compares bits, without floating point. 32 bits are exact; with 16, cut points
+    have 8 significant binary digits.
+    """
+
+    width: int
+
+    @property
+    def least(self) -> int:
+        return int(self._ordered(np.float32(-math.inf)))
+
+    @property
+    def greatest(self) -> int:
+        return int(self._ordered(np.float32(math.inf)))
+
+    def encode(self, values: np.ndarray) -> np.ndarray:
+        """Codes of values that are not missing."""
+        with np.errstate(over="ignore"):
+            return self._ordered(values.astype(np.float32))
+
+    def _ordered(self, values: Any) -> np.ndarray:
+        bits = np.asarray(values, dtype=np.float32).view(np.int32).astype(np.int64) >> (32 - self.width)
+        return np.where(bits < 0, bits ^ (2 ** (self.width - 1) - 1), bits)
+
+    def interval(self, kind: str, value: Any) -> Interval:
+        """The codes at which the literal holds; with 16 bits, at those on the side of the cut nearest to it."""
+        if kind == "equals":
+            code = int(self._ordered(np.float32(value)))
+            return (-1, 0) if value == 0 else (code, code)  # -0.0 has a code of its own
+        cut = self._last_at_most(float(value))
+        return _ordered(self.least, cut) if kind == "at_most" else _ordered(cut + 1, self.greatest)
+
+    def _last_at_most(self, value: float) -> int:
+        """The last code on the left of a cut."""
+        code = int(self._ordered(np.float32(float32_at_most(value) + 0.0)))
+        if self.width == 32 or not self.least < code < self.greatest:
+            return code
+        low, high = self._start(code), self._start(code + 1)
+        return code if high - value <= value - low else code - 1
+
+    def _start(self, code: int) -> float:
+        """The least number of a code."""
+        low = 32 - self.width
+        bits = code << low if code >= 0 else ((code ^ (2 ** (self.width - 1) - 1)) << low) | (2**low - 1)
+        return float(np.array(bits, dtype=np.int64).astype(np.int32).view(np.float32))
+
+
+@dataclass(frozen=True)
+class Shifted:
+    """``trunc(x · 2^shift)``, clipped to ±Q, where Q is the greatest number of ``width`` bits, 8 or 16.
+
+    A device computes it from the bits of a float32 by a shift of its significand, without floating point.
+    """
+
+    shift: int
+    width: int
+    low: float
+    high: float
+
+    @property
+    def greatest(self) -> int:
+        return 2 ** (self.width - 1) - 1
+
+    @property
+    def least(self) -> int:
+        return -self.greatest
+
+    @property
+    def slope(self) -> Fraction:
+        return Fraction(2) ** -self.shift
+
+    @property
+    def offset(self) -> Fraction:
+        """Half a step away from zero, if all values have one sign."""
+        return self.slope / 2 * ((self.low >= 0.0) - (self.high <= 0.0))
+
+    @property
+    def base(self) -> int:
+        """The exponent, as float32 has it, of the numbers that are too large by one bit."""
+        return 126 + self.width - self.shift
+
+    def encode(self, values: np.ndarray) -> np.ndarray:
+        """Codes of values that are not missing."""
+        with np.errstate(over="ignore"):
+            scaled = np.ldexp(values.astype(np.float32).astype(np.float64), self.shift)
+        return np.trunc(np.clip(scaled, self.least, self.greatest)).astype(np.int64)
+
+    def interval(self, kind: str, value: Any) -> Interval:
+        """The codes at whose value the literal holds."""
+        place = (Fraction(value) - self.offset) / self.slope
+        if kind == "equals":
+            nearest = round(place)
+            return (nearest, nearest) if abs(nearest) <= self.greatest else None
+        cut = min(max(math.floor(place), self.least - 1), self.greatest)
+        return _ordered(self.least, cut) if kind == "at_most" else _ordered(cut + 1, self.greatest)
+
+
+Coder = Linear | Steps | Count | Text | FloatBits | Shifted
+
+
+def shifted(label: str, low: float, high: float, width: int) -> Shifted:
+    """A `Shifted` coder that holds a range."""
+    _, exponent = math.frexp(max(abs(low), abs(high)))
+    coder = Shifted(shift=width - 1 - exponent if low or high else 0, width=width, low=low, high=high)
+    if not 16 <= coder.base <= 254:
+        raise ValueError(
+            f"The range of {show(label)}, {low!r} to {high!r}, is too far from 1 for float32: rescale the feature, or "
+            "declare another range in ranges={label: (low, high)}."
+        )
+    return coder
 
 
 def linear(label: str, low: Any, high: Any, Q: int) -> Linear:

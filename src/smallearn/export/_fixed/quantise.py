@@ -8,7 +8,7 @@ among those for which no sum can overflow (see `scaling`).
 where `smallearn.model._decision` is that in float64.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -17,7 +17,7 @@ import numpy as np
 
 from smallearn._errors import Parameter, ParameterError, check_choice
 from smallearn._text import listed, show
-from smallearn.export._fixed.codes import Coder, Count, Steps, Text, linear
+from smallearn.export._fixed.codes import Coder, Count, FloatBits, Linear, Shifted, Steps, Text, linear, shifted
 from smallearn.export._fixed.float32 import in_floats
 from smallearn.export._fixed.numbers import NUMBERS, TargetModel, TargetTerm, read_inputs
 from smallearn.export._fixed.scaling import Rounded, sketch
@@ -27,6 +27,7 @@ from smallearn.model._arguments import as_model
 from smallearn.model._decision import winners
 
 BITS = {"int8": 8, "int8x16": 8, "int16": 16, "int32": 32}  # of a weight
+READINGS = ("codes", "counts", "float")
 CODE_BITS = BITS | {"int8x16": 16}
 MOST_STEPS = {"int8": 127, "int8x16": 32767, "int16": 32767, "int32": 2**30 - 1}  # Q; twice that must fit 32 bits
 
@@ -64,6 +65,10 @@ class IntegerModel(TargetModel[int]):
     intervals : tuple of (int, int)
         For each prototype, an interval that holds every product and partial sum for all codes that its inputs can have:
         those declared for counts, and all codes of ``number`` for the others.
+    readings : {"codes", "counts", "float"}
+        What the device passes: codes, whole numbers as it reads them, or float32, whose bits become codes.
+    unsigned : bool
+        Whether the type of a code has no sign.
 
     Examples
     --------
@@ -82,6 +87,8 @@ class IntegerModel(TargetModel[int]):
     input_bits: int
     sum_bits: int
     intervals: tuple[tuple[int, int], ...]
+    readings: str = "codes"
+    unsigned: bool = False
 
     @property
     def missing(self) -> int:
@@ -218,6 +225,7 @@ def quantise(
     number: str = "int16",
     ranges: Mapping[str, tuple[float, float]] | None = None,
     counts: Mapping[str, tuple[float, float, int, int]] | None = None,
+    readings: str | None = None,
 ) -> IntegerModel:
     """Round a model to whole numbers.
 
@@ -233,6 +241,10 @@ def quantise(
         exact.
     counts : mapping from label to (scale, offset, least, greatest), default=None
         The device reads a whole number in [least, greatest], and the feature is ``scale · count + offset``.
+    readings : {"codes", "counts", "float"} or None, default=None
+        What the device passes. "codes": codes, made of the readings before. "counts": whole numbers as it reads them;
+        `counts` then has every number that the model uses. "float": readings in float32, which are compared bit by
+        bit, or become codes by a shift: no floating point is needed. None: codes, and counts of features in `counts`.
 
     Returns
     -------
@@ -264,13 +276,12 @@ def quantise(
             Parameter("number", "float32"),
             ", or a cost matrix in which the cost of an error depends on the true class alone.",
         )
-    coders = _coders(flat, number, dict(ranges or {}), dict(counts or {}))
-    reach = max((max(-coder.least, coder.greatest) for coder in coders if isinstance(coder, Count | Text)), default=0)
-    input_bits = next((bits for bits in (8, 16, 32) if bits >= CODE_BITS[number] and reach < 2 ** (bits - 1)), None)
-    if input_bits is None:
-        raise ValueError(f"A code of {reach} does not fit 32 bits: declare a smaller range in counts.")
+    coders = _coders(flat, number, dict(ranges or {}), dict(counts or {}), readings)
+    input_bits, unsigned = _input_type(flat, coders, CODE_BITS[number])
     exact = sketch(flat, coders, CODE_BITS[number])
-    wide = 2 * input_bits if exact.has_products else CODE_BITS[number]
+    wide = CODE_BITS[number]
+    if exact.has_products:
+        wide = 2 * max([coder.width for coder in coders if isinstance(coder, Shifted)], default=input_bits)
     best = exact.best(2 ** (BITS[number] - 1) - 1, 2 ** (wide - 1) - 1)
     if len(best.terms) < len(exact.parts) and not exact.has_products:  # some of many literals would round to 0
         best = exact.best(2 ** (BITS[number] - 1) - 1, 2 ** (2 * wide - 1) - 1)
@@ -287,7 +298,24 @@ def quantise(
         input_bits=input_bits,
         sum_bits=max(bits_for(interval) for interval in best.intervals),
         intervals=best.intervals,
+        readings=readings or "codes",
+        unsigned=unsigned,
     )
+
+
+def _input_type(flat: FlatModel, coders: Sequence[Coder], least_bits: int) -> tuple[int, bool]:
+    """The width of a code, and whether its type has no sign: counts from 0 on need none."""
+    if all(isinstance(coder, Count) and coder.least >= 0 for coder in coders) and coders:
+        if not any(input_.may_be_missing for input_ in flat.inputs):
+            reach = max(coder.greatest for coder in coders)
+            bits = next((bits for bits in (8, 16) if reach < 2**bits), None)
+            if bits is not None and reach >= 2 ** (max(bits, least_bits) - 1):
+                return bits, True
+    reach = max((max(-coder.least, coder.greatest) for coder in coders if not isinstance(coder, Linear)), default=0)
+    input_bits = next((bits for bits in (8, 16, 32) if bits >= least_bits and reach < 2 ** (bits - 1)), None)
+    if input_bits is None:
+        raise ValueError(f"A code of {reach} does not fit 32 bits: declare a smaller range in counts.")
+    return input_bits, False
 
 
 def _whole_cut(flat: FlatModel, rounded: Rounded) -> int:
@@ -310,11 +338,16 @@ def target_of(
     *,
     ranges: Mapping[str, tuple[float, float]] | None = None,
     counts: Mapping[str, tuple[float, float, int, int]] | None = None,
+    readings: str | None = None,
 ) -> TargetModel:
     """The model in any of NUMBERS, as its C code has it."""
     check_choice("number", number, NUMBERS)
     if number in BITS:
-        return quantise(model, number, ranges, counts)
+        return quantise(model, number, ranges, counts, readings)
+    if readings not in (None, "float"):
+        raise ParameterError(
+            Parameter("readings", readings), f" needs whole numbers ({', '.join(BITS)}), not {number}."
+        )
     if ranges or counts:
         raise ValueError(
             f"ranges and counts are for whole numbers ({', '.join(BITS)}), not for {number}: leave them out."
@@ -328,21 +361,52 @@ def bits_for(interval: tuple[int, int]) -> int:
     return next((bits for bits in (8, 16, 32, 64) if most < 2 ** (bits - 1)), 128)
 
 
-def _coders(flat: FlatModel, number: str, ranges: dict, counts: dict) -> tuple[Coder, ...]:
+def _coders(
+    flat: FlatModel, number: str, ranges: dict, counts: dict, readings: str | None
+) -> tuple[Coder, ...]:
     numeric = [input_.label for input_ in flat.inputs if not input_.is_text]
     unknown = [label for label in (*ranges, *counts) if label not in numeric]
     if unknown:
         raise ValueError(
             f"ranges and counts are for numbers that the model uses ({listed(numeric)}), not {listed(unknown)}."
         )
+    if readings is not None:
+        check_choice("readings", readings, READINGS)
+    lacking = [label for label in numeric if label not in counts]
+    if readings == "counts" and lacking:
+        raise ValueError(
+            f"counts lacks {listed(lacking)}: with readings='counts' it has every number that the model uses "
+            f"({listed(numeric)})."
+        )
+    if readings == "float" and counts:
+        raise ParameterError("counts are whole numbers: set ", Parameter("readings", "counts"), ", or leave them out.")
     twice = [label for label in ranges if label in counts]
     if twice:
         raise ValueError(f"{listed(twice)} is in both ranges and counts: declare it in one of them.")
     coders = []
     for position, input_ in enumerate(flat.inputs):
         own = [term for term in flat.terms if term.input == position]
-        coders.append(_coder(input_, own, MOST_STEPS[number], ranges, counts))
+        if readings == "float" and not input_.is_text:
+            coders.append(_float_coder(input_, own, number, ranges))
+        else:
+            coders.append(_coder(input_, own, MOST_STEPS[number], ranges, counts))
     return tuple(coders)
+
+
+def _float_coder(input_: Input, terms: list[FlatTerm], number: str, ranges: dict) -> Coder:
+    """How the bits of a reading in float32 become a code."""
+    kinds = {term.kind for term in terms}
+    if "raw" not in kinds:
+        return FloatBits(width=16 if BITS[number] == 8 and "equals" not in kinds else 32)
+    if input_.label in ranges:
+        low, high = _parts(ranges[input_.label], 2, f"ranges[{show(input_.label)}]", "(low, high)")
+    elif input_.low is not None and input_.high is not None:
+        low, high = input_.low, input_.high
+    else:
+        raise ValueError(
+            f"The range of {show(input_.label)} is not known: give it in ranges={{label: (low, high)}}."
+        )
+    return shifted(input_.label, float(low), float(high), min(CODE_BITS[number], 16))
 
 
 def _coder(input_: Input, terms: list[FlatTerm], Q: int, ranges: dict, counts: dict) -> Coder:

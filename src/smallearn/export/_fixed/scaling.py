@@ -12,7 +12,7 @@ from functools import cached_property, partial
 from itertools import pairwise
 from typing import Any
 
-from smallearn.export._fixed.codes import Coder, Count, Interval, Linear
+from smallearn.export._fixed.codes import Coder, Count, Interval, Linear, Shifted
 from smallearn.export._fixed.numbers import TargetTerm, term_texts
 from smallearn.export._flat import FlatModel
 
@@ -261,10 +261,10 @@ def sketch(flat: FlatModel, coders: tuple[Coder, ...], code_bits: int) -> Sketch
         coder, weight = coders[term.input], Fraction(term.weight)
         part = partial(Part, prototype=term.prototype, input=term.input, text=text)
         guarded = flat.inputs[term.input].may_be_missing
-        if isinstance(coder, Linear | Count) and term.kind == "raw":
+        if isinstance(coder, Linear | Count | Shifted) and term.kind == "raw":
             intercepts[term.prototype] += weight * coder.offset
             instead = None if term.mean is None or not guarded else weight * (Fraction(term.mean) - coder.offset)
-            least, greatest = (coder.least, coder.greatest) if isinstance(coder, Count) else _ends(code_bits)
+            least, greatest = _ends(code_bits) if isinstance(coder, Linear) else (coder.least, coder.greatest)
             slope = weight * coder.slope
             parts.append(part(kind="raw", slope=slope, least=least, greatest=greatest, instead=instead))
         elif term.kind == "missing":

@@ -1,0 +1,136 @@
+"""Functions of whole-number code that takes float readings, and ``NAME_predict_readings``.
+
+Straight-line code looks at the bits of readings where it needs them (see `float_bits`). Tables have codes, so there all
+readings become codes first.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from smallearn.export._c import float_bits
+from smallearn.export._c.code import function
+from smallearn.export._c.model import CModel, count_type
+from smallearn.export._c.table import element, table
+from smallearn.export._fixed.codes import Shifted, Text
+from smallearn.export._fixed.quantise import IntegerModel
+
+ONE_BY_ONE = 2  # inputs that become codes one by one; more do so in a loop, if all are shifted
+
+
+def functions(c: CModel) -> Iterator[str]:
+    """Functions that the expressions call, or that codes are made with."""
+    coders = c.target.coders  # type: ignore[attr-defined]
+    widths = {float_bits.width_of(c, i) for i, coder in enumerate(coders) if not isinstance(coder, Shifted)}
+    widths |= {float_bits.width_of(c, i) for i, input_ in enumerate(c.target.flat.inputs) if input_.may_be_missing}
+    union = "union { float number; uint32_t bits; } u;"
+    if 16 in widths:
+        yield (
+            f"/* the upper half of a float */\nstatic inline int16_t {c.prefix}_upper_bits(float x) {{\n    {union}\n"
+            "    u.number = x;\n    return (int16_t)(u.bits >> 16);\n}"
+        )
+    if 32 in widths:
+        yield (
+            f"/* the bits of a float */\nstatic inline int32_t {c.prefix}_all_bits(float x) {{\n    {union}\n"
+            "    u.number = x;\n    return (int32_t)u.bits;\n}"
+        )
+    shifted = {coder.width for coder in coders if isinstance(coder, Shifted)}
+    if shifted:
+        yield _fixed(c, max(shifted))
+
+
+def _fixed(c: CModel, width: int) -> str:
+    """The function that makes a code by a shift."""
+    low = "high" if width == 8 else "(u.bits >> 8)"
+    most, top = 2 ** (width - 1) - 1, 2 ** (width - 1)
+    return f"""\
+/* a float times a power of 2, without its fraction, at most {most} either way; base - 127 is the exponent too large */
+static int{width}_t {c.prefix}_fixed(float x, uint8_t base) {{
+    union {{ float number; uint32_t bits; }} u;
+    uint16_t high;
+    uint{width}_t size;
+    uint8_t exponent;
+    u.number = x;
+    high = (uint16_t)(u.bits >> 16);
+    size = (uint{width}_t)((uint{width}_t){low} | {top:#x}u);
+    exponent = (uint8_t)(high >> 7);
+    if (exponent >= base) size = {most};
+    else if (base - exponent >= {width}) size = 0;
+    else size = (uint{width}_t)(size >> (base - exponent));
+    return (int{width}_t)(high & 0x8000u ? -(int{width}_t)size : (int{width}_t)size);
+}}"""
+
+
+def are_floats(c: CModel) -> bool:
+    """Whether a model in whole numbers takes float readings."""
+    return isinstance(c.target, IntegerModel) and c.target.readings == "float"
+
+
+def has_readings(c: CModel) -> bool:
+    """Whether there is a function that predicts from readings."""
+    return c.is_float or c.target.readings != "codes"  # type: ignore[attr-defined]
+
+
+def head(c: CModel) -> str:
+    """The head of the function that predicts from readings."""
+    return f"{c.position_type} {c.prefix}_predict_readings({_readings(c).parameters})"
+
+
+def readings_type(c: CModel) -> str:
+    """The type of a reading."""
+    return _readings(c).input_type
+
+
+def _readings(c: CModel) -> CModel:
+    """The model as a function sees it that takes readings."""
+    return replace(c, takes_floats=are_floats(c))
+
+
+def types_of(c: CModel) -> list[str]:
+    """The types of the numbers in tables that make codes of readings."""
+    return ["uint8_t"] if _loops(c) else []
+
+
+def _loops(c: CModel) -> bool:
+    """Whether codes are made in a loop over a table."""
+    if not are_floats(c) or c.takes_floats or c.arguments:
+        return False
+    coders = c.target.coders  # type: ignore[attr-defined]
+    return len(coders) > ONE_BY_ONE and all(isinstance(coder, Shifted) for coder in coders) and not _gaps(c)
+
+
+def _gaps(c: CModel) -> bool:
+    return any(input_.may_be_missing for input_ in c.target.flat.inputs)
+
+
+def predict(c: CModel, public: str) -> str:
+    """The function that predicts from readings; where these are floats and tables have codes, it makes the codes."""
+    if not are_floats(c) or c.takes_floats:
+        return function(f"{public}{head(c)}", [f"return {c.prefix}_predict({c.passed});"])
+    reader, n = _readings(c), len(c.inputs)
+    before = ""
+    if _loops(c):
+        bases = [str(coder.base) for coder in c.target.coders]  # type: ignore[attr-defined]
+        before = table(c, "base", "uint8_t", bases) + "\n"
+        index, base = count_type(n), element(c, "base", "uint8_t", "i")
+        body = [f"{index} i;", f"for (i = 0; i < {n}; i++) codes[i] = {c.prefix}_fixed(x[i], {base});"]
+    else:
+        body = [f"codes[{i}] = {_code(reader, i)};" for i in range(n)]
+    passed = ", ".join(f"codes[{i}]" for i in range(n)) if c.arguments else "codes"
+    body = [f"{c.code_type} codes[{max(1, n)}];", *body, f"return {c.prefix}_predict({passed});"]
+    return before + function(f"{public}{head(c)}", body)
+
+
+def _code(c: CModel, position: int) -> str:
+    """The code of a float reading, as an expression."""
+    coder = c.target.coders[position]  # type: ignore[attr-defined]
+    if isinstance(coder, Shifted):
+        code = float_bits.fixed(c, position)
+    elif isinstance(coder, Text):
+        code = f"({c.code_type}){c.x(position)}"
+    else:
+        most = 2 ** (coder.width - 1) - 1
+        value = float_bits.bits(c, position)
+        code = f"({c.code_type})({value} < 0 ? {value} ^ {most:#x} : {value})"
+    if not c.target.flat.inputs[position].may_be_missing:
+        return code
+    return f"{float_bits.is_missing(c, position)} ? {c.upper}_MISSING : {code}"
