@@ -129,6 +129,12 @@ class SMaLLClassifierCV(SMaLLBase):
         Cycles (instructions on Cortex-M) that one prediction may take on `device`. None: no limit.
     max_time_us : float or None, default=None
         Microseconds that one prediction may take on `device` at the chip's usual clock. None: no limit.
+    readings : {"float", "counts", "codes"}, default="float"
+        What `device` reads: floats in the units of X, or with "counts" whole numbers, such as those of an ADC. The
+        limits hold for the whole way from there to the decision. "codes": they leave out how codes are made of readings.
+    counts : mapping from feature to (scale, offset, least, greatest) or None, default=None
+        With ``readings="counts"``: the device reads a whole number in [least, greatest], and the feature is
+        ``scale · count + offset``. It has every feature that a model may use.
     n_init : int, default=4
         Starts to descend from when the chosen model is trained on all rows; half as many with more than two classes.
     fit_intercept : bool, default=True
@@ -218,6 +224,8 @@ class SMaLLClassifierCV(SMaLLBase):
         max_ram=None,
         max_cycles=None,
         max_time_us=None,
+        readings="float",
+        counts=None,
         n_init=4,
         fit_intercept=True,
         standardize=True,
@@ -254,6 +262,8 @@ class SMaLLClassifierCV(SMaLLBase):
         self.max_ram = max_ram
         self.max_cycles = max_cycles
         self.max_time_us = max_time_us
+        self.readings = readings
+        self.counts = counts
         self.n_init = n_init
         self.fit_intercept = fit_intercept
         self.standardize = standardize
@@ -433,6 +443,8 @@ class SMaLLClassifierCV(SMaLLBase):
             max_ram=self.max_ram,
             max_cycles=self.max_cycles,
             max_time_us=self.max_time_us,
+            readings=self.readings,
+            counts=self.counts,
         )
         rows = device.DeviceRows(X=data.X, y=data.y, weight=data.weight)
         return device.choose_for_device(task, results, limits, rows, one_standard_error=careful, n_init=n_init)

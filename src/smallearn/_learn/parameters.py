@@ -174,6 +174,10 @@ def _check_device(parameters: dict[str, Any]) -> None:
     from smallearn.devices import CHIPS
 
     check_choice("device", device, tuple(CHIPS), ", or None")
+    check_choice("readings", parameters["readings"], ("float", "counts", "codes"))
+    if (parameters["readings"] == "counts") != (parameters["counts"] is not None):
+        counts, readings = Parameter("counts"), Parameter("readings", "counts")
+        raise ParameterError(readings, " and ", counts, " go together: set both or neither.")
     if not parameters["refit"]:
         chip, refit = Parameter("device", device), Parameter("refit", True)
         raise ParameterError(chip, " measures the model that is trained on all rows; it needs ", refit, ".")

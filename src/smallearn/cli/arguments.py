@@ -102,6 +102,18 @@ def add_named(parser: argparse.ArgumentParser, option: str, names: Names, *, hel
     action.names, action.help = names, help  # type: ignore[attr-defined]  # argparse fills in any attribute
 
 
+def add_readings(parser: argparse.ArgumentParser, default: str | None, text: str) -> None:
+    """``--readings`` and ``--counts``: what a device reads."""
+    parser.add_argument("--readings", metavar="KIND", default=default, help=text)
+    add_path(
+        parser,
+        "--counts",
+        metavar="FILE",
+        help="for --readings counts: a CSV file with the columns feature, scale, offset, low, high; the device reads a "
+        "whole number from low to high, and the feature is scale times that plus offset",
+    )
+
+
 def add_target(parser: argparse.ArgumentParser) -> None:
     """``--target`` for a model that is trained already."""
     parser.add_argument(

@@ -16,12 +16,13 @@ from smallearn.devices._toolchain import Program, ToolchainError
 from smallearn.export._c.model import CModel
 from smallearn.export._c.writer import c_text
 from smallearn.export._fixed.numbers import TargetModel
-from smallearn.export._fixed.quantise import target_of
+from smallearn.export._fixed.quantise import IntegerModel, target_of
 from smallearn.model._arguments import as_model
 
 NUMBERS = ("float32", "int8", "int8x16", "int16", "int32")
 METHODS = ("auto", "measure", "estimate")
 LAYOUTS = ("code", "table", "best")
+READ = {"float": "floats", "counts": "counts", "codes": "codes"}
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,9 @@ class Cost:
         The type of the weights.
     layout : {"code", "table"}
         Whether the weights are in the code or in tables.
+    readings : {"float", "counts", "codes"}
+        What the function takes: readings as floats or as whole numbers, the whole way from reading to decision; or
+        codes, without what it takes to make codes of readings.
     flash : int
         Bytes of code and constants, with the functions of the compiler's library that the program would otherwise not
         need (floating point, for example).
@@ -68,6 +72,7 @@ class Cost:
     chip: str
     number: str
     layout: str
+    readings: str
     flash: int
     ram: int
     cycles: int | None
@@ -89,12 +94,12 @@ class Cost:
         Returns
         -------
         str
-            ``ATmega328P, int8: 186 bytes of flash, 12 of RAM, at most 301 cycles (288 on average), 18.8 µs``.
+            ``ATmega328P, int8 from codes: 186 bytes of flash, 12 of RAM, at most 301 cycles (288 on average), 18.8 µs``.
         """
         unit = "instructions" if self.cycles is None else "cycles"
         about = "" if self.measured else "about "
         return (
-            f"{CHIPS[self.chip].title if self.chip in CHIPS else self.chip}, {self.number}: "
+            f"{CHIPS[self.chip].title if self.chip in CHIPS else self.chip}, {self.number} from {READ[self.readings]}: "
             f"{about}{self.flash} bytes of flash, {self.ram} of RAM, "
             f"at most {self.count} {unit} ({self.mean:.0f} on average), {self.time_us:.3g} µs"
         )
@@ -113,6 +118,7 @@ def cost(
     *,
     ranges: Mapping[str, tuple[float, float]] | None = None,
     counts: Mapping[str, tuple[float, float, int, int]] | None = None,
+    readings: str = "float",
 ) -> Cost:
     """Measure or estimate flash, RAM and time of a model on a chip.
 
@@ -133,6 +139,9 @@ def cost(
         As in `to_c`. "best": the one with less flash, or the faster of two that are equal.
     ranges, counts : mapping, default=None
         As in `to_c`: how features become whole numbers.
+    readings : {"float", "counts", "codes"}, default="float"
+        What the device passes, as in `to_c`. Costs are those of the whole way from there to the decision; with "codes"
+        they leave out how codes are made of readings.
 
     Returns
     -------
@@ -159,7 +168,8 @@ def cost(
     missing = None if method == "estimate" else available(chip)
     if method == "measure" and missing is not None:
         raise ToolchainError(f"The cost cannot be measured: {missing}")
-    target = target_of(model, number, ranges=ranges, counts=counts)
+    check_choice("readings", readings, tuple(READ))
+    target = target_of(model, number, ranges=ranges, counts=counts, readings=readings)
     layouts = LAYOUTS[:2] if layout == "best" else (layout,)
     if method == "estimate" or missing is not None:
         costs = [_estimated(target, chip, one, missing) for one in layouts]
@@ -174,14 +184,16 @@ def _measured(target: TargetModel, chip: Chip, layout: str, X: Any, kind: str) -
     """The cost on the rows of X, which are called ``kind``."""
     inputs, input_type = encode(target, X)
     source = c_text(CModel(prefix="model", target=target, arguments=False), "header", layout, None)
-    program = Program(source=source, body="return model_predict(x);", number=input_type, n_inputs=inputs.shape[1])
+    called = "model_predict" if readings_of(target) == "codes" else "model_predict_readings"
+    program = Program(source=source, body=f"return {called}(x);", number=input_type, n_inputs=inputs.shape[1])
     measured = measure(program, chip, inputs)
     simulator = architecture_of(chip).simulator
-    encoding = "" if target.number.startswith("float") else "; without the conversion of readings to codes"
+    encoding = "; without the conversion of readings to codes" if readings_of(target) == "codes" else ""
     return Cost(
         chip=chip.name,
         number=target.number,
         layout=layout,
+        readings=readings_of(target),
         flash=measured.flash,
         ram=measured.ram,
         **_counted(chip, max(measured.counts)),
@@ -191,6 +203,11 @@ def _measured(target: TargetModel, chip: Chip, layout: str, X: Any, kind: str) -
         how=f"measured: {layout} compiled with {chip.prefix}gcc -Os, {count(len(inputs), kind)} run on {simulator}"
         f"{encoding}",
     )
+
+
+def readings_of(target: TargetModel) -> str:
+    """What the function of a model takes."""
+    return target.readings if isinstance(target, IntegerModel) else "float"
 
 
 def _estimated(target: TargetModel, chip: Chip, layout: str, missing: str | None) -> Cost:
@@ -204,6 +221,7 @@ def _estimated(target: TargetModel, chip: Chip, layout: str, missing: str | None
         chip=chip.name,
         number=target.number,
         layout=layout,
+        readings=readings_of(target),
         flash=guess.flash,
         ram=guess.ram,
         **_counted(chip, guess.count),

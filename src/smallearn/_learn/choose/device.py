@@ -1,6 +1,6 @@
 """The most accurate model that fits a chip: limits on the compiled code, and the number format that keeps them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -27,13 +27,21 @@ UNITS = {"max_flash": "bytes of flash", "max_ram": "bytes of RAM", "max_cycles":
 
 @dataclass(frozen=True)
 class Limits:
-    """What compiled code may cost on a chip; None: all that the chip has."""
+    """What compiled code may cost on a chip, the whole way from a reading to the decision; None: all that the chip has.
+    ``readings`` and ``counts`` are as in `to_c`."""
 
     device: str
     max_flash: float | None = None
     max_ram: float | None = None
     max_cycles: float | None = None
     max_time_us: float | None = None
+    readings: str = "float"
+    counts: Mapping[str, tuple[float, float, int, int]] | None = None
+
+    @property
+    def numbers(self) -> Sequence[str]:
+        """The number formats that may be tried, the most exact first."""
+        return NUMBERS if self.readings == "float" else tuple(name for name in NUMBERS if name != "float32")
 
     def exceeded(self, spent: Cost) -> list[str]:
         """The limits that a cost exceeds, by name."""
@@ -86,7 +94,7 @@ def choose_for_device(
     *,
     one_standard_error: bool,
     n_init: int,
-    numbers: Sequence[str] = NUMBERS,
+    numbers: Sequence[str] | None = None,
 ) -> Choice:
     """The model with the highest expected score that keeps the limits in some number format.
 
@@ -127,8 +135,11 @@ def _train(task: Task, results: Results, sample: Sample, candidate: CandidateMod
     return fitted if task.problem.has_gaps else replace(fitted, model=fitted.model.for_complete_rows())
 
 
-def deploy(model: SMaLLModel, limits: Limits, rows: DeviceRows, numbers: Sequence[str] = NUMBERS) -> list[Deployed]:
-    """The model in these number formats and every layout, compiled and measured."""
+def deploy(
+    model: SMaLLModel, limits: Limits, rows: DeviceRows, numbers: Sequence[str] | None = None
+) -> list[Deployed]:
+    """The model in these number formats, by default all that may be tried, and every layout, compiled and measured."""
+    inputs = {"readings": limits.readings, "counts": limits.counts}
     predicted = model.predict(rows.X)
     correct, truth = predicted == rows.y, model.codes(rows.y)
     of_class = [np.flatnonzero(predicted == label) for label in np.unique(predicted)]
@@ -136,16 +147,16 @@ def deploy(model: SMaLLModel, limits: Limits, rows: DeviceRows, numbers: Sequenc
         _safe_indexing(rows.X, np.sort(np.concatenate([some[:most] for some in of_class]))) for most in (FEW_ROWS, ROWS)
     )
     deployed = []
-    for number in numbers:
+    for number in numbers or limits.numbers:
         loss = 0.0
         if number != "float32":
-            quantised = quantise(model, number)
+            quantised = quantise(model, number, **inputs)
             on_chip = quantised.predict(quantised.codes(rows.X)) == truth
             loss = float(np.average(correct.astype(float) - on_chip, weights=rows.weight))
         for layout in LAYOUTS:
-            spent = cost(model, limits.device, number, few, layout=layout)
+            spent = cost(model, limits.device, number, few, layout=layout, **inputs)
             if not limits.exceeded(spent):
-                spent = cost(model, limits.device, number, many, layout=layout)
+                spent = cost(model, limits.device, number, many, layout=layout, **inputs)
             exceeded = limits.exceeded(spent)
             deployed.append(Deployed(model=model, number=number, cost=spent, exceeded=exceeded, loss=loss))
     return deployed
@@ -162,6 +173,6 @@ def too_tight(limits: Limits, smallest: list[Deployed]) -> ParameterError:
     return ParameterError(
         "No model keeps ",
         *asked,
-        f" on {limits.device}: the smallest, of {terms}, takes at least {needs} (formats tried: {listed(NUMBERS)}). "
+        f" on {limits.device}: the smallest, of {terms}, takes at least {needs} (formats tried: {listed(limits.numbers)}). "
         "Raise the limits, or choose another chip.",
     )

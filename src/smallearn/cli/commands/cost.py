@@ -6,9 +6,10 @@ from itertools import groupby
 from operator import attrgetter
 from typing import Any
 
-from smallearn.cli.arguments import CHIP_NAMES, add_command, add_model, add_named, add_printing
+from smallearn.cli.arguments import CHIP_NAMES, add_command, add_model, add_named, add_printing, add_readings
 from smallearn.cli.console import Console
 from smallearn.cli.errors import CommandError, ExitCode, library_errors
+from smallearn.cli.io.counts import read_counts
 from smallearn.cli.io.files import print_json, read_model
 
 DESCRIPTION = """\
@@ -18,6 +19,7 @@ and simulator are installed, else estimated.
 EXAMPLES = """\
 smallearn cost model.json --chip atmega328p
 smallearn cost model.json --chip cortex-m0 --number int16 --json
+smallearn cost model.json --number int8 --readings codes
 """
 NUMBERS = ("float32", "int16", "int8")  # printed unless one is asked for
 
@@ -43,6 +45,12 @@ def add(commands) -> argparse.ArgumentParser:
     parser.add_argument(
         "--layout", default="best", metavar="KIND", help="code, table, or best, the smaller of the two (default: best)"
     )
+    add_readings(
+        parser,
+        "float",
+        "what the chip reads: float, counts (see --counts), or codes; the cost is that of the whole way from there to "
+        "the decision (default: float)",
+    )
     add_printing(parser)
     return parser
 
@@ -55,8 +63,14 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
     if arguments.number == "float64":
         raise CommandError("chips have no float64: --number is float32, int8, int8x16, int16 or int32")
     numbers = NUMBERS if arguments.number is None else (arguments.number,)
+    if arguments.number is None and arguments.readings != "float":
+        numbers = NUMBERS[1:]
+    inputs = {
+        "readings": arguments.readings,
+        "counts": None if arguments.counts is None else read_counts(arguments.counts),
+    }
     with library_errors(arguments):
-        costs = [cost(model, arguments.chip, number, layout=arguments.layout) for number in numbers]
+        costs = [cost(model, arguments.chip, number, layout=arguments.layout, **inputs) for number in numbers]
     if arguments.json:
         print_json([asdict(one) for one in costs])
     else:

@@ -16,21 +16,23 @@ from smallearn.cli.arguments import (
     add_named,
     add_path,
     add_printing,
+    add_readings,
 )
 from smallearn.cli.console import Console
 from smallearn.cli.errors import CommandError, ExitCode, library_errors
+from smallearn.cli.io.counts import read_counts
 from smallearn.cli.io.files import check_output, read_model, write_file
 
 DESCRIPTION = """\
 Write a model in another language, so that predictions need neither Python nor smallearn.
 """
 EXAMPLES = """\
-smallearn export model.json --to c --number int8 -o model.h
+smallearn export model.json --to c --number int8 --readings float -o model.h
 smallearn export model.json --to sql --dialect duckdb --table patients
 smallearn export model.json --to arduino -o TumourModel
 """
 # Each sets the parameter of that name of the target's function, if it has one.
-OPTIONS = ("number", "layout", "name", "form", "dialect", "table", "view", "inputs")
+OPTIONS = ("number", "layout", "name", "form", "dialect", "table", "view", "inputs", "readings", "counts")
 
 
 def add(commands) -> argparse.ArgumentParser:
@@ -68,6 +70,7 @@ def add(commands) -> argparse.ArgumentParser:
         metavar="WHICH",
         help="Python, JavaScript, Rust, ONNX: a row has all features, or only those used (default: all, for Rust used)",
     )
+    add_readings(parser, None, "C, Arduino: what the program passes: float, counts (see --counts) or codes")
     add_printing(parser, json=False)
     return parser
 
@@ -108,6 +111,8 @@ def _output(arguments: argparse.Namespace) -> Path:
 def _target_options(arguments: argparse.Namespace, parameters: Collection[str]) -> dict[str, Any]:
     """The options that the user set; each must be one of the parameters of the target's function."""
     options = {name: getattr(arguments, name) for name in OPTIONS if getattr(arguments, name) is not None}
+    if "counts" in options:
+        options["counts"] = read_counts(options["counts"])
     unknown = [f"--{name}" for name in options if name not in parameters]
     if unknown:
         known = ", ".join(f"--{name}" for name in OPTIONS if name in parameters) or "none of these options"

@@ -12,6 +12,7 @@ from smallearn.cli.arguments import (
     add_named,
     add_path,
     add_printing,
+    add_readings,
     add_selection,
     add_storage,
     add_training,
@@ -21,6 +22,7 @@ from smallearn.cli.arguments import (
 from smallearn.cli.console import Console, heading
 from smallearn.cli.errors import CommandError, ExitCode, library_errors
 from smallearn.cli.io.costs import read_costs
+from smallearn.cli.io.counts import read_counts
 from smallearn.cli.io.files import check_output, file_name, looks_like_table, print_json
 from smallearn.cli.io.tables import check_table
 from smallearn.cli.reading import read_or_store
@@ -48,7 +50,7 @@ smallearn fit data.csv --target y --max-terms 6 -o model.json
 smallearn fit data.csv --target y --max-terms 4 --literals thresholds --points 5 --drop age -o card.json
 smallearn fit data.csv --target y --max-terms 4 --certificate yes --time-limit 600 -o model.json
 smallearn fit data.csv --target y --max-terms 4 --decision-threshold 0.2 -o model.json
-smallearn fit data.csv --target y --max-terms 3 --device atmega328p --max-flash 200 --max-time-us 100 -o model.json
+smallearn fit data.csv --target y --device atmega328p --max-flash 200 --max-time-us 100 -o model.json
 """
 LIMITS = {
     "max_flash": ("BYTES", "the most bytes of flash on the chip"),
@@ -85,6 +87,12 @@ def add(commands) -> argparse.ArgumentParser:
         "column",
     )
     add_named(parser, "--device", CHIP_NAMES, metavar="CHIP", help="a chip that the model has to fit: %(names)s")
+    add_readings(
+        parser,
+        "float",
+        "what the chip reads: float, counts (see --counts), or codes; limits hold for the whole way from there to the "
+        "decision (default: float)",
+    )
     for name, (unit, text) in LIMITS.items():
         parser.add_argument(f"--{name.replace('_', '-')}", type=positive_number, metavar=unit, help=text)
     add_printing(parser)
@@ -135,6 +143,8 @@ def _selector(arguments: argparse.Namespace, rows: Any, console: Console) -> Any
         device=arguments.device,
         decision_threshold="auto" if threshold is None else threshold,
         cost_matrix=None if costs is None else read_costs(costs, rows.classes),
+        readings=arguments.readings,
+        counts=None if arguments.counts is None else read_counts(arguments.counts),
         **limits,
         **parameters,
     )
@@ -177,7 +187,9 @@ def _next_commands(arguments: argparse.Namespace, selector: Any) -> list[str]:
     reading += "".join(f" {shlex.quote(f'--missing={text}')}" for text in arguments.missing)
     to_c = f"smallearn export {model} --to c"
     if arguments.device is not None:
-        to_c += f" --number {selector.number_} --layout {selector.device_cost_.layout}"
+        spent = selector.device_cost_
+        to_c += f" --number {spent.number} --layout {spent.layout} --readings {spent.readings}"
+        to_c += "" if arguments.counts is None else f" --counts {shlex.quote(str(arguments.counts))}"
     report = shlex.quote(str(arguments.output.with_suffix(".html")))
     return [
         f"smallearn explain {model} {data}{reading}",

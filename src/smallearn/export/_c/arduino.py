@@ -1,5 +1,6 @@
 """A model as a library for the Arduino IDE: a folder with the header, its description and a sketch that uses it."""
 
+import json
 import os
 import re
 from collections.abc import Iterator, Mapping
@@ -9,13 +10,17 @@ from typing import Any
 from smallearn._errors import Parameter, ParameterError
 from smallearn._run.files import folder_draft_of
 from smallearn._text import listed
-from smallearn.export._c.model import NAME, CModel
+from smallearn.export._c.model import NAME, CModel, real
+from smallearn.export._c.readings import has_readings, readings_type
 from smallearn.export._c.writer import c_text
 from smallearn.export._fixed.codes import Count
-from smallearn.export._fixed.quantise import IntegerModel, target_of
+from smallearn.export._fixed.quantise import BITS, IntegerModel, target_of
+from smallearn.export._flat import flatten
 from smallearn.export._names import comment_text, identifier
+from smallearn.model import SMaLLModel
 from smallearn.model._arguments import as_model
 
+ANALOG_PINS = 6  # of an Arduino Uno
 SENTENCE = "sentence=A small classifier, made by smallearn."  # marks an earlier export
 
 
@@ -29,9 +34,10 @@ def to_arduino(
     arguments: bool = False,
     ranges: Mapping[str, tuple[float, float]] | None = None,
     counts: Mapping[str, tuple[float, float, int, int]] | None = None,
+    readings: str | None = None,
     conformance: Any = None,
 ) -> Path:
-    """Write a model as a library for the Arduino IDE, with an example sketch.
+    """Write a model as a library for the Arduino IDE, PlatformIO and Zephyr, with an example sketch.
 
     The folder is written whole or not at all. An earlier export in its place is replaced; if there is any other file,
     nothing is changed.
@@ -48,6 +54,9 @@ def to_arduino(
         The name of the library and its header; functions have it in lower case. Default: after the folder.
     layout, arguments, ranges, counts, conformance
         As in `to_c`.
+    readings : {"codes", "counts", "float"} or None, default=None
+        As in `to_c`. None: "counts" if `counts` has every number that the model uses, "float" if there are no counts,
+        otherwise "codes".
 
     Returns
     -------
@@ -69,7 +78,7 @@ def to_arduino(
     >>> with tempfile.TemporaryDirectory() as scratch:
     ...     library = to_arduino(clf, f"{scratch}/Tumour")
     ...     sorted(path.name for path in library.rglob("*.*"))
-    ['Tumour.h', 'TumourDemo.ino', 'keywords.txt', 'library.properties']
+    ['CMakeLists.txt', 'Tumour.h', 'TumourDemo.ino', 'keywords.txt', 'library.json', 'library.properties', 'module.yml']
     """
     place = Path(folder).absolute()
     library = _library_name(place.name) if name is None else name
@@ -77,7 +86,9 @@ def to_arduino(
         raise ParameterError(
             Parameter("name", library), " must be a letter, then at most 39 letters, digits or underscores."
         )
-    target = target_of(as_model(model), number, ranges=ranges, counts=counts)
+    model = as_model(model)
+    readings = readings or _default_readings(model, number, counts)
+    target = target_of(model, number, ranges=ranges, counts=counts, readings=readings)
     c = CModel(prefix=_prefix(library), target=target, arguments=bool(arguments))
     files = _files(c, library, layout, conformance)
     _refuse_to_overwrite(place)
@@ -86,6 +97,14 @@ def to_arduino(
             (draft / path).parent.mkdir(parents=True, exist_ok=True)
             (draft / path).write_text(text, encoding="ascii", newline="\n")
     return place
+
+
+def _default_readings(model: SMaLLModel, number: str, counts: Mapping | None) -> str:
+    """What a device passes if nothing is said."""
+    if not counts or number not in BITS:
+        return "float"
+    numeric = {input_.label for input_ in flatten(model).inputs if not input_.is_text}
+    return "counts" if numeric <= set(counts) else "codes"
 
 
 def _library_name(text: str) -> str:
@@ -107,14 +126,33 @@ def _files(c: CModel, library: str, layout: str, conformance: Any) -> dict[str, 
     return {
         "library.properties": "\n".join(_properties(c, library)) + "\n",
         "keywords.txt": "\n".join(_keywords(c, library)) + "\n",
+        "library.json": json.dumps(_platformio(c, library), indent=2) + "\n",
+        "CMakeLists.txt": "zephyr_include_directories(src)\n",
+        "zephyr/module.yml": f"name: {c.prefix}\nbuild:\n  cmake: .\n",
         f"src/{library}.h": c_text(c, "header", layout, conformance),
         f"examples/{library}Demo/{library}Demo.ino": "\n".join(_sketch(c, library, conformance is not None)) + "\n",
     }
 
 
+def _platformio(c: CModel, library: str) -> dict[str, Any]:
+    """The description for PlatformIO."""
+    return {
+        "name": library,
+        "version": _version(c),
+        "description": SENTENCE.removeprefix("sentence="),
+        "headers": f"{library}.h",
+        "frameworks": "*",
+        "platforms": "*",
+    }
+
+
+def _version(c: CModel) -> str:
+    return ".".join(re.findall(r"[0-9]+", c.target.flat.version)[:3])
+
+
 def _properties(c: CModel, library: str) -> Iterator[str]:
     yield f"name={library}"
-    yield f"version={'.'.join(re.findall(r'[0-9]+', c.target.flat.version)[:3])}"
+    yield f"version={_version(c)}"
     yield "author=smallearn"
     yield "maintainer=smallearn"
     yield SENTENCE
@@ -126,7 +164,7 @@ def _properties(c: CModel, library: str) -> Iterator[str]:
 
 
 def _keywords(c: CModel, library: str) -> Iterator[str]:
-    functions = ["predict", "score", "reason"] + ["scores"] * (not c.target.flat.has_one_owner)
+    functions = ["predict", "predict_readings", "score", "reason"] + ["scores"] * (not c.target.flat.has_one_owner)
     constants = ["INPUTS", "CLASSES", "PROTOTYPES", "TERMS"]
     types = ["input_t", "score_t", "reason_t"]
     yield f"{library}\tKEYWORD1"
@@ -137,10 +175,10 @@ def _keywords(c: CModel, library: str) -> Iterator[str]:
 
 
 def _sketch(c: CModel, library: str, has_test: bool) -> Iterator[str]:
+    """A sketch that reads the inputs, one function for each, and prints the class."""
     yield f"// {c.target.flat.stamp}"
-    yield "// Reads the inputs, predicts, and prints the class once a second. Replace analogRead by your sensors:"
-    yield "// values are in the units of the training data, whose ranges are in the library's header."
-    if isinstance(c.target, IntegerModel):
+    yield "// Reads the inputs, predicts, and prints the class once a second."
+    if isinstance(c.target, IntegerModel) and c.target.readings == "codes":
         yield f"#define {c.upper}_WITH_FLOAT"
     yield f"#include <{library}.h>\n"
     yield f"const __FlashStringHelper *nameOf({c.position_type} position) {{"
@@ -151,30 +189,40 @@ def _sketch(c: CModel, library: str, has_test: bool) -> Iterator[str]:
     if any(isinstance(coder, Count) for coder in getattr(c.target, "coders", ())):
         yield "long within(long count, long least, long greatest) {"
         yield "  return count < least ? least : count > greatest ? greatest : count;\n}\n"
+    kind = readings_type(c)
+    for position, input_ in enumerate(c.target.flat.inputs):
+        note, value = _reading(c, position)
+        yield f"// {comment_text(input_.label)}: {note}"
+        yield f"static {kind} read_{input_.name}() {{\n  return {value};\n}}\n"
     yield "void setup() {\n  Serial.begin(9600);"
     if has_test:
         yield f'  Serial.print(F("wrong answers: "));\n  Serial.println({c.prefix}_test());'
     yield "}\n\nvoid loop() {"
-    yield f"  {c.prefix}_input_t x[{max(1, len(c.inputs))}] = {{0}};"
-    for position, input_ in enumerate(c.target.flat.inputs):
-        yield f"  x[{position}] = {_reading(c, position)}; // {comment_text(input_.label)}"
+    yield f"  {kind} x[{max(1, len(c.inputs))}] = {{0}};"
+    yield from (f"  x[{i}] = read_{name}();" for i, name in enumerate(c.inputs))
     passed = ", ".join(f"x[{i}]" for i in range(len(c.inputs))) if c.arguments else "x"
-    yield f"  Serial.println(nameOf({c.prefix}_predict({passed})));"
+    yield f"  Serial.println(nameOf({c.prefix}_{'predict_readings' if has_readings(c) else 'predict'}({passed})));"
     yield "  delay(1000);\n}"
 
 
-def _reading(c: CModel, position: int) -> str:
-    """An expression for the value of an input."""
-    input_ = c.target.flat.inputs[position]
+def _reading(c: CModel, position: int) -> tuple[str, str]:
+    """What to know about an input, and an expression for its value. Every input has a pin of its own, or none."""
+    input_, kind = c.target.flat.inputs[position], readings_type(c)
     if input_.is_text:
-        return next(name for at, _, name, _ in c.categories if at == position) if input_.categories else "0"
-    reading = f"analogRead(A{position % 6})"
-    if not isinstance(c.target, IntegerModel):
-        return reading
-    coder = c.target.coders[position]
+        first = next((name for at, _, name, _ in c.categories if at == position), "0")
+        return f"one of {c.upper}_CATEGORY_..., or 0 for any other text", first
+    analog = f"analogRead(A{position})" if position < ANALOG_PINS else "0 /* no analog pin is left */"
+    coder = c.target.coders[position] if isinstance(c.target, IntegerModel) else None
     if isinstance(coder, Count):
-        return f"within({reading}, {coder.least}, {coder.greatest})"
-    return f"{c.prefix}_code_{input_.name}({reading})"
+        ends = f"{coder.least} to {coder.greatest}"
+        return f"a count from {ends}", f"({kind})within({analog}, {coder.least}, {coder.greatest})"
+    low, high = (input_.low, input_.high) if input_.low is not None and input_.high is not None else (0.0, 1023.0)
+    slope, start = real((high - low) / 1023.0, "float32"), real(low, "float32")
+    value = f"{start} + {slope} * {analog}"
+    note = "in the units of the training data. Set these numbers to those of your sensor: 0 to 1023 is read as "
+    note += f"{low:.6g} to {high:.6g}"
+    converted = isinstance(c.target, IntegerModel) and c.target.readings == "codes"
+    return note, f"{c.prefix}_code_{input_.name}({value})" if converted else value
 
 
 def _text(label: object) -> str:
@@ -193,7 +241,7 @@ def _refuse_to_overwrite(place: Path) -> None:
         return
     properties = place / "library.properties"
     found = sorted(path.relative_to(place).as_posix() for path in place.rglob("*") if not path.is_dir())
-    ours = r"library\.properties|keywords\.txt|src/(\w+)\.h|examples/(\w+)Demo/(\w+)Demo\.ino"
+    ours = r"library\.(properties|json)|keywords\.txt|CMakeLists\.txt|zephyr/module\.yml|src/(\w+)\.h|examples/(\w+)Demo/(\w+)Demo\.ino"
     foreign = [path for path in found if not re.fullmatch(ours, path)]
     if foreign or not properties.is_file() or SENTENCE not in properties.read_text(errors="replace").splitlines():
         shown = listed(foreign[:3] or found[:3])

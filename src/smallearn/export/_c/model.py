@@ -189,6 +189,8 @@ class CModel:
         """A weight times an input, in a type that can hold it."""
         cast = f"({kind})" if kind in ("int_fast32_t", "int64_t") else ""
         x = float_bits.fixed(self, position) if self.takes_floats else self.x(position)
+        right = getattr(self.target.coders[position], "right", 0) if isinstance(self.target, IntegerModel) else 0
+        x = f"(int8_t)({x} >> {right})" if right else x
         return f"{cast}{self.number(weight)} * {x}"
 
     def is_missing(self, position: int) -> str:

@@ -75,6 +75,11 @@ def head(c: CModel) -> str:
     return f"{c.position_type} {c.prefix}_predict_readings({_readings(c).parameters})"
 
 
+def missing_reading(c: CModel) -> str:
+    """The name of the reading that stands for a missing value."""
+    return f"{c.upper}_MISSING_READING" if are_floats(c) and not c.takes_floats else f"{c.upper}_MISSING"
+
+
 def readings_type(c: CModel) -> str:
     """The type of a reading."""
     return _readings(c).input_type

@@ -8,7 +8,7 @@ import numpy as np
 from smallearn._text import count
 from smallearn.export._c.code import function
 from smallearn.export._c.model import CModel, count_type, real
-from smallearn.export._c.readings import readings_type
+from smallearn.export._c.readings import missing_reading, readings_type
 from smallearn.export._c.table import element, table
 from smallearn.export._fixed.float32 import certain, error_bound, exact_scores
 from smallearn.export._fixed.numbers import read_inputs
@@ -98,5 +98,9 @@ class TestVectors:
 
     def _number(self, value: float) -> str:
         if self._type in ("float", "double"):
-            return "(0.0f / 0.0f)" if np.isnan(value) else real(value, "float64" if self._type == "double" else "float32")
+            return (
+                missing_reading(self.c)
+                if np.isnan(value)
+                else real(value, "float64" if self._type == "double" else "float32")
+            )
         return str(int(value))

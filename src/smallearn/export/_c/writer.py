@@ -101,6 +101,8 @@ def c_text(c: CModel, form: str, layout: str, conformance: Any) -> str:
     """The text of a file; ``conformance`` are rows for test vectors, or None."""
     check_choice("form", form, FORMS)
     check_choice("layout", layout, LAYOUTS)
+    if any(term.right for term in c.target.terms):  # tables have no shifts
+        layout = "code"
     in_tables = (layout == "table" or (layout == "auto" and _is_large_card(c))) and bool(c.target.terms)
     c = replace(c, takes_floats=c_readings.are_floats(c) and not in_tables)
     vectors = None if conformance is None else TestVectors.of(c, conformance)
@@ -171,12 +173,17 @@ def _constants(c: CModel) -> Iterator[str]:
 def _missing(c: CModel) -> Iterator[str]:
     if not any(input_.may_be_missing for input_ in c.target.flat.inputs):
         return
+    name = c_readings.missing_reading(c)
     if isinstance(c.target, IntegerModel) and not c.takes_floats:
         yield f"#define {c.upper}_MISSING INT{c.target.input_bits}_MIN"
-        return
-    zero = real(0.0, "float32" if c.takes_floats else c.target.number)
-    yield f"#define {c.upper}_MISSING ({zero} / {zero}) /* not a number */"
-    if c.takes_floats:
+        if not c_readings.are_floats(c):
+            return
+    kind = "float64" if c.target.number == "float64" else "float32"
+    zero, suffix = real(0.0, kind), "" if kind == "float64" else "f"
+    yield "#ifdef __GNUC__ /* a constant in C++, too */"
+    yield f'#define {name} __builtin_nan{suffix}("")'
+    yield f"#else\n#define {name} ({zero} / {zero}) /* not a number */\n#endif"
+    if c_readings.are_floats(c):
         return
     yield "#if defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__"
     yield "#error missing values need a compiler that knows NaN: no -ffast-math, no -ffinite-math-only"

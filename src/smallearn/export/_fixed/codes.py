@@ -120,20 +120,25 @@ class Steps:
 
 @dataclass(frozen=True)
 class Count:
-    """Whole numbers that the device reads, with ``x = scale · count + offset``."""
+    """Whole numbers that the device reads, with ``x = scale · count + offset``.
+
+    Products are of ``count >> right``, so that weights and counts of 8 bits do; comparisons are of the count itself.
+    """
 
     scale: float
     shift: float
     least: int
     greatest: int
+    right: int = 0
 
     @property
     def slope(self) -> Fraction:
-        return Fraction(self.scale)
+        return Fraction(self.scale) * 2**self.right
 
     @property
     def offset(self) -> Fraction:
-        return Fraction(self.shift)
+        """In the middle of the counts that are shifted to the same number."""
+        return Fraction(self.shift) + Fraction(self.scale) * (2**self.right - 1) / 2
 
     def value(self, count: int) -> float:
         """The feature in float64 arithmetic, which is monotone in the count."""

@@ -23,7 +23,7 @@ class TargetTerm(Generic[N]):
     ========  ========================================
     kind      adds
     ========  ========================================
-    raw       ``weight · x``; ``instead`` where x is missing (None: the model cannot predict there)
+    raw       ``weight · (x >> right)``; ``instead`` where x is missing (None: the model cannot predict there)
     at_most   ``weight`` where x ≤ value
     above     ``weight`` where x > value
     equals    ``weight`` where x = value
@@ -42,6 +42,7 @@ class TargetTerm(Generic[N]):
     value: N | None = None
     high: N | None = None
     instead: N | None = None
+    right: int = 0
 
 
 Row = tuple[TargetTerm[N] | None, ...]  # of the card: the term of each prototype, None where it has none

@@ -9,7 +9,7 @@ where `smallearn.model._decision` is that in float64.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -204,7 +204,7 @@ def deciding(target: IntegerModel, z: np.ndarray) -> np.ndarray:
 def _added(term: TargetTerm[int], codes: np.ndarray, missing: int) -> np.ndarray:
     """What a term adds, row by row; ``missing`` is the code of a missing value."""
     if term.kind == "raw":
-        added = term.weight * codes
+        added = term.weight * (codes >> term.right)
         return added if term.instead is None else np.where(codes == missing, term.instead, added)
     value: Any = term.value
     holds = {
@@ -281,7 +281,7 @@ def quantise(
     exact = sketch(flat, coders, CODE_BITS[number])
     wide = CODE_BITS[number]
     if exact.has_products:
-        wide = 2 * max([coder.width for coder in coders if isinstance(coder, Shifted)], default=input_bits)
+        wide = 2 * max(_product_bits(coder, input_bits) for coder in coders)
     best = exact.best(2 ** (BITS[number] - 1) - 1, 2 ** (wide - 1) - 1)
     if len(best.terms) < len(exact.parts) and not exact.has_products:  # some of many literals would round to 0
         best = exact.best(2 ** (BITS[number] - 1) - 1, 2 ** (2 * wide - 1) - 1)
@@ -303,14 +303,21 @@ def quantise(
     )
 
 
+def _product_bits(coder: Coder, input_bits: int) -> int:
+    """The width of what a weight is multiplied by."""
+    if isinstance(coder, Shifted):
+        return coder.width
+    return 8 if isinstance(coder, FloatBits) or (isinstance(coder, Count) and coder.right) else input_bits
+
+
 def _input_type(flat: FlatModel, coders: Sequence[Coder], least_bits: int) -> tuple[int, bool]:
     """The width of a code, and whether its type has no sign: counts from 0 on need none."""
-    if all(isinstance(coder, Count) and coder.least >= 0 for coder in coders) and coders:
-        if not any(input_.may_be_missing for input_ in flat.inputs):
-            reach = max(coder.greatest for coder in coders)
-            bits = next((bits for bits in (8, 16) if reach < 2**bits), None)
-            if bits is not None and reach >= 2 ** (max(bits, least_bits) - 1):
-                return bits, True
+    gaps = any(input_.may_be_missing for input_ in flat.inputs)
+    if coders and not gaps and all(isinstance(coder, Count) and coder.least >= 0 for coder in coders):
+        reach = max(coder.greatest for coder in coders)
+        bits = next((bits for bits in (8, 16) if reach < 2**bits), None)
+        if bits is not None and reach >= 2 ** (max(bits, least_bits) - 1):
+            return bits, True
     reach = max((max(-coder.least, coder.greatest) for coder in coders if not isinstance(coder, Linear)), default=0)
     input_bits = next((bits for bits in (8, 16, 32) if bits >= least_bits and reach < 2 ** (bits - 1)), None)
     if input_bits is None:
@@ -361,12 +368,10 @@ def bits_for(interval: tuple[int, int]) -> int:
     return next((bits for bits in (8, 16, 32, 64) if most < 2 ** (bits - 1)), 128)
 
 
-def _coders(
-    flat: FlatModel, number: str, ranges: dict, counts: dict, readings: str | None
-) -> tuple[Coder, ...]:
+def _coders(flat: FlatModel, number: str, ranges: dict, counts: dict, readings: str | None) -> tuple[Coder, ...]:
     numeric = [input_.label for input_ in flat.inputs if not input_.is_text]
     unknown = [label for label in (*ranges, *counts) if label not in numeric]
-    if unknown:
+    if unknown and readings != "counts":  # counts of all features of a device may be declared
         raise ValueError(
             f"ranges and counts are for numbers that the model uses ({listed(numeric)}), not {listed(unknown)}."
         )
@@ -389,7 +394,11 @@ def _coders(
         if readings == "float" and not input_.is_text:
             coders.append(_float_coder(input_, own, number, ranges))
         else:
-            coders.append(_coder(input_, own, MOST_STEPS[number], ranges, counts))
+            coder = _coder(input_, own, MOST_STEPS[number], ranges, counts)
+            if isinstance(coder, Count) and readings == "counts" and number == "int8":
+                reach = max(coder.greatest, -coder.least - 1)
+                coder = replace(coder, right=max(0, reach.bit_length() - 7))
+            coders.append(coder)
     return tuple(coders)
 
 
@@ -403,9 +412,7 @@ def _float_coder(input_: Input, terms: list[FlatTerm], number: str, ranges: dict
     elif input_.low is not None and input_.high is not None:
         low, high = input_.low, input_.high
     else:
-        raise ValueError(
-            f"The range of {show(input_.label)} is not known: give it in ranges={{label: (low, high)}}."
-        )
+        raise ValueError(f"The range of {show(input_.label)} is not known: give it in ranges={{label: (low, high)}}.")
     return shifted(input_.label, float(low), float(high), min(CODE_BITS[number], 16))
 
 

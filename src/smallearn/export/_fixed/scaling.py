@@ -36,6 +36,7 @@ class Part:
     value: int | None = None
     high: int | None = None
     instead: Fraction | None = None
+    right: int = 0
 
     @property
     def middle(self) -> Fraction:
@@ -265,8 +266,9 @@ def sketch(flat: FlatModel, coders: tuple[Coder, ...], code_bits: int) -> Sketch
             intercepts[term.prototype] += weight * coder.offset
             instead = None if term.mean is None or not guarded else weight * (Fraction(term.mean) - coder.offset)
             least, greatest = _ends(code_bits) if isinstance(coder, Linear) else (coder.least, coder.greatest)
-            slope = weight * coder.slope
-            parts.append(part(kind="raw", slope=slope, least=least, greatest=greatest, instead=instead))
+            right = coder.right if isinstance(coder, Count) else 0
+            part = partial(part, least=least >> right, greatest=greatest >> right, right=right)
+            parts.append(part(kind="raw", slope=weight * coder.slope, instead=instead))
         elif term.kind == "missing":
             parts += [part(kind="missing", slope=weight)] if guarded else []
         else:
@@ -315,6 +317,7 @@ def _rounded_term(part: Part, weight: int, instead: int | None) -> TargetTerm[in
         value=part.value,
         high=part.high,
         instead=instead,
+        right=part.right,
     )
 
 
