@@ -12,7 +12,7 @@ import numpy as np
 from smallearn._run.hashing import digest, hex_digest
 from smallearn.model._columns import Column
 from smallearn.model._parts import Term
-from smallearn.model._rows import gather
+from smallearn.model._rows import CHUNK_ROWS, gather
 
 TOGETHER = 64  # columns read at a time, so that a sparse matrix never becomes dense as a whole
 EXACT = 2.0**53  # larger whole numbers may lie between two floats
@@ -27,7 +27,10 @@ def fingerprint(features: Sequence[Term], n_features: int, X: Any, code: np.ndar
 
 def hash_rows(features: Sequence[Term], n_features: int, X: Any, code: np.ndarray) -> np.ndarray:
     """A hash of each row."""
-    rows = _mix(np.asarray(code, dtype=np.int64).view(np.uint64))
+    rows = np.empty(len(code), dtype=np.uint64)
+    for begin in range(0, len(code), CHUNK_ROWS):
+        chunk = slice(begin, begin + CHUNK_ROWS)
+        rows[chunk] = _mix(np.asarray(code[chunk], dtype=np.int64).view(np.uint64))
     for first in range(0, len(features), TOGETHER):
         some, begin = features[first : first + TOGETHER], 0
         for n_rows, columns in gather(X, some, n_features):
@@ -41,7 +44,7 @@ def hash_rows(features: Sequence[Term], n_features: int, X: Any, code: np.ndarra
 def combined(rows: np.ndarray) -> str:
     """The fingerprint, from the hashes of all rows, which are sorted in place."""
     rows.sort()
-    return hex_digest(rows.astype("<u8", copy=False).tobytes())
+    return hex_digest(rows.astype("<u8", copy=False).data)
 
 
 def _bits(column: Column) -> np.ndarray:

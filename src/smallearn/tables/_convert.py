@@ -19,7 +19,7 @@ from smallearn._text import listed, show
 from smallearn.tables._cache import FORMAT, cache_folder, kept
 
 ROWS_TOGETHER = 65_536  # in a batch, at most …
-CELLS_TOGETHER = 1 << 21  # … so that it has no more cells than about these
+CELLS_TOGETHER = 1 << 19  # … so that it has no more cells than about these
 REWRITTEN = 1 << 20  # numbers at a time
 DTYPES = ("float64", "float32")
 HASHED = 1 << 20  # bytes at a time
