@@ -15,6 +15,7 @@ import numpy as np
 
 from smallearn._learn.data.encoding import MOST_CATEGORIES
 from smallearn._learn.data.table import Table
+from smallearn._run.parquet import open_parquet, parquet_batches
 from smallearn._text import listed, show
 from smallearn.tables._cache import FORMAT, cache_folder, kept
 
@@ -127,18 +128,6 @@ def _read_files(files: list[Path]) -> Iterator[Any]:
         else:
             with csv.open_csv(path, convert_options=csv.ConvertOptions(strings_can_be_null=True)) as batches:
                 yield from batches
-
-
-def open_parquet(path: Path) -> Any:
-    """A Parquet file, for `parquet_batches`: mapped, and no group of rows is read ahead as a whole."""
-    import pyarrow.parquet as pq
-
-    return pq.ParquetFile(path, memory_map=True, pre_buffer=False)
-
-
-def parquet_batches(file: Any, n_rows: int, columns: Sequence[str] | None = None) -> Iterator[Any]:
-    """Batches of ``n_rows``; on one thread, so that memory holds one batch and not some for each thread."""
-    yield from file.iter_batches(n_rows, columns=columns, use_threads=False)
 
 
 def rows_together(n_columns: int) -> int:

@@ -5,11 +5,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from smallearn._run.parquet import open_parquet, parquet_batches
 from smallearn._text import show
 from smallearn.cli.errors import CommandError
 from smallearn.cli.io.files import shown
 from smallearn.cli.io.tables import ReadOptions, TableFile
-from smallearn.tables._convert import open_parquet, parquet_batches
 
 
 class ParquetFile(TableFile):
