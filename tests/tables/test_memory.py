@@ -1,4 +1,4 @@
-"""A fit from Parquet within a limit of memory. ``python -m benchmarks.large --limit`` does it with 4 GB of rows in 1 GB."""
+"""A fit from Parquet within a limit of memory, as ``python -m benchmarks.large --limit`` does it with 4 GB of rows."""
 
 import json
 import os

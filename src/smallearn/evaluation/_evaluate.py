@@ -18,6 +18,7 @@ from smallearn.evaluation._tally import Recognition, Tally, losses
 from smallearn.model import SMaLLModel
 from smallearn.model._arguments import as_model, codes, read_rows
 from smallearn.model._decision import class_scores
+
 DRAWN = "rows drawn at random"
 
 

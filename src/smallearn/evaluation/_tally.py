@@ -8,7 +8,6 @@ import numpy as np
 from smallearn.evaluation._intervals import Interval, normal, wilson
 from smallearn.evaluation._mistake import Mistake
 from smallearn.model import SMaLLModel
-from smallearn.model._arguments import read_rows
 from smallearn.model._fingerprint import combined, hash_rows
 from smallearn.model._rows import Rows
 
@@ -46,7 +45,7 @@ class Tally:
         n_rows, there = int(sizes.sum()), sizes > 0
         share = hits[there] / sizes[there]
         spread = np.sqrt(np.sum(share * (1.0 - share) / sizes[there])) / len(share)
-        log_loss, brier = (self._mean(sums, squares, sizes) for sums, squares in zip(self._losses, self._squares))
+        log_loss, brier = (self._mean(loss, sizes) for loss in zip(self._losses, self._squares, strict=True))
         return {
             "n_rows": n_rows,
             "accuracy": wilson(int(hits.sum()), n_rows),
@@ -58,8 +57,9 @@ class Tally:
             "mistakes": tuple(self._mistakes),
         }
 
-    def _mean(self, sums: np.ndarray, squares: np.ndarray, sizes: np.ndarray) -> Interval:
-        """The mean of a loss over all rows."""
+    def _mean(self, loss: tuple[np.ndarray, np.ndarray], sizes: np.ndarray) -> Interval:
+        """The mean of a loss over all rows, from the sums of it and of its square."""
+        sums, squares = loss
         n_rows, members = sizes.sum(), np.maximum(sizes, 1)
         variance = np.maximum(squares / members - (sums / members) ** 2, 0.0)
         return normal(float(sums.sum() / n_rows), float(np.sqrt(np.sum(sizes * variance)) / n_rows))

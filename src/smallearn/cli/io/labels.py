@@ -2,7 +2,6 @@
 
 import re
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -84,9 +83,7 @@ def model_labels(file: TableFile, column: Any, classes: tuple[Any, ...]) -> Mode
     )
 
 
-def check_known(
-    tally: LabelTally, file: TableFile, target: str, classes: tuple[Any, ...], console: Console
-) -> None:
+def check_known(tally: LabelTally, file: TableFile, target: str, classes: tuple[Any, ...], console: Console) -> None:
     """A note or an error about the rows that have no class that the model knows."""
     some = tally.n_missing + tally.n_unknown < tally.n_rows
     if tally.first_unknown is not None:

@@ -1,7 +1,7 @@
 """Rows of a table as a model reads them: the columns that it uses, converted, and the classes if there are any.
 
-`read_for_model` serves commands that need rows at once, all or a sample of many, `ModelReader.chunks` those that do not.
-Both read the file in chunks; only the columns in use are held in memory, unless a command needs the other columns too.
+`read_for_model` serves commands that need rows at once, all or a sample; `ModelReader.chunks` those that do not. Both
+read the file in chunks; only the columns in use are held in memory, unless a command needs the other columns too.
 """
 
 import sys
@@ -84,8 +84,9 @@ def read_for_model(
 ) -> ModelRows:
     """Read a file once and convert its rows for ``model``. Of more than `MOST_ROWS` a random sample is kept.
 
-    ``watch`` is shown all rows that have a class, chunk by chunk, or all if classes are IGNORED. With ``all_columns`` the table has the other columns
-    too, and all rows are kept. See `convert_for_model` for ``target``, ``labels`` and what is raised.
+    ``watch`` is shown all rows that have a class, chunk by chunk, or all if classes are IGNORED. With ``all_columns``
+    the table has the other columns too, and all rows are kept. See `convert_for_model` for ``target``, ``labels`` and
+    what is raised.
     """
     file = open_table(path, options)
     if all_columns:
