@@ -207,11 +207,11 @@ def test_workers_that_die_for_want_of_memory_end_the_fit_with_advice(rows):
             n_workers=1, threads_per_worker=1, memory_limit="600MB", dashboard_address=":0", silence_logs=50
         ) as cluster,
         Client(cluster, set_as_default=False) as client,
-        pytest.raises(RuntimeError, match="1 of the workers .* want of memory: give the workers more memory"),
+        pytest.raises(RuntimeError, match=r"1 of the workers .* want of memory: give the workers more memory"),
     ):
         remote_classifier(client).fit(*blocks(hungry, rows))
 
 
 def test_a_task_without_memory_ends_the_fit_with_advice(cluster, rows):
-    with pytest.raises(MemoryError, match="lacks memory .* smaller partitions"):
+    with pytest.raises(MemoryError, match=r"lacks memory .* smaller partitions"):
         remote_classifier(cluster.client).fit(*blocks(impossible, rows))

@@ -141,8 +141,8 @@ def clear_errors(client: Any) -> Iterator[None]:
     except KilledWorker as error:
         times = error.allowed_failures + 1
         raise RuntimeError(
-            f"{times} of the workers on the Dask cluster at {where} died at work on the same rows, most likely for want "
-            f"of memory: {MORE_MEMORY}."
+            f"{times} of the workers on the Dask cluster at {where} died at work on the same rows, most likely for "
+            f"want of memory: {MORE_MEMORY}."
         ) from error
     except MemoryError as error:
         raise MemoryError(f"A worker of the Dask cluster at {where} lacks memory ({error}): {MORE_MEMORY}.") from error
