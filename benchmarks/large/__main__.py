@@ -113,7 +113,7 @@ def memory_of_workers() -> list[float]:
 
 
 def measure_fit(path: str, n_rows: int) -> dict[str, float]:
-    """Seconds to convert a Parquet file and to choose a model from it, and the most memory of its own (without joblib's), in MB."""
+    """Seconds to convert a Parquet file and to choose a model from it; MB of its own memory, without that of joblib."""
     with tempfile.TemporaryDirectory() as cache:
         small = in_memory(3_000, FIT_COLUMNS)
         SMaLLClassifierCV(TERMS, random_state=0, verbose=-1).fit(*small)  # compiles
