@@ -9,7 +9,7 @@ from smallearn.cli.io.tables import ReadOptions
 from smallearn.model import SMaLLModel
 
 if TYPE_CHECKING:
-    from smallearn.cli.io.model_rows import Labels, ModelRows
+    from smallearn.cli.io.model_rows import Labels, ModelRows, Watch
     from smallearn.cli.io.stored import StoredTable
     from smallearn.cli.io.training import TrainingTable
 
@@ -48,6 +48,7 @@ def read_rows(
     *,
     labels: "Labels",
     all_columns: bool = False,
+    watch: "Watch | None" = None,
     console: Console,
 ) -> "ModelRows":
     """The rows that `arguments.add_data` asks for, as a model reads them; see `io.model_rows.read_for_model`."""
@@ -60,5 +61,6 @@ def read_rows(
         labels=labels,
         options=ReadOptions.of(arguments),
         all_columns=all_columns,
+        watch=watch,
         console=console,
     )

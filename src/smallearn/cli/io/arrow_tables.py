@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from smallearn._run.parquet import open_parquet, parquet_batches
 from smallearn._text import show
 from smallearn.cli.errors import CommandError
 from smallearn.cli.io.files import shown
@@ -15,9 +16,7 @@ class ParquetFile(TableFile):
     """A table in Parquet."""
 
     def __init__(self, path: Path, options: ReadOptions):
-        import pyarrow.parquet as pq
-
-        with _reading(path), pq.ParquetFile(path) as file:
+        with _reading(path), open_parquet(path) as file:
             self.size = file.metadata.num_rows
             titles = file.schema_arrow.names
         super().__init__(path, options, titles)
@@ -28,12 +27,11 @@ class ParquetFile(TableFile):
 
     def _chunks(self, rows: int, columns: Sequence[str]) -> Iterator[tuple[Any, int]]:
         import pyarrow as pa
-        import pyarrow.parquet as pq
 
         done = 0
         titles = [self.titles[self.names.index(name)] for name in columns]
-        with _reading(self.path), pq.ParquetFile(self.path) as file:
-            for batch in file.iter_batches(rows, columns=titles):
+        with _reading(self.path), open_parquet(self.path) as file:
+            for batch in parquet_batches(file, rows, titles):
                 done += len(batch)
                 yield pa.Table.from_batches([batch]).rename_columns(list(columns)), done
 
