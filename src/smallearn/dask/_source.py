@@ -162,7 +162,7 @@ class DaskSource:
             return model
         answers = list(self.map(rows_of_model, model.features, self.classes, self.categories))
         counts = np.sum([count for _, count in answers], axis=0)
-        sums = np.sum([hashed for hashed, _ in answers], axis=0, dtype=np.uint64)
+        sums = np.array([hashed for hashed, _ in answers], dtype=np.uint64).sum(axis=0)
         facts = DataFacts(fingerprint=combined(sums), class_counts=tuple(counts.tolist()), target=self.target)
         return replace(model, data=facts)
 
