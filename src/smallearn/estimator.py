@@ -28,6 +28,7 @@ from smallearn._learn.solve.budgets import Budget
 from smallearn._learn.solve.objective import RELAXATION, Penalty, Solver
 from smallearn._learn.solve.solvers import SOLVERS
 from smallearn._run.deadline import Deadline, enforce, present
+from smallearn._run.progress import Passes
 from smallearn._text import count
 
 __all__ = ["SMaLLClassifier"]
@@ -123,7 +124,8 @@ class SMaLLClassifier(SMaLLBase):
     random_state : int, RandomState instance or None, default=None
         Seeds k-means and the other starts.
     verbose : int, default=0
-        1: print a line for each relaxation that is solved. -1: no notice that the first fit compiles.
+        1: print a line for each relaxation that is solved. -1: no notice that the first fit compiles, and no
+        progress of passes over many rows.
     n_jobs : int or None, default=None
         Threads for passes over many rows. The model does not depend on it.
 
@@ -295,7 +297,8 @@ class SMaLLClassifier(SMaLLBase):
             If a parameter, X, y or a weight is not allowed. The message says what is.
         """
         check_parameters(self.get_params(deep=False), SOLVERS)
-        with notice_of_compiling(int(self.verbose) >= 0), enforce(Deadline(self.time_limit)) as deadline:
+        shown = int(self.verbose) >= 0
+        with notice_of_compiling(shown), Passes(shown), enforce(Deadline(self.time_limit)) as deadline:
             data = self._read(X, y, sample_weight, self.literals, sampled=False)
             self._check_sampled(data)
             start = self._start(data)

@@ -1,8 +1,11 @@
 """``smallearn fit --dask``: the command on a cluster of a scheduler and two workers, each a process."""
 
 import json
+import os
+import signal
 import subprocess
 import sys
+import threading
 
 import numpy as np
 import pandas as pd
@@ -137,6 +140,25 @@ def test_what_is_wrong_with_the_table_is_said_by_the_workers(folder, tmp_path, c
     part.files[0].unlink()
     with pytest.raises(clustered.CommandError, match="every worker has to see the table under the same path"):
         clustered.look_at_labels(part, "target")
+
+
+@pytest.mark.parametrize("step", [1, 2, 6])
+def test_interrupting_the_command_cancels_the_remote_work(folder, tmp_path, cluster, at_step, step, capsys):
+    paused = [process.pid for process in cluster.workers]
+
+    def pause():
+        for pid in paused:
+            os.kill(pid, signal.SIGSTOP)
+        threading.Timer(1.0, signal.raise_signal, [signal.SIGINT]).start()
+
+    at_step(step, pause)
+    try:
+        assert fit(tmp_path, folder, "--dask", cluster.client.scheduler.address) == (130, None)
+    finally:
+        for pid in paused:
+            os.kill(pid, signal.SIGCONT)
+    assert "Interrupted." in capsys.readouterr().err
+    dask_clusters.wait_until(lambda: n_tasks(cluster.client) == 0)
 
 
 def test_without_dask_the_extra_is_named(folder, tmp_path, capsys, monkeypatch):
