@@ -299,7 +299,9 @@ class SMaLLClassifier(SMaLLBase):
         check_parameters(self.get_params(deep=False), SOLVERS)
         shown = int(self.verbose) >= 0
         with notice_of_compiling(shown), Passes(shown), enforce(Deadline(self.time_limit)) as deadline:
-            data = self._read(X, y, sample_weight, self.literals, sampled=False)
+            # A mapped array stays where it is, if that is possible.
+            sampled = isinstance(X, np.memmap) and self._needs_every_row() is None
+            data = self._read(X, y, sample_weight, self.literals, sampled=sampled)
             self._check_sampled(data)
             start = self._start(data)
             budget, options = self._budget(data, self._limit(data.problem)), self._options(data)
@@ -384,14 +386,16 @@ class SMaLLClassifier(SMaLLBase):
                 return pool, place
         return None, np.empty(0)
 
+    def _needs_every_row(self) -> str | None:
+        """The name of a parameter that needs every row in memory, if there is one."""
+        met = {"reassign": bool(self.reassign), "refit_support": bool(self.refit_support)}
+        met |= {"solver": self.solver == "accelerated", "assignment": isinstance(self.assignment, str)}
+        return next((name for name, is_met in met.items() if not is_met), None)
+
     def _check_sampled(self, data: TrainingData) -> None:
         """Refuse what needs every row in memory where there is only a sample."""
-        if not data.is_sample:
-            return
-        needed = {"reassign": bool(self.reassign), "refit_support": bool(self.refit_support)}
-        needed |= {"solver": self.solver == "accelerated", "assignment": isinstance(self.assignment, str)}
-        refused = next((name for name, met in needed.items() if not met), None)
-        if refused is not None:
+        refused = self._needs_every_row()
+        if data.is_sample and refused is not None:
             value = getattr(self, refused)
             raise ParameterError(
                 Parameter(refused, value) if np.ndim(value) == 0 else Parameter(refused),

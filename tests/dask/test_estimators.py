@@ -94,6 +94,19 @@ def test_weights_count_rows_and_rows_of_no_weight_are_absent():
     assert there.model_.data is None
 
 
+@pytest.mark.parametrize("name", ["three classes", "sparse", "categories and gaps"])
+def test_the_selection_takes_weights(name):
+    make, parameters = CASES[name]
+    X, y = make()
+    weight = np.random.default_rng(0).integers(0, 3, N_ROWS) / 2
+    parameters = {key: value for key, value in parameters.items() if key != "literals"}
+    here = selector(smallearn, **parameters).fit(X, y, weight)
+    blocks = (lazy_list(values) if sparse.issparse(X) else lazy(values) for values in (y, weight))
+    there = selector(smallearn.dask, **parameters).fit(lazy(X), *blocks)
+    assert_same(here, there)
+    np.testing.assert_allclose(there.cv_results_["mean_test_score"], here.cv_results_["mean_test_score"], rtol=1e-8)
+
+
 def test_classes_and_weights_can_be_columns():
     X, y = table()
     weight = pd.Series(np.random.default_rng(0).random(N_ROWS) + 0.5)
