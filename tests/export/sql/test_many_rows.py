@@ -1,4 +1,4 @@
-"""Exported SQL over ten million rows in Parquet, in DuckDB: every prediction is the model's."""
+"""Exported SQL over many rows in Parquet: every prediction is the model's."""
 
 import numpy as np
 import pyarrow as pa
@@ -6,6 +6,7 @@ import pytest
 
 from smallearn.export import to_sql
 from smallearn.model import Prototype, SMaLLModel, Term
+from tests.helpers.databases import opened
 from tests.helpers.tools import need_module
 
 N_ROWS = 10_000_000
@@ -59,3 +60,24 @@ def test_duckdb_scores_ten_million_rows_in_parquet_as_the_model_does(tmp_path):
         n_yes += int((predicted == "yes").sum())
     assert n_rows == N_ROWS
     assert 0.1 * N_ROWS < n_yes < 0.9 * N_ROWS
+
+
+@pytest.mark.slow
+@pytest.mark.tools
+def test_rows_of_parquet_reach_postgresql_as_csv_from_duckdb(tmp_path):
+    duck = need_module("duckdb").connect(config={"threads": 1})
+    duck.execute(f"COPY (SELECT * FROM ({ROWS}) LIMIT 200_000) TO '{tmp_path}/people.parquet'")
+    duck.execute(f"COPY (FROM '{tmp_path}/people.parquet') TO '{tmp_path}/people.csv' (HEADER)")
+    with opened() as databases:
+        database = databases["postgresql"].connection
+        database.execute("CREATE TABLE people (age double precision, size double precision, colour text)")
+        with database.cursor().copy("COPY people FROM STDIN (FORMAT csv, HEADER)") as copy:
+            copy.write((tmp_path / "people.csv").read_bytes())
+        database.execute(to_sql(MODEL, "postgresql", table="people", form="view", view="scored"))
+        *columns, prediction, probability = zip(
+            *database.execute("SELECT age, size, colour, prediction, probability FROM scored").fetchall(), strict=True
+        )
+    rows = pa.table(dict(zip(["age", "size", "colour"], columns, strict=True)))
+    assert len(rows) == 200_000
+    assert list(prediction) == MODEL.predict(rows).tolist()
+    np.testing.assert_allclose(probability, MODEL.predict_proba(rows).max(axis=1), rtol=1e-12)
