@@ -28,25 +28,6 @@ def rows():
     return numbers()
 
 
-@pytest.fixture
-def at_step(monkeypatch):
-    """Do something in the middle of a fit: when the client has sent so many graphs."""
-
-    def plan(step, action):
-        gather, steps = _cluster.Cluster._gather, []
-
-        def wrapped(self, futures):
-            steps.append(len(futures))
-            if len(steps) == step:
-                action()
-            return gather(self, futures)
-
-        monkeypatch.setattr(_cluster.Cluster, "_gather", wrapped)
-        return steps
-
-    return plan
-
-
 def test_the_model_is_that_in_memory(cluster, rows):
     X, y = rows
     there = remote_classifier(cluster.client).fit(lazy(X), lazy(y))

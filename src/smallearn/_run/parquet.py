@@ -12,6 +12,9 @@ def open_parquet(path: Path) -> Any:
     return pq.ParquetFile(path, memory_map=True, pre_buffer=False)
 
 
-def parquet_batches(file: Any, n_rows: int, columns: Sequence[str] | None = None) -> Iterator[Any]:
-    """Batches of ``n_rows``; on one thread, so that memory holds one batch and not some for each thread."""
-    yield from file.iter_batches(n_rows, columns=columns, use_threads=False)
+def parquet_batches(
+    file: Any, n_rows: int, columns: Sequence[str] | None = None, groups: Sequence[int] | None = None
+) -> Iterator[Any]:
+    """Batches of ``n_rows``, of these groups of rows; on one thread, so that memory holds one batch and not some for
+    each thread."""
+    yield from file.iter_batches(n_rows, row_groups=groups, columns=columns, use_threads=False)

@@ -77,14 +77,15 @@ def add_model(parser: argparse.ArgumentParser) -> None:
     add_path(parser, "model", metavar="MODEL", help="a model file (JSON)")
 
 
-def add_data(parser: argparse.ArgumentParser, optional: bool = False) -> None:
+def add_data(parser: argparse.ArgumentParser, *, optional: bool = False, several: bool = False) -> None:
     """``DATA``, ``--encoding`` and ``--missing``."""
+    more = "a folder of Parquet files, or several of them" if several else "a folder of Parquet files"
     add_path(
         parser,
         "data",
         metavar="DATA",
-        help="a table: CSV or TSV (also .gz), Parquet or Arrow",
-        nargs="?" if optional else None,
+        help=f"a table: CSV or TSV (also .gz), Parquet or Arrow; or {more}",
+        nargs="?" if optional else "+" if several else None,
     )
     parser.add_argument("--encoding", default="utf-8", metavar="NAME", help="encoding of CSV and TSV (default: utf-8)")
     parser.add_argument(
@@ -109,9 +110,9 @@ def add_target(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_training(parser: argparse.ArgumentParser) -> None:
+def add_training(parser: argparse.ArgumentParser, *, several: bool = False) -> None:
     """``DATA``, ``--target`` and which columns to learn from."""
-    add_data(parser)
+    add_data(parser, several=several)
     parser.add_argument("--target", required=True, metavar="COLUMN", help="the column of classes")
     parser.add_argument(
         "--drop", action="append", default=[], metavar="COLUMN", help="do not use this column; repeatable"
@@ -126,7 +127,7 @@ def add_training(parser: argparse.ArgumentParser) -> None:
 
 
 def add_storage(parser: argparse.ArgumentParser) -> None:
-    """``--on-disk``, ``--in-memory`` and ``--float32``."""
+    """``--on-disk``, ``--in-memory``, ``--dask`` and ``--float32``."""
     where = parser.add_mutually_exclusive_group()
     where.add_argument(
         "--on-disk",
@@ -141,6 +142,12 @@ def add_storage(parser: argparse.ArgumentParser) -> None:
         action="store_const",
         const=False,
         help="read the whole table into memory, however large it is",
+    )
+    where.add_argument(
+        "--dask",
+        metavar="ADDRESS",
+        help="train on a Dask cluster, whose workers read the table (Parquet, under the same path): the address of its "
+        "scheduler, such as tcp://scheduler:8786; or local, to try it with --jobs processes on this machine",
     )
     parser.add_argument(
         "--float32",

@@ -15,6 +15,7 @@ import numpy as np
 
 from smallearn._learn.data.encoding import MOST_CATEGORIES
 from smallearn._learn.data.table import Table
+from smallearn._run.files import parquet_files
 from smallearn._run.parquet import open_parquet, parquet_batches
 from smallearn._text import listed, show
 from smallearn.tables._cache import FORMAT, cache_folder, kept
@@ -99,7 +100,7 @@ def open_table(
 def _files(path: Path) -> list[Path]:
     """The files of a table, by name."""
     if path.is_dir():
-        files = sorted(path.glob("**/*.parquet"))
+        files = parquet_files(path)
         if not files:
             raise ValueError(f"The folder {show(str(path))} has no file that ends in .parquet.")
         return files

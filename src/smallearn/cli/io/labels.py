@@ -151,6 +151,7 @@ class LabelReader:
         self.file, self.target, self.console = file, target, console
         self._counts: Counter[Any] = Counter()  # of values as they stand in the file
         self._code: dict[Any, int] = {}  # the position of each such value in `classes`
+        self.class_counts: tuple[int, ...] = ()  # the number of rows of each class, once they are decided
         self._kind: Any = None
 
     def look(self, column: Any) -> None:
@@ -162,6 +163,15 @@ class LabelReader:
         for value, number in zip(values, np.bincount(index, minlength=n).tolist(), strict=True):
             if number:
                 self._counts[value] += number
+        self._check_number()
+
+    def add(self, later: "LabelReader") -> None:
+        """Add what another reader saw, in the part of the table that follows."""
+        self._counts.update(later._counts)
+        self._kind = self._kind if later._kind is None else later._kind
+        self._check_number()
+
+    def _check_number(self) -> None:
         if len(self._counts) > MANY_VALUES:
             some = ", ".join(show(value) for value in list(self._counts)[:3])
             first = f"its first {count(self._counts.total(), 'row')}"
@@ -190,6 +200,7 @@ class LabelReader:
         if labels.dtype.kind == "U":
             note_case(self.target, counts, "classes", self.console)
         classes = self._frequent(counts)
+        self.class_counts = tuple(counts[label] for label in classes)
         position = {label: code for code, label in enumerate(classes)}
         pairs = zip(values, labels.tolist(), present.tolist(), strict=True)
         self._code = {value: position[label] for value, label, there in pairs if there and label in position}
