@@ -1,7 +1,9 @@
 """``python -m benchmarks.large``: passes in memory, mapped and on Dask, and fits from Parquet.
 
 By default with a tenth of the rows; ``--full`` has those of the targets: passes over 2·10⁶ × 100 float32, fits of up to
-10⁷ × 30. Each is measured in a process of its own. The files take 5 GB in the folder for temporary files.
+10⁷ × 30, of which the largest takes 5 GB in the folder for temporary files. Each is measured in a process of its own.
+``--limit`` fits 4 GB of rows in a process that is allowed 1 GB, and in another one that has them in memory; files take
+8 GB.
 """
 
 import argparse
@@ -19,6 +21,16 @@ from typing import Any
 import numpy as np
 
 from benchmarks.large.data import ROWS_TOGETHER, in_memory, nothing, one_block, write_parquet
+from benchmarks.large.limit import (
+    ALLOWED,
+    CLOSE,
+    COLUMNS,
+    ROWS,
+    difference,
+    fit_in_memory,
+    fit_limited,
+    own_memory,
+)
 from benchmarks.large.plan import PARTITIONS_EACH, Constants, check_plan
 from benchmarks.timing import verdict
 from smallearn import SMaLLClassifierCV
@@ -84,27 +96,44 @@ def dask_source(n_workers: int, n_rows: int) -> Iterator[Source]:
 
 
 def measure_passes(place: str, n_rows: int) -> dict[str, float]:
-    """Seconds of a pass and of an empty one, and the peak of memory in MB, in this process."""
+    """Seconds of a pass and of an empty one, and the peak of memory in MB, in this process and in Dask's workers."""
     with source_of(place, n_rows) as source:
         rows = Large.read(source, 1 << 17, literals="raw").rows(1, True)
         ask = one_pass(rows)
         seconds, empty = timed(ask), timed(lambda: list(source.map(nothing)))
-    return {"pass": seconds, "empty": empty, "peak": peak_memory()}
+        peak = peak_memory() + (sum(memory_of_workers()) if place.startswith("Dask") else 0.0)
+    return {"pass": seconds, "empty": empty, "peak": peak}
+
+
+def memory_of_workers() -> list[float]:
+    """The peak of memory of each worker of the current client, in MB."""
+    from distributed import get_client
+
+    return list(get_client().run(peak_memory).values())
 
 
 def measure_fit(path: str, n_rows: int) -> dict[str, float]:
-    """Seconds to convert a Parquet file and to choose a model from it, and the peak of memory in MB."""
+    """Seconds to convert a Parquet file and to choose a model from it; MB of its own memory, without that of joblib."""
     with tempfile.TemporaryDirectory() as cache:
         small = in_memory(3_000, FIT_COLUMNS)
         SMaLLClassifierCV(TERMS, random_state=0, verbose=-1).fit(*small)  # compiles
-        start = time.perf_counter()
-        table = open_table(path, "y", dtype="float32", cache=cache)
-        converted = time.perf_counter()
-        clf = SMaLLClassifierCV(TERMS, random_state=0, n_jobs=2, verbose=-1).fit(table)
-        done = time.perf_counter()
+        with own_memory() as memory:
+            start = time.perf_counter()
+            table = open_table(path, "y", dtype="float32", cache=cache)
+            converted = time.perf_counter()
+            clf = SMaLLClassifierCV(TERMS, random_state=0, n_jobs=2, verbose=-1).fit(table)
+            done = time.perf_counter()
         X, y = in_memory(min(n_rows, 100_000), FIT_COLUMNS)
         accuracy = float(np.mean(clf.model_.predict(X) == y))
-    return {"convert": converted - start, "fit": done - converted, "accuracy": accuracy, "peak": peak_memory()}
+    return {"convert": converted - start, "fit": done - converted, "accuracy": accuracy, "peak": memory["resident"]}
+
+
+MEASURES: dict[str, Callable[[str, int], dict[str, Any]]] = {
+    "passes": measure_passes,
+    "fit": measure_fit,
+    "limited": lambda path, _: fit_limited(path, ALLOWED),
+    "unlimited": lambda _, n_rows: fit_in_memory(n_rows),
+}
 
 
 def timed(call: Callable[[], object]) -> float:
@@ -123,7 +152,7 @@ def peak_memory() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024.0
 
 
-def in_process(*arguments: Any) -> dict[str, float]:
+def in_process(*arguments: Any) -> dict[str, Any]:
     """A measurement in a process of its own."""
     command = [sys.executable, "-m", "benchmarks.large", "--measure", *map(str, arguments)]
     return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout.splitlines()[-1])
@@ -154,29 +183,58 @@ def passes(n_rows: int) -> None:
 def fits(sizes: tuple[int, ...]) -> None:
     """A line for each number of rows."""
     print(f"\nSMaLLClassifierCV({TERMS}) from a Parquet file of float32, {FIT_COLUMNS} columns, n_jobs=2")
-    print(f"  {'rows':>12}{'convert s':>11}{'fit s':>9}{'accuracy':>10}{'peak MB':>10}{'file MB':>10}")
+    print(f"  {'rows':>12}{'convert s':>11}{'fit s':>9}{'accuracy':>10}{'own MB':>10}{'file MB':>10}")
+    found = []
     for n_rows in sizes:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder, "rows.parquet")
             write_parquet(path, n_rows, FIT_COLUMNS)
             cells = in_process("fit", path, n_rows)
             size = path.stat().st_size / 2**20
+        found.append(cells)
         times = f"{cells['convert']:>11.1f}{cells['fit']:>9.1f}"
         print(f"  {n_rows:>12,}{times}{cells['accuracy']:>10.4f}{cells['peak']:>10.0f}{size:>10.0f}", flush=True)
-    total = cells["convert"] + cells["fit"]
+    total, first = (one["convert"] + one["fit"] for one in (found[-1], found[0]))
+    growth = f"{total / first:.1f} times the time and {found[-1]['peak'] / found[0]['peak']:.1f} times the memory"
+    print(f"  {sizes[-1] // sizes[0]} times the rows: {growth}")
     verdict(f"{sizes[-1]:,} rows in at most {FIT_SECONDS:.0f} s ({total:.0f} s)", total <= FIT_SECONDS)
+
+
+def limit() -> None:
+    """A fit of 4 GB of rows with 1 GB of memory, and the same in memory."""
+    print(f"\nSMaLLClassifierCV({TERMS}) of {ROWS:,} × {COLUMNS} float32 ({4e-9 * ROWS * COLUMNS:.1f} GB), n_jobs=1")
+    print(f"  {'':<30}{'own MB':>10}{'reserved MB':>13}{'seconds':>9}")
+    found = {}
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "rows.parquet")
+        write_parquet(path, ROWS, COLUMNS)
+        size = path.stat().st_size
+        for name, what, where in (
+            (f"Parquet, {ALLOWED / 1e9:g} GB allowed", "limited", path),
+            ("in memory", "unlimited", "memory"),
+        ):
+            start = time.perf_counter()
+            found[name] = cells = in_process(what, where, ROWS)
+            seconds = time.perf_counter() - start
+            print(f"  {name:<30}{cells['resident']:>10.0f}{cells['reserved']:>13.0f}{seconds:>9.0f}", flush=True)
+    within, free = found.values()
+    verdict(f"a file of {size / ALLOWED:.1f} times the memory that is allowed", size >= 4 * ALLOWED)
+    verdict(f"the same terms, weights to {CLOSE:g} ({difference(within, free):.1e})", difference(within, free) <= CLOSE)
 
 
 def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.large", description=__doc__)
     parser.add_argument("--full", action="store_true", help="the sizes of the targets")
+    parser.add_argument("--limit", action="store_true", help="4 GB of rows in 1 GB of memory, and nothing else")
     parser.add_argument("--measure", nargs=3, metavar=("WHAT", "WHERE", "ROWS"), help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.measure:
         what, where, n_rows = given.measure
-        measure = {"passes": measure_passes, "fit": measure_fit}[what]
-        print(json.dumps(measure(where, int(n_rows))))
+        print(json.dumps(MEASURES[what](where, int(n_rows))))
+        return
+    if given.limit:
+        limit()
         return
     share = 1 if given.full else 10
     passes(PASS_ROWS // share)

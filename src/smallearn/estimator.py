@@ -28,6 +28,7 @@ from smallearn._learn.solve.budgets import Budget
 from smallearn._learn.solve.objective import RELAXATION, Penalty, Solver
 from smallearn._learn.solve.solvers import SOLVERS
 from smallearn._run.deadline import Deadline, enforce, present
+from smallearn._run.progress import Passes
 from smallearn._text import count
 
 __all__ = ["SMaLLClassifier"]
@@ -123,7 +124,8 @@ class SMaLLClassifier(SMaLLBase):
     random_state : int, RandomState instance or None, default=None
         Seeds k-means and the other starts.
     verbose : int, default=0
-        1: print a line for each relaxation that is solved. -1: no notice that the first fit compiles.
+        1: print a line for each relaxation that is solved. -1: no notice that the first fit compiles, and no
+        progress of passes over many rows.
     n_jobs : int or None, default=None
         Threads for passes over many rows. The model does not depend on it.
 
@@ -295,8 +297,11 @@ class SMaLLClassifier(SMaLLBase):
             If a parameter, X, y or a weight is not allowed. The message says what is.
         """
         check_parameters(self.get_params(deep=False), SOLVERS)
-        with notice_of_compiling(int(self.verbose) >= 0), enforce(Deadline(self.time_limit)) as deadline:
-            data = self._read(X, y, sample_weight, self.literals, sampled=False)
+        shown = int(self.verbose) >= 0
+        with notice_of_compiling(shown), Passes(shown), enforce(Deadline(self.time_limit)) as deadline:
+            # A mapped array stays where it is, if that is possible.
+            sampled = isinstance(X, np.memmap) and self._needs_every_row() is None
+            data = self._read(X, y, sample_weight, self.literals, sampled=sampled)
             self._check_sampled(data)
             start = self._start(data)
             budget, options = self._budget(data, self._limit(data.problem)), self._options(data)
@@ -381,14 +386,16 @@ class SMaLLClassifier(SMaLLBase):
                 return pool, place
         return None, np.empty(0)
 
+    def _needs_every_row(self) -> str | None:
+        """The name of a parameter that needs every row in memory, if there is one."""
+        met = {"reassign": bool(self.reassign), "refit_support": bool(self.refit_support)}
+        met |= {"solver": self.solver == "accelerated", "assignment": isinstance(self.assignment, str)}
+        return next((name for name, is_met in met.items() if not is_met), None)
+
     def _check_sampled(self, data: TrainingData) -> None:
         """Refuse what needs every row in memory where there is only a sample."""
-        if not data.is_sample:
-            return
-        needed = {"reassign": bool(self.reassign), "refit_support": bool(self.refit_support)}
-        needed |= {"solver": self.solver == "accelerated", "assignment": isinstance(self.assignment, str)}
-        refused = next((name for name, met in needed.items() if not met), None)
-        if refused is not None:
+        refused = self._needs_every_row()
+        if data.is_sample and refused is not None:
             value = getattr(self, refused)
             raise ParameterError(
                 Parameter(refused, value) if np.ndim(value) == 0 else Parameter(refused),

@@ -33,6 +33,7 @@ from smallearn._learn.data_parameters import (
 from smallearn._learn.parameters import check_selection
 from smallearn._learn.solve.objective import Pooling
 from smallearn._run.deadline import Deadline, enforce, present
+from smallearn._run.progress import Passes
 from smallearn.model import SMaLLModel
 from smallearn.model._decision import cost_threshold
 
@@ -146,7 +147,7 @@ class SMaLLClassifierCV(SMaLLBase):
     random_state : int, RandomState instance or None, default=None
         Seeds the folds and the starts.
     verbose : int, default=0
-        -1: no progress bar, even on a terminal, and no notice that the first fit compiles.
+        -1: no progress, even on a terminal, and no notice that the first fit compiles.
     n_jobs : int or None, default=None
         Processes for the folds, and threads for passes over all rows, one after the other. None: one core. The model
         does not depend on it.
@@ -304,7 +305,8 @@ class SMaLLClassifierCV(SMaLLBase):
             If a parameter, X, y or a weight is not allowed, or if no model keeps the limits of `device`.
         """
         check_selection(self.get_params(deep=False))
-        with notice_of_compiling(int(self.verbose) >= 0), enforce(Deadline(self.time_limit)) as deadline:
+        shown = int(self.verbose) >= 0
+        with notice_of_compiling(shown), Passes(shown), enforce(Deadline(self.time_limit)) as deadline:
             data = self._validated_data(X, y, sample_weight)
             task, results = self._race(data, self._min_terms(), n_models=1)
             choice = self._choose(data, task, results)
@@ -540,7 +542,8 @@ def frontier(X, y, max_terms=16, *, sample_weight=None, **parameters) -> list[Fr
     """
     selector = SMaLLClassifierCV(max_terms, **parameters)
     check_selection(selector.get_params(deep=False))
-    with notice_of_compiling(int(selector.verbose) >= 0), enforce(Deadline(selector.time_limit)) as deadline:
+    shown = int(selector.verbose) >= 0
+    with notice_of_compiling(shown), Passes(shown), enforce(Deadline(selector.time_limit)) as deadline:
         data = selector._validated_data(X, y, sample_weight)
         task, results = selector._race(data, min_terms=1, n_models=int(max_terms))
         trained = train_frontier(task, results, int(selector.n_init))

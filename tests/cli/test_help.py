@@ -28,7 +28,7 @@ def examples():
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """What the examples find: a table with the class in ``y``, the same as Parquet, and a model of it."""
+    """What the examples find: a table with the class in ``y``, also as Parquet and in parts, and a model of it."""
     path = tmp_path_factory.mktemp("help")
     rng = np.random.default_rng(0)
     age, size = 5 * rng.integers(4, 18, 30), rng.normal(5.0, 2.0, 30).round()
@@ -38,6 +38,9 @@ def folder(tmp_path_factory):
     for name in ("data.csv", "new.csv"):
         table.to_csv(path / name, index=False)
     table.to_parquet(path / "data.parquet")
+    (path / "parts").mkdir()
+    for number, part in enumerate((table[:16], table[16:])):
+        part.to_parquet(path / "parts" / f"{number}.parquet")
     model = path / "model.json"
     assert cli.main(["fit", str(path / "data.csv"), "--target", "y", "--max-terms", "3", "-o", str(model)]) == 0
     return path

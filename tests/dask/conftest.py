@@ -1,9 +1,10 @@
-"""What the tests of Dask share: few rows that count as many, and a cluster of two workers."""
+"""What the tests of Dask share: few rows that count as many, a cluster of two workers, and what disturbs a fit."""
 
 import pytest
 
 from smallearn import estimator
 from smallearn._learn.data import source
+from smallearn.dask import _cluster
 from tests.helpers import dask_clusters
 
 
@@ -21,3 +22,22 @@ def cluster(tmp_path_factory):
     """A scheduler and two workers, each a process."""
     with dask_clusters.running(tmp_path_factory.mktemp("cluster")) as processes:
         yield processes
+
+
+@pytest.fixture
+def at_step(monkeypatch):
+    """Do something in the middle of a fit: when the client has sent so many graphs."""
+
+    def plan(step, action):
+        gather, steps = _cluster.Cluster._gather, []
+
+        def wrapped(self, futures):
+            steps.append(len(futures))
+            if len(steps) == step:
+                action()
+            return gather(self, futures)
+
+        monkeypatch.setattr(_cluster.Cluster, "_gather", wrapped)
+        return steps
+
+    return plan

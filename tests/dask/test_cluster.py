@@ -7,7 +7,7 @@ import time
 import dask
 import numpy as np
 import pytest
-from distributed import Client
+from distributed import Client, LocalCluster
 
 import smallearn
 import smallearn.dask
@@ -26,25 +26,6 @@ def remote_classifier(client):
 @pytest.fixture(scope="module")
 def rows():
     return numbers()
-
-
-@pytest.fixture
-def at_step(monkeypatch):
-    """Do something in the middle of a fit: when the client has sent so many graphs."""
-
-    def plan(step, action):
-        gather, steps = _cluster.Cluster._gather, []
-
-        def wrapped(self, futures):
-            steps.append(len(futures))
-            if len(steps) == step:
-                action()
-            return gather(self, futures)
-
-        monkeypatch.setattr(_cluster.Cluster, "_gather", wrapped)
-        return steps
-
-    return plan
 
 
 def test_the_model_is_that_in_memory(cluster, rows):
@@ -176,3 +157,42 @@ def test_the_scheduler_is_killed_in_the_middle_of_a_fit(tmp_path, rows, at_step,
             there.fit(lazy(X), lazy(y))
         assert time.monotonic() - killed[0] < 60
         assert not hasattr(there, "model_")
+
+
+# --- too little memory -----------------------------------------------------------------------------------------------
+
+
+def hungry(block):
+    """A block that takes more memory to read than the worker has, for as long as it takes to notice."""
+    too_much = np.ones(1 << 27)
+    time.sleep(10)
+    return block[: len(too_much)]
+
+
+def impossible(block):
+    return np.ones(1 << 50)[: len(block)]
+
+
+def blocks(function, rows):
+    X, y = rows
+    half = len(X) // 2
+    parts = [slice(0, half), slice(half, None)]
+    return [dask.delayed(function)(X[part]) for part in parts], [dask.delayed(y[part]) for part in parts]
+
+
+@pytest.mark.slow
+def test_workers_that_die_for_want_of_memory_end_the_fit_with_advice(rows):
+    with (
+        dask.config.set({"distributed.scheduler.allowed-failures": 0}),
+        LocalCluster(
+            n_workers=1, threads_per_worker=1, memory_limit="600MB", dashboard_address=":0", silence_logs=50
+        ) as cluster,
+        Client(cluster, set_as_default=False) as client,
+        pytest.raises(RuntimeError, match=r"1 of the workers .* want of memory: give the workers more memory"),
+    ):
+        remote_classifier(client).fit(*blocks(hungry, rows))
+
+
+def test_a_task_without_memory_ends_the_fit_with_advice(cluster, rows):
+    with pytest.raises(MemoryError, match=r"lacks memory .* smaller partitions"):
+        remote_classifier(cluster.client).fit(*blocks(impossible, rows))

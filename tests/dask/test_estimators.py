@@ -1,6 +1,7 @@
 """On Dask collections the estimators give the model of the same rows in memory, and predict block by block."""
 
 import pickle
+import re
 from itertools import pairwise
 
 import dask
@@ -14,9 +15,11 @@ from sklearn.base import clone
 
 import smallearn
 import smallearn.dask
+from smallearn._run import progress
 from smallearn.dask import _source
 from smallearn.model import load_model
 from tests.helpers.dask_rows import N_ROWS, lazy, lazy_list, numbers, table, words
+from tests.run.test_progress import Screen
 
 pytestmark = pytest.mark.usefixtures("few_are_many")
 
@@ -91,6 +94,19 @@ def test_weights_count_rows_and_rows_of_no_weight_are_absent():
     assert there.model_.data is None
 
 
+@pytest.mark.parametrize("name", ["three classes", "sparse", "categories and gaps"])
+def test_the_selection_takes_weights(name):
+    make, parameters = CASES[name]
+    X, y = make()
+    weight = np.random.default_rng(0).integers(0, 3, N_ROWS) / 2
+    parameters = {key: value for key, value in parameters.items() if key != "literals"}
+    here = selector(smallearn, **parameters).fit(X, y, weight)
+    blocks = (lazy_list(values) if sparse.issparse(X) else lazy(values) for values in (y, weight))
+    there = selector(smallearn.dask, **parameters).fit(lazy(X), *blocks)
+    assert_same(here, there)
+    np.testing.assert_allclose(there.cv_results_["mean_test_score"], here.cv_results_["mean_test_score"], rtol=1e-8)
+
+
 def test_classes_and_weights_can_be_columns():
     X, y = table()
     weight = pd.Series(np.random.default_rng(0).random(N_ROWS) + 0.5)
@@ -153,6 +169,25 @@ def test_a_column_of_text_may_be_empty_in_a_partition():
     with dask.config.set({"dataframe.convert-string": False}):
         there = classifier(smallearn.dask, **parameters).fit(lazy(X), lazy(y))
     assert_same(classifier(smallearn, **parameters).fit(X, y), there)
+
+
+@pytest.mark.parametrize("home", [smallearn, smallearn.dask])
+def test_the_stages_of_a_fit_are_shown(home, monkeypatch):
+    screen = Screen(terminal=True)
+    monkeypatch.setattr(progress.sys, "stderr", screen)
+    for name in ("_FIRST_SECONDS", "_REDRAW_SECONDS"):
+        monkeypatch.setattr(progress, name, 0.0)
+    X, y = numbers() if home is smallearn else map(lazy, numbers())
+    selector(home, verbose=0).fit(X, y)
+    lines = [line.strip() for line in screen.getvalue().split("\r")]
+    assert any(re.fullmatch(r"reading: pass \d+, \S+ [kM] rows/s", line) for line in lines)
+    chosen = lines.index("choosing on a sample")
+    assert any(line.endswith("left") and " fits" in line for line in lines[chosen:])
+    last = next(line for line in reversed(lines) if line)
+    assert re.fullmatch(r"settling the weights: pass \d+, loss [\d.]+ \([+-]\S+\), \S+ [kM] rows/s", last), last
+    screen.truncate(0)
+    selector(home, verbose=-1).fit(X, y)
+    assert "pass" not in screen.getvalue()
 
 
 # --- predictions ------------------------------------------------------------------------------------------------------

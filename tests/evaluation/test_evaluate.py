@@ -10,7 +10,7 @@ from sklearn import metrics
 from sklearn.datasets import load_breast_cancer, load_iris
 
 from smallearn import SMaLLClassifier
-from smallearn.evaluation import evaluate
+from smallearn.evaluation import _evaluate, evaluate
 from smallearn.model import Prototype, Selection, SMaLLModel, Term
 
 
@@ -109,3 +109,20 @@ def test_a_summary_says_how_far_the_rows_can_tell():
     worse = ["no", "no", "no", "no"]
     *_, baseline = evaluate(trained, X, worse).summary(trained)
     assert baseline == "Always guessing the most common class would be at least as accurate."
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_with_many_rows_intervals_are_about_those_of_the_bootstrap(n_classes, monkeypatch):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(4000, 3))
+    y = np.digitize(X[:, 0] + X[:, 1] + rng.normal(size=4000), [0.8] if n_classes == 2 else [-1.0, 1.2])
+    model = SMaLLClassifier(1, 2, random_state=0).fit(X[:500], y[:500]).model_
+    slow = evaluate(model, X, y)
+    monkeypatch.setattr(_evaluate, "MOST_RESAMPLED", 1000)
+    quick = evaluate(model, X, y)
+    for name in ("balanced_accuracy", "auc", "log_loss", "brier"):
+        a, b = getattr(slow, name), getattr(quick, name)
+        assert b.value == pytest.approx(a.value, rel=1e-10)
+        width = a.high - a.low
+        assert abs(b.low - a.low) < 0.15 * width
+        assert abs(b.high - a.high) < 0.15 * width

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from smallearn._run import progress
-from smallearn._run.progress import Bar, Status
+from smallearn._run.progress import Bar, Passes, Status, passes
 
 
 class Screen(io.StringIO):
@@ -181,3 +181,57 @@ def test_without_a_terminal_a_status_is_a_line_if_verbose(clock, stderr, verbose
         clock[0] += 1.0
         status.update("one")
     assert screen.getvalue() == expected
+
+
+# --- passes over all rows ---------------------------------------------------------------------------------------------
+
+
+def passing(clock, seconds, n_rows=1000):
+    """Go through blocks that take these seconds."""
+
+    def blocks():
+        for took in seconds:
+            clock[0] += took
+            yield took
+
+    assert list(passes().through(blocks(), n_rows, len(seconds))) == seconds
+
+
+def test_passes_show_the_stage_the_pass_the_loss_and_the_speed(clock, stderr):
+    screen = stderr(terminal=True)
+    with Passes() as shown:
+        assert passes() is shown
+        passes().begin("reading")
+        passing(clock, [0.5])
+        assert screen.getvalue() == ""  # not within the first second
+        passing(clock, [1.0, 1.0])
+        assert screen.getvalue() == f"\r{'reading: pass 2, 500 rows/s':<78}" * 2
+        passes().begin("settling the weights")
+        passes().begin("settling the weights")  # it goes on
+        for loss in (0.5, 0.4375):
+            passing(clock, [0.5], n_rows=10_000_000)
+            passes().reached(loss)
+        passing(clock, [100.0], n_rows=340_000)
+        assert "\rsettling the weights: pass 1, 20 M rows/s " in screen.getvalue()
+        assert "\rsettling the weights: pass 2, loss 0.5, 20 M rows/s " in screen.getvalue()
+        assert "\rsettling the weights: pass 3, loss 0.4375 (-6.2e-02), 3.4 k rows/s " in screen.getvalue()
+    assert screen.getvalue().endswith("\r" + " " * 78 + "\r")
+    assert passes() is not shown
+
+
+def test_a_log_gets_lines_about_passes_at_growing_intervals(clock, stderr):
+    log = stderr(terminal=False)
+    with Passes():
+        passes().begin("reading")
+        for _ in range(40):
+            passing(clock, [1.0])
+    assert log.getvalue() == ("smallearn: reading: pass 10, 1 k rows/s\nsmallearn: reading: pass 30, 1 k rows/s\n")
+
+
+def test_passes_that_are_not_to_be_shown_print_nothing(clock, stderr):
+    screen = stderr(terminal=True)
+    with Passes(shown=False):
+        passes().begin("reading")
+        passing(clock, [100.0])
+    passing(clock, [100.0])
+    assert screen.getvalue() == ""

@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all. Uses the standard library alone, because models are saved with it."""
+"""Files that are written whole or not at all, and folders of files. Uses the standard library alone, as models do."""
 
 import os
 import secrets
@@ -88,3 +88,8 @@ def folder_draft_of(path: str | os.PathLike) -> Iterator[Path]:
             raise
     finally:
         shutil.rmtree(work, ignore_errors=True)
+
+
+def parquet_files(path: Path) -> list[Path]:
+    """The Parquet files in a folder and below it, by name; none if it is no folder."""
+    return sorted(path.glob("**/*.parquet")) if path.is_dir() else []

@@ -3,12 +3,12 @@
 import hashlib
 
 
-def digest(content: bytes | str) -> bytes:
+def digest(content: bytes | memoryview | str) -> bytes:
     """SHA-256, 32 bytes. Text is encoded as UTF-8; lone surrogates, which stand for undecodable bytes, are kept."""
     data = content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content
     return hashlib.sha256(data).digest()
 
 
-def hex_digest(content: bytes | str, length: int = 64) -> str:
+def hex_digest(content: bytes | memoryview | str, length: int = 64) -> str:
     """The first ``length`` hexadecimal digits of the SHA-256."""
     return digest(content).hex()[:length]

@@ -2,8 +2,12 @@
 
 import sys
 import time
+from collections.abc import Iterable, Iterator
+from contextvars import ContextVar, Token
 from types import TracebackType
-from typing import Self
+from typing import Any, Self, TypeVar
+
+Answer = TypeVar("Answer")
 
 _WIDTH = 78  # of the line, in characters
 _BAR = 24
@@ -34,7 +38,30 @@ class _Line:
             print(f"\r{'':<{_WIDTH}}\r", end="", file=sys.stderr, flush=True)
 
 
-class Bar(_Line):
+class _Paced(_Line):
+    """A line that appears on a terminal after a second. Elsewhere there is one after ten seconds, then at growing
+    intervals. ``shown=False``: there is none."""
+
+    def __init__(self, shown: bool):
+        super().__init__()
+        self._shown = shown
+        self._interval = _REDRAW_SECONDS if self._overwrites else _LOG_SECONDS
+        self._due = time.monotonic() + (_FIRST_SECONDS if self._overwrites else _LOG_SECONDS)
+
+    def _is_due(self, now: float) -> bool:
+        return self._shown and now >= self._due
+
+    def _say(self, now: float, line: str, log: str) -> None:
+        """Write the line on a terminal, or that for a log elsewhere, unless it is empty."""
+        if self._overwrites:
+            self._write(line)
+        elif log:
+            print(f"smallearn: {log}", file=sys.stderr, flush=True)
+            self._interval = min(2.0 * self._interval, _MOST_LOG_SECONDS)
+        self._due = now + self._interval
+
+
+class Bar(_Paced):
     """A progress bar: ``with Bar(total, "fits") as bar: bar.step()``.
 
     On a terminal and in notebooks it appears after a second. Elsewhere there is a line after ten seconds, then at
@@ -53,13 +80,10 @@ class Bar(_Line):
     """
 
     def __init__(self, total: int, unit: str, shown: bool = True, work: float | None = None):
-        super().__init__()
+        super().__init__(shown)
         self.total, self.unit, self.done = total, unit, 0
         self.work, self._worked = work, 0.0
-        self._shown = shown
         self._last = time.monotonic()
-        self._interval = _REDRAW_SECONDS if self._overwrites else _LOG_SECONDS
-        self._due = self._last + (_FIRST_SECONDS if self._overwrites else _LOG_SECONDS)
         self._forecast = _Forecast()
 
     def step(self, count: int = 1, work: float | None = None) -> None:
@@ -70,20 +94,16 @@ class Bar(_Line):
         self.done, self._worked, self._last = self.done + count, self._worked + amount, now
         total_work = float(self.total if self.work is None else self.work)
         self._forecast.update(total_work - self._worked, now)
-        if self._shown and self.done and now >= self._due:
-            self._show(min(1.0, self._worked / total_work) if total_work > 0.0 else 1.0)
-            self._due = now + self._interval
+        if self.done and self._is_due(now):
+            self._show(now, min(1.0, self._worked / total_work) if total_work > 0.0 else 1.0)
 
-    def _show(self, share: float) -> None:
+    def _show(self, now: float, share: float) -> None:
         text = f"{self.done}/{self.total} {self.unit}"
         if self._forecast.left is not None:
             text += f", {_duration(self._forecast.left)} left"
-        if self._overwrites:
-            filled = int(_BAR * share)
-            self._write(f"[{'█' * filled}{'·' * (_BAR - filled)}] {text}")
-        elif self.done != self.total:
-            print(f"smallearn: {text}", file=sys.stderr, flush=True)
-            self._interval = min(2.0 * self._interval, _MOST_LOG_SECONDS)
+        filled = int(_BAR * share)
+        line = f"[{'█' * filled}{'·' * (_BAR - filled)}] {text}"
+        self._say(now, line, text if self.done != self.total else "")
 
 
 class _Forecast:
@@ -147,3 +167,80 @@ class Status(_Line):
             self._write(text)
         elif self._verbose:
             print(text, file=sys.stderr)
+
+
+class Passes(_Paced):
+    """Passes over all rows of a large data set: ``settling the weights: pass 7, loss 0.4312 (-1.3e-05), 21 M rows/s``.
+
+    Nested work finds the one in whose context it is by `passes`, and goes through its rows in `through`.
+
+    Parameters
+    ----------
+    shown : bool, default=True
+        False: print nothing.
+    """
+
+    def __init__(self, shown: bool = True):
+        super().__init__(shown)
+        self.stage, self.number = "", 0
+        self._loss: float | None = None
+        self._fall = self._speed = ""
+        self._token: Token | None = None
+
+    def __enter__(self) -> Self:
+        self._token = _passes.set(self)
+        return super().__enter__()
+
+    def __exit__(self, *error: Any) -> None:
+        if self._token is not None:
+            _passes.reset(self._token)
+        super().__exit__(*error)
+
+    def begin(self, stage: str) -> None:
+        """Say what is done from now on; its passes are counted from 1."""
+        if stage != self.stage:
+            self.stage, self.number, self._loss, self._fall = stage, 0, None, ""
+            self._update(time.monotonic())
+
+    def through(self, answers: Iterable[Answer], n_rows: int, n_blocks: int) -> Iterator[Answer]:
+        """The answers of all blocks of rows, in one pass."""
+        self.number += 1
+        began = time.monotonic()
+        for done, answer in enumerate(answers, start=1):
+            yield answer
+            now = time.monotonic()
+            if now > began:
+                self._speed = f", {_rows(n_rows * done / n_blocks / (now - began))}/s"
+            self._update(now)
+
+    def reached(self, loss: float) -> None:
+        """Note the loss that a pass found."""
+        self._fall = "" if self._loss is None else f" ({loss - self._loss:+.1e})"
+        self._loss = loss
+
+    def _update(self, now: float) -> None:
+        if self.stage and self._is_due(now):
+            text = self.stage
+            if self.number:
+                loss = "" if self._loss is None else f", loss {self._loss:.5g}{self._fall}"
+                text = f"{text}: pass {self.number}{loss}{self._speed}"
+            self._say(now, text, text)
+
+
+_passes: ContextVar[Passes] = ContextVar("passes")
+
+
+def passes() -> Passes:
+    """That of the work which this is part of; without one, passes are not shown."""
+    found = _passes.get(None)
+    return Passes(shown=False) if found is None else found
+
+
+def _rows(number: float) -> str:
+    """``950 rows``, ``12 k rows``, ``3.4 M rows``."""
+    for factor, unit in ((1e6, "M"), (1e3, "k")):
+        if number >= factor:
+            return (
+                f"{number / factor:.2g} {unit} rows" if number < 100 * factor else f"{number / factor:.0f} {unit} rows"
+            )
+    return f"{number:.0f} rows"

@@ -77,14 +77,15 @@ def add_model(parser: argparse.ArgumentParser) -> None:
     add_path(parser, "model", metavar="MODEL", help="a model file (JSON)")
 
 
-def add_data(parser: argparse.ArgumentParser, optional: bool = False) -> None:
+def add_data(parser: argparse.ArgumentParser, *, optional: bool = False, several: bool = False) -> None:
     """``DATA``, ``--encoding`` and ``--missing``."""
+    more = "a folder of Parquet files, or several of them" if several else "a folder of Parquet files"
     add_path(
         parser,
         "data",
         metavar="DATA",
-        help="a table: CSV or TSV (also .gz), Parquet or Arrow",
-        nargs="?" if optional else None,
+        help=f"a table: CSV or TSV (also .gz), Parquet or Arrow; or {more}",
+        nargs="?" if optional else "+" if several else None,
     )
     parser.add_argument("--encoding", default="utf-8", metavar="NAME", help="encoding of CSV and TSV (default: utf-8)")
     parser.add_argument(
@@ -121,9 +122,9 @@ def add_target(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_training(parser: argparse.ArgumentParser) -> None:
+def add_training(parser: argparse.ArgumentParser, *, several: bool = False) -> None:
     """``DATA``, ``--target`` and which columns to learn from."""
-    add_data(parser)
+    add_data(parser, several=several)
     parser.add_argument("--target", required=True, metavar="COLUMN", help="the column of classes")
     parser.add_argument(
         "--drop", action="append", default=[], metavar="COLUMN", help="do not use this column; repeatable"
@@ -138,7 +139,7 @@ def add_training(parser: argparse.ArgumentParser) -> None:
 
 
 def add_storage(parser: argparse.ArgumentParser) -> None:
-    """``--on-disk``, ``--in-memory`` and ``--float32``."""
+    """``--on-disk``, ``--in-memory``, ``--dask`` and ``--float32``."""
     where = parser.add_mutually_exclusive_group()
     where.add_argument(
         "--on-disk",
@@ -154,6 +155,12 @@ def add_storage(parser: argparse.ArgumentParser) -> None:
         const=False,
         help="read the whole table into memory, however large it is",
     )
+    where.add_argument(
+        "--dask",
+        metavar="ADDRESS",
+        help="train on a Dask cluster, whose workers read the table (Parquet, under the same path): the address of its "
+        "scheduler, such as tcp://scheduler:8786; or local, to try it with --jobs processes on this machine",
+    )
     parser.add_argument(
         "--float32",
         action="store_true",
@@ -161,15 +168,18 @@ def add_storage(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_selection(parser: argparse.ArgumentParser, max_terms: int) -> None:
-    """What cross-validation may choose from, the certificate, the time, the seed and the number of processes."""
+def add_selection(parser: argparse.ArgumentParser, max_terms: int, with_device: str | None = None) -> None:
+    """What cross-validation may choose from, the certificate, the time, the seed and the number of processes.
+
+    ``with_device`` says what ``--max-terms`` is by default with a chip; it is then None if the user does not set it.
+    """
     parser.add_argument(
         "--max-terms",
         type=positive_integer,
-        default=max_terms,
+        default=max_terms if with_device is None else None,
         metavar="N",
         help="the most terms that a model may have; with more than two classes a term that several of them weigh "
-        f"counts once (default: {max_terms})",
+        f"counts once (default: {max_terms}{with_device or ''})",
     )
     parser.add_argument(
         "--prototypes",

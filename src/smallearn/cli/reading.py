@@ -1,15 +1,18 @@
 """From the options of a command to the rows of its table."""
 
 import argparse
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from smallearn.cli.console import Console
-from smallearn.cli.errors import CommandError
+from smallearn.cli.errors import CommandError, library_errors
 from smallearn.cli.io.tables import ReadOptions
 from smallearn.model import SMaLLModel
 
 if TYPE_CHECKING:
-    from smallearn.cli.io.model_rows import Labels, ModelRows
+    from smallearn.cli.io.clustered import ClusteredTable
+    from smallearn.cli.io.model_rows import Labels, ModelRows, Watch
     from smallearn.cli.io.stored import StoredTable
     from smallearn.cli.io.training import TrainingTable
 
@@ -21,8 +24,26 @@ def read_training(arguments: argparse.Namespace, console: Console) -> "TrainingT
     return read_for_training(arguments.data, arguments.target, **_training_options(arguments), console=console)
 
 
-def read_or_store(arguments: argparse.Namespace, console: Console) -> "TrainingTable | StoredTable":
-    """The same rows in memory or, as `arguments.add_storage` asks or if they are many, in files."""
+@contextmanager
+def rows_to_train_on(
+    arguments: argparse.Namespace, console: Console
+) -> "Iterator[TrainingTable | StoredTable | ClusteredTable]":
+    """The same rows where `arguments.add_storage` asks for them: in memory, in files (also if they are many), or on a
+    Dask cluster, to which there is a connection inside the context."""
+    if arguments.dask is None:
+        yield _read_or_store(arguments, console)
+        return
+    from smallearn.cli.io.clustered import connected, read_on_cluster
+
+    for option, given in (("--device", arguments.device is not None), ("--float32", arguments.float32)):
+        if given:
+            raise CommandError(f"{option} is not possible with --dask")
+    with library_errors(arguments), connected(arguments.dask, arguments.n_jobs) as client:
+        options = _training_options(arguments)
+        yield read_on_cluster(arguments.data, arguments.target, **options, client=client, console=console)
+
+
+def _read_or_store(arguments: argparse.Namespace, console: Console) -> "TrainingTable | StoredTable":
     from smallearn.cli.io.stored import is_large, store_for_training
     from smallearn.cli.io.tables import open_table
 
@@ -48,6 +69,7 @@ def read_rows(
     *,
     labels: "Labels",
     all_columns: bool = False,
+    watch: "Watch | None" = None,
     console: Console,
 ) -> "ModelRows":
     """The rows that `arguments.add_data` asks for, as a model reads them; see `io.model_rows.read_for_model`."""
@@ -60,5 +82,6 @@ def read_rows(
         labels=labels,
         options=ReadOptions.of(arguments),
         all_columns=all_columns,
+        watch=watch,
         console=console,
     )

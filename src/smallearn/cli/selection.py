@@ -8,12 +8,13 @@ from smallearn.cli.console import Console
 from smallearn.cli.errors import CommandError
 
 if TYPE_CHECKING:
+    from smallearn.cli.io.clustered import ClusteredTable
     from smallearn.cli.io.stored import StoredTable
     from smallearn.cli.io.training import TrainingTable
 
 
 def selection_parameters(
-    arguments: argparse.Namespace, rows: "TrainingTable | StoredTable", console: Console
+    arguments: argparse.Namespace, rows: "TrainingTable | StoredTable | ClusteredTable", console: Console
 ) -> dict[str, Any]:
     """The parameters that `arguments.add_selection` asks for, for these rows."""
     return {

@@ -15,6 +15,10 @@ from threadpoolctl import ThreadpoolController
 
 from smallearn._version import __version__
 
+MORE_MEMORY = (
+    "give the workers more memory or fewer threads, add workers, or cut the rows into smaller partitions "
+    "(X.rechunk, or repartition of a dataframe)"
+)
 START = "from distributed import Client; client = Client()"
 WAIT = 60  # seconds for the first worker
 
@@ -125,13 +129,23 @@ def address(client: Any) -> str:
 
 @contextmanager
 def clear_errors(client: Any) -> Iterator[None]:
-    """Say so if the scheduler is gone."""
+    """Say so if the scheduler is gone, or workers lack memory."""
     from asyncio import CancelledError as TaskCancelled
     from concurrent.futures import CancelledError
+
+    from distributed.scheduler import KilledWorker
 
     where = address(client)
     try:
         yield
+    except KilledWorker as error:
+        times = error.allowed_failures + 1
+        raise RuntimeError(
+            f"{times} of the workers on the Dask cluster at {where} died at work on the same rows, most likely for "
+            f"want of memory: {MORE_MEMORY}."
+        ) from error
+    except MemoryError as error:
+        raise MemoryError(f"A worker of the Dask cluster at {where} lacks memory ({error}): {MORE_MEMORY}.") from error
     except (CancelledError, TaskCancelled, OSError) as error:  # the last is that of a closed connection
         if client.status == "running" and not isinstance(error, OSError):
             raise RuntimeError(f"The work was cancelled on the Dask cluster at {where}: {error}") from error

@@ -14,6 +14,7 @@ from smallearn._learn.data import source as sources
 from smallearn._learn.data.encoding import merge_categories
 from smallearn._learn.data.source import Answer, Block
 from smallearn._learn.data.table import Table
+from smallearn._run.progress import passes
 from smallearn.dask._cluster import Cluster
 from smallearn.dask._partitions import (
     Encoding,
@@ -154,6 +155,10 @@ class DaskSource:
 
     def map(self, question: Callable[..., Answer], *arguments: Any) -> Iterator[Answer]:
         """``question(block, *arguments)`` for every block, in order."""
+        answers = self._answers(question, arguments)
+        yield from passes().through(answers, self.n_rows, len(self._blocks))
+
+    def _answers(self, question: Callable[..., Answer], arguments: tuple) -> Iterator[Answer]:
         yield from self._cluster.ask(question, self._blocks, arguments)
 
     def remember(self, model: SMaLLModel) -> SMaLLModel:
@@ -162,7 +167,7 @@ class DaskSource:
             return model
         answers = list(self.map(rows_of_model, model.features, self.classes, self.categories))
         counts = np.sum([count for _, count in answers], axis=0)
-        sums = np.sum([hashed for hashed, _ in answers], axis=0, dtype=np.uint64)
+        sums = np.array([hashed for hashed, _ in answers], dtype=np.uint64).sum(axis=0)
         facts = DataFacts(fingerprint=combined(sums), class_counts=tuple(counts.tolist()), target=self.target)
         return replace(model, data=facts)
 

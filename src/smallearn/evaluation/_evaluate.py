@@ -1,49 +1,25 @@
 """Scores of a model on labelled rows, and the errors it makes there."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 from scipy import stats
-from sklearn.metrics import confusion_matrix, roc_curve
+from sklearn.metrics import roc_curve
 from sklearn.utils.validation import column_or_1d
 
 from smallearn._text import count, show
 from smallearn.evaluation._groups import Group, groups_of
-from smallearn.evaluation._intervals import Interval, bootstrap, wilson
+from smallearn.evaluation._intervals import MOST_RESAMPLED, Interval, bootstrap, normal
+from smallearn.evaluation._mistake import Mistake
+from smallearn.evaluation._tally import Recognition, Tally, losses
 from smallearn.model import SMaLLModel
 from smallearn.model._arguments import as_model, codes, read_rows
 from smallearn.model._decision import class_scores
 
-MOST_ERRORS = 10  # that are listed
-
-
-@dataclass(frozen=True)
-class Mistake:
-    """A row that is predicted wrongly.
-
-    Parameters
-    ----------
-    row : int
-        Its position, from 0.
-    truth, predicted : label
-        The true class and the predicted one.
-    probability : float
-        The probability of the predicted class by the model.
-
-    Examples
-    --------
-    >>> from smallearn.evaluation import Mistake
-    >>> Mistake(row=75, truth="malignant", predicted="benign", probability=0.974).predicted
-    'benign'
-    """
-
-    row: int
-    truth: Any
-    predicted: Any
-    probability: float
+DRAWN = "rows drawn at random"
 
 
 @dataclass(frozen=True)
@@ -75,6 +51,8 @@ class Evaluation:
         The errors with the highest predicted probability, at most ten.
     groups : tuple of Group
         Groups of rows with the highest error rates, at most five.
+    n_sampled : int or None, default=None
+        The number of rows, drawn at random, that ``auc``, ``roc`` and ``groups`` are of; None for all rows.
 
     Examples
     --------
@@ -99,6 +77,7 @@ class Evaluation:
     roc: tuple[np.ndarray, np.ndarray] | None
     mistakes: tuple[Mistake, ...]
     groups: tuple[Group, ...]
+    n_sampled: int | None = None
 
     @property
     def baseline(self) -> str:
@@ -160,7 +139,10 @@ class Evaluation:
         tuple of str
             Sentences.
         """
-        model = as_model(model)
+        sample = () if self.n_sampled is None else (f"ROC AUC and groups are those of {self.n_sampled:,} {DRAWN}.",)
+        return (*self._verdict(as_model(model), rows), *sample)
+
+    def _verdict(self, model: SMaLLModel, rows: str) -> tuple[str, ...]:
         selection = model.selection
         if self.is_training_data and selection is None:
             return ("These are the training rows: expect lower scores on new rows.",)
@@ -182,7 +164,8 @@ def evaluate(model: SMaLLModel, X: Any, y: Any, *, random_state: int = 0) -> Eva
     """Score a model on labelled rows.
 
     Intervals are 95% confidence intervals: Wilson's for the accuracy, the stratified percentile bootstrap for the
-    other scores.
+    other scores. With more than 50,000 rows normal approximations take the place of the bootstrap, DeLong's for the
+    area under the ROC curve.
 
     Parameters
     ----------
@@ -226,35 +209,78 @@ def evaluate(model: SMaLLModel, X: Any, y: Any, *, random_state: int = 0) -> Eva
         raise ValueError("X has no rows; a model is evaluated on at least one.")
     y = column_or_1d(y)
     code = codes(model, y, rows.n_rows)
-    n_classes = len(model.classes)
+    n_classes, several = len(model.classes), len(np.unique(code)) > 1
+    tally = Tally(model)
+    tally.add(rows, code, np.arange(len(code)))
     z = model.scores(rows)
-    chances = model.chances(z)
+    chances, predicted = model.chances(z), model.decide(z)
     by_class = class_scores(z, model.owners, n_classes)
     ranked = by_class[:, 1] - by_class[:, 0] if n_classes == 2 else chances  # probabilities tie where they are 0 or 1
-    predicted = model.decide(z)
-    resample = partial(bootstrap, code, np.random.default_rng(random_state))
-    true_chance = np.clip(chances[np.arange(len(code)), code], 1e-15, 1.0)
-    squares = ((chances - np.eye(n_classes)[code]) ** 2).sum(axis=1) / (1 if n_classes > 2 else 2)
-    several = len(np.unique(code)) > 1
+    scores = tally.scores()
+    if len(code) > MOST_RESAMPLED:
+        scores["auc"] = _roc_auc_of_many(code, ranked) if several else None
+    else:
+        resample = partial(bootstrap, code, np.random.default_rng(random_state))
+        log_loss, brier = losses(chances, code)
+        scores["balanced_accuracy"] = resample(lambda rows: _balanced_accuracy(code[rows], predicted[rows]))
+        scores["auc"] = resample(lambda rows: _roc_auc(code[rows], ranked[rows])) if several else None
+        scores["log_loss"] = resample(lambda rows: float(log_loss[rows].mean()))
+        scores["brier"] = resample(lambda rows: float(brier[rows].mean()))
     return Evaluation(
-        n_rows=len(code),
+        **scores,
         classes=model.classes,
         is_training_data=model.was_trained_on(rows, y),
-        accuracy=wilson(int((predicted == code).sum()), len(code)),
-        balanced_accuracy=resample(lambda rows: _balanced_accuracy(code[rows], predicted[rows])),
-        auc=resample(lambda rows: _roc_auc(code[rows], ranked[rows])) if several else None,
-        log_loss=resample(lambda rows: float(-np.log(true_chance[rows]).mean())),
-        brier=resample(lambda rows: float(squares[rows].mean())),
-        frequent=float(np.bincount(code).max() / len(code)),
-        confusion=confusion_matrix(code, predicted, labels=range(n_classes)),
         roc=roc_curve(code, ranked)[:2] if n_classes == 2 and several else None,
-        mistakes=tuple(_mistakes(model, code, predicted, chances)),
         groups=tuple(groups_of(model, rows, predicted != code)),
     )
 
 
+class RunningEvaluation:
+    """An evaluation of rows that come block by block, for tables that need not fit in memory."""
+
+    def __init__(self, model: SMaLLModel):
+        self._model = model
+        self._tally, self._recognition = Tally(model), Recognition(model)
+
+    def add(self, X: Any, code: np.ndarray, number: np.ndarray) -> None:
+        """Add a block of rows, the position of each class, and the number of each row."""
+        rows = read_rows(self._model, X)
+        self._tally.add(rows, code, number)
+        self._recognition.add(rows, code)
+
+    def with_sample(self, X: Any, y: Any) -> Evaluation:
+        """The scores of all rows; what needs them all at once is of a random sample: ``X`` and ``y``."""
+        return replace(
+            evaluate(self._model, X, y),
+            **self._tally.scores(),
+            is_training_data=self._recognition.is_training_data,
+            n_sampled=len(y),
+        )
+
+
 def _balanced_accuracy(code: np.ndarray, predicted: np.ndarray) -> float:
     return float(np.mean([(predicted[code == c] == c).mean() for c in np.unique(code)]))
+
+
+def _roc_auc_of_many(code: np.ndarray, ranked: np.ndarray) -> Interval:
+    """As `_roc_auc`, with DeLong's interval: what each row adds to the areas tells how much they vary."""
+    influence, areas = np.zeros(len(code)), []
+    for c in [1] if ranked.ndim == 1 else np.unique(code):
+        score = ranked if ranked.ndim == 1 else ranked[:, c]
+        members, others = np.flatnonzero(code == c), np.flatnonzero(code != c)
+        above = _share_below(score[members], score[others])  # of the others, those that a member scores above
+        influence[members] += above / len(members)
+        influence[others] += (1.0 - _share_below(score[others], score[members])) / len(others)
+        areas.append(float(above.mean()))
+    influence /= len(areas)
+    variance = sum(float(influence[code == c].var()) * int(np.sum(code == c)) for c in np.unique(code))
+    return normal(float(np.mean(areas)), float(np.sqrt(variance)), highest=1.0)
+
+
+def _share_below(values: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """The share of the others below each value; those that are equal count half."""
+    others = np.sort(others)
+    return (np.searchsorted(others, values, "left") + np.searchsorted(others, values, "right")) / (2.0 * len(others))
 
 
 def _roc_auc(code: np.ndarray, ranked: np.ndarray) -> float:
@@ -266,16 +292,3 @@ def _roc_auc(code: np.ndarray, ranked: np.ndarray) -> float:
         n = int(members.sum())
         areas.append((rank[members].sum() - n * (n + 1) / 2) / (n * (len(code) - n)))
     return float(np.mean(areas))
-
-
-def _mistakes(model: SMaLLModel, code: np.ndarray, predicted: np.ndarray, chances: np.ndarray) -> Iterator[Mistake]:
-    """The errors in which the predicted class was most probable, the most probable first."""
-    wrong = np.flatnonzero(predicted != code)
-    confidence = chances[wrong, predicted[wrong]]
-    for row in wrong[np.argsort(-confidence, kind="stable")][:MOST_ERRORS]:
-        yield Mistake(
-            row=int(row),
-            truth=model.classes[code[row]],
-            predicted=model.classes[predicted[row]],
-            probability=float(chances[row, predicted[row]]),
-        )

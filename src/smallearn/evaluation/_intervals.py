@@ -1,4 +1,4 @@
-"""Confidence intervals: Wilson's for a proportion, the bootstrap for everything else."""
+"""Confidence intervals: Wilson's for a proportion; else the bootstrap, and normal approximations for many rows."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -8,6 +8,7 @@ from scipy import stats
 
 LEVEL = 0.95
 RESAMPLES, MANY_ROWS = 1000, 5000  # of the bootstrap; with more rows a fifth of the resamples will do
+MOST_RESAMPLED = 50_000  # rows; with more the bootstrap takes long and says what a normal approximation says
 
 
 @dataclass(frozen=True)
@@ -63,6 +64,12 @@ def wilson(hits: int, n: int) -> Interval:
     """
     interval = stats.binomtest(hits, n).proportion_ci(LEVEL, method="wilson")
     return Interval(value=hits / n, low=float(interval.low), high=float(interval.high))
+
+
+def normal(value: float, spread: float, highest: float = np.inf) -> Interval:
+    """An estimate that varies about the truth with a standard deviation of ``spread``, and is 0 to ``highest``."""
+    width = float(stats.norm.ppf(0.5 + LEVEL / 2)) * spread
+    return Interval(value=value, low=max(value - width, 0.0), high=min(value + width, highest))
 
 
 def bootstrap(code: np.ndarray, rng: np.random.Generator, statistic: Callable[[np.ndarray], float]) -> Interval:

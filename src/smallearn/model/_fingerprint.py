@@ -24,8 +24,28 @@ _STEP = np.uint64(0xD6E8FEB86659FD93)
 def fingerprint(features: Sequence[Term], n_features: int, X: Any, code: np.ndarray, like: str = "") -> str:
     """The fingerprint of the rows; ``features`` has one term for each in use, ``code`` the position of each class.
     It is of the same kind as the fingerprint ``like``."""
-    hashes = hash_rows(features, n_features, X, code)
-    return _of_sorted(hashes) if len(like) == SORTED_DIGITS else combined(sum_hashes(hashes))
+    parts = Parts(like)
+    parts.add(hash_rows(features, n_features, X, code))
+    return parts.fingerprint()
+
+
+class Parts:
+    """A fingerprint, of the same kind as the fingerprint ``like``, of a table that is read in parts."""
+
+    def __init__(self, like: str):
+        self._sums = np.zeros(3, dtype=np.uint64)
+        self._hashes: list[np.ndarray] | None = [] if len(like) == SORTED_DIGITS else None
+
+    def add(self, hashes: np.ndarray) -> None:
+        """Add some rows, by their hashes."""
+        if self._hashes is None:
+            self._sums = self._sums + sum_hashes(hashes)
+        else:
+            self._hashes.append(hashes)
+
+    def fingerprint(self) -> str:
+        """The fingerprint of all rows so far."""
+        return combined(self._sums) if self._hashes is None else _of_sorted(np.concatenate(self._hashes))
 
 
 def hash_rows(features: Sequence[Term], n_features: int, X: Any, code: np.ndarray) -> np.ndarray:

@@ -540,9 +540,11 @@ class SMaLLModel:
 
     def _trained_on_codes(self, X: Any, code: np.ndarray, **names: str | None) -> "SMaLLModel":
         """As `trained_on`, with the position of each class."""
-        counts = tuple(np.bincount(code[code >= 0], minlength=len(self.classes)).tolist())
+        chunks = (code[begin : begin + CHUNK_ROWS] for begin in range(0, len(code), CHUNK_ROWS))
+        counts = sum(np.bincount(chunk[chunk >= 0], minlength=len(self.classes)) for chunk in chunks)
+        class_counts = tuple(np.broadcast_to(counts, len(self.classes)).tolist())
         rows = fingerprint(self.features, self.n_features, X, code)
-        facts = DataFacts(fingerprint=rows, class_counts=counts, **names)
+        facts = DataFacts(fingerprint=rows, class_counts=class_counts, **names)
         return replace(self, data=facts)
 
     def was_trained_on(self, X: Any, y: Any) -> bool:

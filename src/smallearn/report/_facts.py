@@ -62,6 +62,8 @@ def _data_lines(subject: Subject) -> list[tuple[str, str]]:
         if data is None:
             which = "whether these are the training rows is not known"
         lines.append(("rows on this page", f"{subject.rows_text}; {which}"))
+    if subject.sampled_from is not None and subject.rows is not None:
+        lines.append(("pictures, ranges and importance", f"of {subject.rows.n_rows:,} rows drawn at random"))
     return lines
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from smallearn._version import __version__
 from smallearn.devices import CHIPS
-from smallearn.evaluation import Comparison, evaluate
+from smallearn.evaluation import Comparison, Evaluation, evaluate
 from smallearn.model import SMaLLModel, as_model, read_rows
 from smallearn.model._arguments import checked_units
 from smallearn.report._facts import cost_of, training_of
@@ -29,6 +29,8 @@ def report_html(
     X: Any = None,
     y: Any = None,
     *,
+    evaluation: Evaluation | None = None,
+    sampled_from: int | None = None,
     compared: Comparison | None = None,
     title: str | None = None,
     units: Mapping[str, str] | None = None,
@@ -50,6 +52,10 @@ def report_html(
         Rows to evaluate the model on. They are read once.
     y : array-like of shape (n_rows,), default=None
         Their classes. Without them, the page has no scores.
+    evaluation : Evaluation, default=None
+        The scores to show; None: those on ``X`` and ``y``.
+    sampled_from : int, default=None
+        The number of rows that ``X`` is a random sample of; None if these are all.
     compared : Comparison, default=None
         Standard models for comparison, as `smallearn.evaluation.familiar` returns them.
     title : str, default=None
@@ -88,7 +94,9 @@ def report_html(
     """
     jinja2 = _jinja()
     model = as_model(model)
-    subject = _subject_of(model, X, y, units=units, source=source, row_numbers=rows)
+    subject = _subject_of(
+        model, X, y, evaluation, units=units, source=source, row_numbers=rows, sampled_from=sampled_from
+    )
     content: dict[str, Any] = {
         "version": __version__,
         "title": title or title_of(model),
@@ -116,14 +124,23 @@ def report_html(
     return page
 
 
-def _subject_of(model: SMaLLModel, X: Any, y: Any, *, units: Mapping[str, str] | None, **of_file: Any) -> Subject:
+def _subject_of(
+    model: SMaLLModel,
+    X: Any,
+    y: Any,
+    judged: Evaluation | None,
+    *,
+    units: Mapping[str, str] | None,
+    **of_file: Any,
+) -> Subject:
     """Everything that the page is about; the rows are read here, once."""
     if X is None and y is not None:
         raise ValueError("y is given without X; pass both, X alone or neither.")
     rows = None if X is None else read_rows(model, X)
     if rows is not None and rows.n_rows == 0 and y is None:
         rows = None
-    judged = None if y is None else evaluate(model, rows, y)
+    if judged is None and y is not None:
+        judged = evaluate(model, rows, y)
     return Subject(model=model, rows=rows, y=y, judged=judged, units=checked_units(model, units), **of_file)
 
 

@@ -15,10 +15,13 @@ import numpy as np
 
 from smallearn._learn.data.encoding import MOST_CATEGORIES
 from smallearn._learn.data.table import Table
+from smallearn._run.files import parquet_files
+from smallearn._run.parquet import open_parquet, parquet_batches
 from smallearn._text import listed, show
 from smallearn.tables._cache import FORMAT, cache_folder, kept
 
-ROWS_TOGETHER = 65_536  # in a batch, at most
+ROWS_TOGETHER = 65_536  # in a batch, at most …
+CELLS_TOGETHER = 1 << 19  # … so that it has no more cells than about these
 REWRITTEN = 1 << 20  # numbers at a time
 DTYPES = ("float64", "float32")
 HASHED = 1 << 20  # bytes at a time
@@ -97,7 +100,7 @@ def open_table(
 def _files(path: Path) -> list[Path]:
     """The files of a table, by name."""
     if path.is_dir():
-        files = sorted(path.glob("**/*.parquet"))
+        files = parquet_files(path)
         if not files:
             raise ValueError(f"The folder {show(str(path))} has no file that ends in .parquet.")
         return files
@@ -118,15 +121,19 @@ def content_key(files: list[Path], options: dict[str, Any]) -> str:
 
 def _read_files(files: list[Path]) -> Iterator[Any]:
     import pyarrow.csv as csv
-    import pyarrow.parquet as pq
 
     for path in files:
         if path.suffix.lower() in (".parquet", ".pq"):
-            with pq.ParquetFile(path) as file:
-                yield from file.iter_batches(ROWS_TOGETHER)
+            with open_parquet(path) as file:
+                yield from parquet_batches(file, rows_together(len(file.schema_arrow.names)))
         else:
             with csv.open_csv(path, convert_options=csv.ConvertOptions(strings_can_be_null=True)) as batches:
                 yield from batches
+
+
+def rows_together(n_columns: int) -> int:
+    """The rows of a batch; fewer, if they are long."""
+    return max(1, min(ROWS_TOGETHER, CELLS_TOGETHER // max(1, n_columns)))
 
 
 def _checked(batches: Iterable[Any]) -> Iterator[Any]:
@@ -134,7 +141,7 @@ def _checked(batches: Iterable[Any]) -> Iterator[Any]:
 
     for batch in batches:
         if isinstance(batch, pa.Table):
-            yield from batch.to_batches(ROWS_TOGETHER)
+            yield from batch.to_batches(rows_together(batch.num_columns))
         elif isinstance(batch, pa.RecordBatch):
             yield batch
         else:

@@ -1,11 +1,15 @@
 """Training from a `Table` gives the model that the same rows give in memory."""
 
+import tracemalloc
+
 import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
+from sklearn.base import clone
 
 from smallearn import SMaLLClassifier, SMaLLClassifierCV
+from smallearn._learn.data import source
 from smallearn._learn.data.table import Table
 from tests.helpers.large import COLOURS, few_in_memory, rows_of
 
@@ -64,6 +68,38 @@ def test_a_table_gives_the_model_that_its_rows_give_in_memory(monkeypatch, tmp_p
     check_same(in_memory, mapped)
     np.testing.assert_array_equal(mapped.feature_names_in_, NAMES)
     np.testing.assert_array_equal(mapped.predict(frame_of(X, categories)), in_memory.predict(frame_of(X, categories)))
+
+
+@pytest.mark.parametrize(("estimator", "opened"), [(SMaLLClassifier, "memmap"), (SMaLLClassifierCV, "load")])
+def test_a_mapped_array_is_not_copied(monkeypatch, tmp_path, estimator, opened):
+    few_in_memory(monkeypatch)
+    monkeypatch.setattr(source, "BLOCK_ENTRIES", 1 << 16)
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((20_000, 60))
+    y = (X[:, 0] + X[:, 1] + rng.standard_normal(len(X)) > 0).astype(int)
+    X[rng.random(X.shape) < 0.02] = np.nan
+    np.save(tmp_path / "X.npy", X)
+    mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
+    if opened == "memmap":
+        X.tofile(tmp_path / "X")
+        mapped = np.memmap(tmp_path / "X", dtype=float, mode="r", shape=X.shape)
+    parameters = {"random_state": 0, "verbose": -1, "cut_points": 4, "literals": "both", "n_prototypes": 1}
+    parameters |= {"n_nonzero": 2} if estimator is SMaLLClassifier else {"max_terms": 2, "alphas": [0.01], "cv": 2}
+    in_memory = estimator(**parameters).fit(X, y)
+    tracemalloc.start()
+    there = estimator(**parameters).fit(mapped, y)
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert most < X.nbytes / 2
+    check_same(in_memory, there)
+
+
+def test_what_needs_every_row_reads_a_mapped_array(monkeypatch, tmp_path):
+    X, y = rows_of("numbers", m=1200)
+    np.save(tmp_path / "X.npy", X)
+    few_in_memory(monkeypatch)
+    plain = SMaLLClassifier(1, 2, reassign=False, random_state=0)
+    check_same(plain.fit(X, y), clone(plain).fit(np.load(tmp_path / "X.npy", mmap_mode="r"), y))
 
 
 def test_sparse_rows_are_settled_block_by_block(monkeypatch):

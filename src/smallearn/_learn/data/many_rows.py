@@ -17,6 +17,7 @@ from smallearn._learn.data.problem import Problem
 from smallearn._learn.data.source import Block, Source
 from smallearn._learn.data.summary import Summary, summarise
 from smallearn._learn.kernels import NO_PROTOTYPE
+from smallearn._run.progress import passes
 
 
 class View(NamedTuple):
@@ -124,11 +125,19 @@ class ManyRows(RemembersColumns):
 
     def sums(self, W: np.ndarray, roles: Placement, *, gradient: bool = True) -> Sums:
         """Loss, conjugate and, if wanted, the gradient at ``W``, in one pass over the rows."""
-        return running_sum(self._source.map(sums_of_rows, self._view, W, roles.question, gradient))
+        sums = running_sum(self._ask(sums_of_rows, W, roles.question, gradient))
+        passes().reached(float(sums.loss))
+        return sums
 
     def curvature(self, theta: np.ndarray, column: np.ndarray, roles: Placement) -> Curvature:
         """Loss, conjugate, gradient and Hessian, as `TrainingRows.curvature`."""
-        return running_sum(self._source.map(curvature_of_rows, self._view, theta, column, roles.question))
+        curvature = running_sum(self._ask(curvature_of_rows, theta, column, roles.question))
+        passes().reached(float(curvature.loss))
+        return curvature
+
+    def _ask(self, question: Callable[..., Any], *arguments: Any) -> Any:
+        passes().begin("settling the weights")
+        return self._source.map(question, self._view, *arguments)
 
     def place(self, W: np.ndarray, owner: np.ndarray) -> Placement:
         """Each row belongs to the prototype of its class that scores it best."""
@@ -153,7 +162,10 @@ class Large:
     @classmethod
     def read(cls, source: Source, most: int, **choices: Any) -> "Large":
         """Read all rows a few times; a pool of about ``most``. ``choices`` are those of `summarise`."""
-        return cls(source, *summarise(source, most, **choices))
+        passes().begin("reading")
+        large = cls(source, *summarise(source, most, **choices))
+        passes().begin("choosing on a sample")
+        return large
 
     def problem(self) -> Problem:
         """The pool, to choose a model on: the same to the last bit, however the rows are cut into blocks."""

@@ -6,6 +6,7 @@ the answers in the order of the rows. Nothing is kept between questions, so that
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from functools import partial
 from itertools import pairwise
 from typing import Any, NamedTuple, Protocol, TypeVar
@@ -14,6 +15,7 @@ import numpy as np
 from scipy import sparse
 
 from smallearn._run.deadline import enforce, present
+from smallearn._run.progress import passes
 
 Answer = TypeVar("Answer")
 
@@ -65,11 +67,9 @@ class ArraySource:
 
     def map(self, question: Callable[..., Answer], *arguments: Any) -> Iterator[Answer]:
         ask = partial(self._ask, present(), question, arguments)
-        if self._n_jobs == 1:
-            yield from map(ask, self._blocks)
-            return
-        with ThreadPoolExecutor(self._n_jobs) as pool:
-            yield from pool.map(ask, self._blocks)
+        with ExitStack() as stack:
+            each = map if self._n_jobs == 1 else stack.enter_context(ThreadPoolExecutor(self._n_jobs)).map
+            yield from passes().through(each(ask, self._blocks), self.n_rows, len(self._blocks))
 
     def _ask(self, deadline: Any, question: Callable[..., Answer], arguments: tuple, rows: slice) -> Answer:
         with enforce(deadline):  # that of this fit, in whichever thread

@@ -2,6 +2,7 @@
 
 import argparse
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from smallearn._text import count, percent, show
@@ -15,7 +16,8 @@ from smallearn.cli.reading import read_rows
 DESCRIPTION = """\
 Scores of a model on a table with 95% confidence intervals, the confusion matrix, groups of rows with many errors and
 the most confident errors. If DATA is the training table, the output says so and begins with the cross-validated
-score.
+score. A table may be larger than memory, unless standard models are compared: of more than 200,000 rows, ROC AUC and
+groups are those of a random sample.
 """
 EXAMPLES = """\
 smallearn evaluate model.json data.csv
@@ -48,11 +50,16 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
     model = read_model(arguments)  # before what takes long to import
     from smallearn.cli.io.model_rows import Labels
     from smallearn.evaluation import evaluate
+    from smallearn.evaluation._evaluate import RunningEvaluation
 
     compares = arguments.compare or arguments.train is not None
-    rows = read_rows(arguments, model, labels=Labels.REQUIRED, all_columns=compares, console=console)
+    running = RunningEvaluation(model)
     with library_errors(arguments):
-        evaluation = evaluate(model, rows.X, rows.y)
+        rows = read_rows(
+            arguments, model, labels=Labels.REQUIRED, all_columns=compares, watch=running.add, console=console
+        )
+        judge = running.with_sample if rows.is_sample else partial(evaluate, model)
+        evaluation = judge(rows.X, rows.y)
     comparison = compare(arguments, model, rows, console) if compares else None
     if arguments.json:
         print_json(_facts(model, evaluation, comparison, rows.numbers))
@@ -110,6 +117,7 @@ def _facts(model: Any, evaluation: Any, comparison: Any, numbers: Sequence[int])
     selection = model.selection
     facts: dict[str, Any] = {
         "rows": evaluation.n_rows,
+        "sampled_rows": evaluation.n_sampled,
         "is_training_data": evaluation.is_training_data,
         "cross_validated": None
         if selection is None

@@ -21,7 +21,7 @@ from smallearn.cli.reading import read_rows
 DESCRIPTION = """\
 The model in words: its scores, rounded as far as no prediction on DATA changes; a rule that says the same, and how
 exactly; and which features matter. With --row, one case: the score that decided, what each term contributed, and the
-smallest changes that would change the class.
+smallest changes that would change the class. Of more than 200,000 rows of DATA a random sample serves.
 """
 EXAMPLES = """\
 smallearn explain model.json
@@ -75,21 +75,31 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
 def _explain_model(arguments: argparse.Namespace, model: Any, units: dict[str, str], console: Console) -> int:
     from smallearn import explain
     from smallearn.cli.io.model_rows import Labels
+    from smallearn.evaluation._tally import Recognition
     from smallearn.explain._dnf.rule import conditions_of
     from smallearn.model._arguments import read_rows as gathered
 
-    rows, y = None, None
+    rows, y, drawn = None, None, None
+    recognition = Recognition(model)
     if arguments.data is not None:
-        read = read_rows(arguments, model, labels=Labels.OPTIONAL, console=console)
+        with library_errors(arguments):
+            read = read_rows(
+                arguments,
+                model,
+                labels=Labels.OPTIONAL,
+                watch=lambda X, code, _: recognition.add(X, code),
+                console=console,
+            )
         rows, y = gathered(model, read.X), read.y
+        drawn = (len(read.X), read.n_rows) if read.is_sample else None
     most = len(model.classes) if arguments.json else MOST_CLASSES
     # Only the training rows may make a rule shorter than it is for every possible input.
-    simplify = y is not None and model.was_trained_on(rows, y)
+    simplify = y is not None and recognition.is_training_data
     description = explain.describe(model, rows, units=units)
     rules = conditions_of(model, rows, most, simplify=simplify)
     importance = None if y is None or not model.terms else explain.importance(model, rows, y)
     if arguments.json:
-        print_json(_model_facts(model, description, rules, importance))
+        print_json(_model_facts(model, description, rules, importance) | {"sampled_rows": drawn and drawn[0]})
         return ExitCode.DONE
     sections = [("The model in words", str(description))]
     if rules:
@@ -100,6 +110,9 @@ def _explain_model(arguments: argparse.Namespace, model: Any, units: dict[str, s
         sections.insert(0 if same else 1, ("The rule" if same else "Approximate rule", text))
     if importance is not None:
         sections.append(("What matters", str(importance)))
+    if drawn is not None:
+        text = f"All that depends on rows is that of {drawn[0]:,} drawn at random from {drawn[1]:,}."
+        sections.append(("Rows", text))
     print("\n\n".join(f"{heading(title)}\n{text}" for title, text in sections))
     return ExitCode.DONE
 
@@ -144,11 +157,17 @@ def _explain_row(arguments: argparse.Namespace, model: Any, units: dict[str, str
     from smallearn import explain
     from smallearn.cli.io.model_rows import Labels
 
-    X = read_rows(arguments, model, labels=Labels.IGNORED, console=console).X
-    if arguments.row > len(X):
-        raise CommandError(f"{arguments.data.name} has {len(X)} rows; there is no row {arguments.row}")
+    found = []
+
+    def watch(X: Any, _: Any, number: Any) -> None:
+        if number[0] < arguments.row <= number[-1] + 1:
+            found.append(X.iloc[[arguments.row - 1 - number[0]]])
+
+    rows = read_rows(arguments, model, labels=Labels.IGNORED, watch=watch, console=console)
+    if not found:
+        raise CommandError(f"{arguments.data.name} has {rows.n_rows} rows; there is no row {arguments.row}")
     with library_errors(arguments):
-        case = explain.case(model, X.iloc[[arguments.row - 1]], X=X, changeable=arguments.changeable, units=units)
+        case = explain.case(model, found[0], X=rows.X, changeable=arguments.changeable, units=units)
     if arguments.json:
         print_json(_case_facts(arguments, case))
         return ExitCode.DONE

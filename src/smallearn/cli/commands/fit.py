@@ -1,11 +1,14 @@
 """``smallearn fit``: train the best small model of a table."""
 
 import argparse
+import math
 import shlex
+from collections.abc import Sequence
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
-from smallearn._text import show
+from smallearn._text import count, show
 from smallearn.cli.arguments import (
     CHIP_NAMES,
     add_command,
@@ -24,8 +27,8 @@ from smallearn.cli.errors import CommandError, ExitCode, library_errors
 from smallearn.cli.io.costs import read_costs
 from smallearn.cli.io.counts import read_counts
 from smallearn.cli.io.files import check_output, file_name, looks_like_table, print_json
-from smallearn.cli.io.tables import check_table
-from smallearn.cli.reading import read_or_store
+from smallearn.cli.io.tables import check_tables
+from smallearn.cli.reading import rows_to_train_on
 from smallearn.cli.selection import selection_parameters
 from smallearn.model._sentences import budget_sentence
 
@@ -40,6 +43,7 @@ classes of fewer than five rows.
 
 A table that would take much of the memory is converted once to files on the disk, and the model is trained from these;
 a line says so. The model is the same. The files are used again as long as the table is the same: see smallearn cache.
+With --dask a Dask cluster reads the table and trains; on one machine that takes longer.
 
 A prototype is a score: a constant plus a sum of terms. A term is a weight times a feature or times a condition. The
 certificate bounds how much better any model of this size could fit the training data. It takes time, and is computed
@@ -50,8 +54,12 @@ smallearn fit data.csv --target y --max-terms 6 -o model.json
 smallearn fit data.csv --target y --max-terms 4 --literals thresholds --points 5 --drop age -o card.json
 smallearn fit data.csv --target y --max-terms 4 --certificate yes --time-limit 600 -o model.json
 smallearn fit data.csv --target y --max-terms 4 --decision-threshold 0.2 -o model.json
+smallearn fit parts/ --target y --max-terms 4 --dask local -o model.json
 smallearn fit data.csv --target y --device atmega328p --max-flash 200 --max-time-us 100 -o model.json
 """
+MAX_TERMS = 10
+# With --device: the fewest bytes and cycles that a term takes, and how many terms are tried at most.
+TERM_BYTES, TERM_CYCLES, MOST_TERMS = 12.0, 8.0, 24
 LIMITS = {
     "max_flash": ("BYTES", "the most bytes of flash on the chip"),
     "max_ram": ("BYTES", "the most bytes of RAM on the chip, stack included"),
@@ -69,10 +77,10 @@ def add(commands) -> argparse.ArgumentParser:
         description=DESCRIPTION,
         examples=EXAMPLES,
     )
-    add_training(parser)
+    add_training(parser, several=True)
     add_storage(parser)
     add_path(parser, "-o", "--output", required=True, metavar="FILE", help="the model file to write (JSON)")
-    add_selection(parser, max_terms=10)
+    add_selection(parser, max_terms=MAX_TERMS, with_device=", with --device as many as may fit")
     parser.add_argument(
         "--decision-threshold",
         type=probability,
@@ -102,12 +110,12 @@ def add(commands) -> argparse.ArgumentParser:
 def run(arguments: argparse.Namespace, console: Console) -> int:
     """Train, save, print."""
     _check(arguments)
-    rows = read_or_store(arguments, console)
-    selector = _selector(arguments, rows, console)
-    with library_errors(arguments), console.warnings_as_notes():
-        fitted = rows.fitted(selector)
-        model = rows.remembered_by(fitted.model_, arguments.target, file_name(arguments.data))
-        model.save(arguments.output)
+    with rows_to_train_on(arguments, console) as rows:
+        selector = _selector(arguments, rows, console)
+        with library_errors(arguments), console.warnings_as_notes():
+            fitted = rows.fitted(selector)
+            model = rows.remembered_by(fitted.model_, arguments.target, _source_name(arguments.data))
+            model.save(arguments.output)
     if arguments.json:
         print_json(_facts(arguments, rows, selector, model))
         return ExitCode.DONE
@@ -127,8 +135,13 @@ def _check(arguments: argparse.Namespace) -> None:
         raise CommandError(
             f"{show(str(arguments.output))} ends like a table, but a model is JSON: name a file such as model.json"
         )
-    check_table(arguments.data)
-    check_output(arguments.output, arguments.data)
+    check_tables(arguments.data)
+    check_output(arguments.output, *arguments.data)
+
+
+def _source_name(paths: Sequence[Path]) -> str:
+    """The name of the table, for the model's file."""
+    return file_name(paths[0]) + (f" and {count(len(paths) - 1, 'more file')}" if len(paths) > 1 else "")
 
 
 def _selector(arguments: argparse.Namespace, rows: Any, console: Console) -> Any:
@@ -138,7 +151,7 @@ def _selector(arguments: argparse.Namespace, rows: Any, console: Console) -> Any
     parameters = selection_parameters(arguments, rows, console)
     threshold, costs = arguments.decision_threshold, arguments.cost_matrix
     return SMaLLClassifierCV(
-        arguments.max_terms,
+        arguments.max_terms or _max_terms(arguments),
         min_terms=1,
         device=arguments.device,
         decision_threshold="auto" if threshold is None else threshold,
@@ -148,6 +161,20 @@ def _selector(arguments: argparse.Namespace, rows: Any, console: Console) -> Any
         **limits,
         **parameters,
     )
+
+
+def _max_terms(arguments: argparse.Namespace) -> int:
+    """The most terms to try: as many as may fit a chip with the limits of the user."""
+    from smallearn.devices import CHIPS
+
+    if arguments.device not in CHIPS:
+        return MAX_TERMS
+    bytes_, cycles = arguments.max_flash, [arguments.max_cycles]
+    if arguments.max_time_us is not None:
+        cycles.append(arguments.max_time_us * CHIPS[arguments.device].clock / 1e6)
+    most = [] if bytes_ is None else [bytes_ / TERM_BYTES]
+    most += [limit / TERM_CYCLES for limit in cycles if limit is not None]
+    return max(1, min(MOST_TERMS, math.floor(min(most)))) if most else MAX_TERMS
 
 
 def _majority(model: Any) -> tuple[Any, float]:
@@ -181,8 +208,8 @@ def _summary(arguments: argparse.Namespace, model: Any) -> list[str]:
 
 
 def _next_commands(arguments: argparse.Namespace, selector: Any) -> list[str]:
-    """Commands to go on with, as a shell takes them."""
-    model, data = shlex.quote(str(arguments.output)), shlex.quote(str(arguments.data))
+    """Commands to go on with, as a shell takes them; on the first file if there are several."""
+    model, data = shlex.quote(str(arguments.output)), shlex.quote(str(arguments.data[0]))
     reading = "" if arguments.encoding == "utf-8" else f" --encoding {shlex.quote(arguments.encoding)}"
     reading += "".join(f" {shlex.quote(f'--missing={text}')}" for text in arguments.missing)
     to_c = f"smallearn export {model} --to c"

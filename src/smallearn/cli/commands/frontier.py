@@ -19,7 +19,7 @@ from smallearn.cli.arguments import (
 from smallearn.cli.console import Console, heading
 from smallearn.cli.errors import CommandError, ExitCode, library_errors, not_installed
 from smallearn.cli.io.files import check_output, file_name, print_json, write_file
-from smallearn.cli.io.tables import check_table
+from smallearn.cli.io.tables import check_tables
 from smallearn.cli.reading import read_training
 from smallearn.cli.selection import selection_parameters
 
@@ -86,7 +86,7 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
 
 def _check(arguments: argparse.Namespace) -> None:
     """Check what can be checked before the search begins."""
-    check_table(arguments.data)
+    check_tables([arguments.data])
     for path in filter(None, (arguments.output, arguments.plot)):
         check_output(path, arguments.data)
     if arguments.plot is not None and _image_format(arguments) not in IMAGES:

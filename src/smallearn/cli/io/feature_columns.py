@@ -1,6 +1,7 @@
 """Columns to learn from: of which type each is, and which are ignored because they cannot help.
 
 A `FeatureReader` looks at the columns, in one chunk or in many, then decides how each is read, and then converts them.
+Parts of a typed table can be looked at apart, each by a reader of its own; `FeatureReader.add` adds up what they saw.
 """
 
 import re
@@ -70,6 +71,11 @@ class FeatureReader:
         """Look at a chunk; ``rows`` are the numbers of its rows in the file, from 0."""
         for name, column in self._columns.items():
             column.look(chunk.column(name), rows)
+
+    def add(self, later: "FeatureReader") -> None:
+        """Add what another reader saw, in the part of a typed table that follows."""
+        for name, column in self._columns.items():
+            column.add(later._columns[name])
 
     def decide(self) -> tuple[dict[str, Reading], dict[str, str]]:
         """How each column to learn from is read, and for each ignored one the reason: two dicts by name."""
@@ -228,11 +234,17 @@ class _Column:
             if self.file.is_text:
                 self.numbers.look(cells.without(text, cells.MISSING_NUMBER), rows)
 
+    def add(self, later: "_Column") -> None:
+        self.kind = self.kind if later.kind is None else later.kind
+        self.text.add(later.text)
+        self.numbers.plain.add(later.numbers.plain)
+
 
 class _Numbers:
-    """Numbers, and cells that are none."""
+    """Numbers, and cells that are none. The first ``compared`` are kept as long as they may be an ID."""
 
-    def __init__(self) -> None:
+    def __init__(self, compared: int) -> None:
+        self._compared = compared
         self.n_rows = self.n_missing = self.n_bad = 0
         self.low, self.high = np.inf, -np.inf
         self.first_bad: tuple[int, str] | None = None  # row and cell
@@ -249,8 +261,15 @@ class _Numbers:
         self._may_be_ids = self._may_be_ids and self.n_missing == 0 and self.n_bad == 0 and _are_different(values)
         if not self._may_be_ids:
             self._first = []
-        elif sum(map(len, self._first)) < MANY_ROWS:
+        elif sum(map(len, self._first)) < self._compared:
             self._first.append(values)
+
+    def add(self, later: "_Numbers") -> None:
+        self.n_rows += later.n_rows
+        self.n_missing += later.n_missing
+        self.low, self.high = min(self.low, later.low), max(self.high, later.high)
+        self._may_be_ids = self._may_be_ids and later._may_be_ids
+        self._first = self._first + later._first if self._may_be_ids else []
 
     def note_bad(self, bad: np.ndarray, text: Any, rows: np.ndarray) -> None:
         if self.first_bad is None and bad.any():
@@ -271,7 +290,8 @@ class _TextNumbers:
 
     def __init__(self, file: TableFile):
         self.file = file
-        self.plain, self._with_groups = _Numbers(), _Numbers()
+        compared = MANY_ROWS - file.begin
+        self.plain, self._with_groups = _Numbers(compared), _Numbers(compared)
         self.groups: bool | None = None  # whether thousands are grouped; None: the cells leave it open
         self.n_values = 0
         self._has_signs, self._other_text = False, False
@@ -337,6 +357,14 @@ class _Text:
         self._others_than_dates = self._others_than_dates or (len(values) > 0 and not cells.are_dates(values))
         if self.all_differ:
             self.n_like_numbers += cells.count_like_numbers(values)
+
+    def add(self, later: "_Text") -> None:
+        self.n_rows += later.n_rows
+        self.n_missing += later.n_missing
+        self.all_differ = self.all_differ and later.all_differ and self.different.isdisjoint(later.different)
+        if len(self.different) <= MOST_CATEGORIES:
+            self.different |= later.different
+        self._others_than_dates = self._others_than_dates or later._others_than_dates
 
     @property
     def are_dates(self) -> bool:

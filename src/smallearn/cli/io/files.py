@@ -33,7 +33,8 @@ def read_model(arguments: argparse.Namespace) -> SMaLLModel:
             advice = f"the model comes first: smallearn {arguments.command} {_quoted(data)} {_quoted(path)}"
         raise CommandError(f"{shown(path)} is a table, not a model; {advice}")
     for table in filter(None, (data, getattr(arguments, "train", None))):
-        check_input(table)
+        if not files.parquet_files(table):
+            check_input(table)
     try:
         return load_model(path)
     except (OSError, ValueError) as error:

@@ -2,7 +2,6 @@
 
 import re
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,15 +39,30 @@ class ModelLabels:
         """Which rows have a class of the model."""
         return ~(self.is_missing | self.is_unknown)
 
-    @classmethod
-    def joined(cls, chunks: Sequence["ModelLabels"]) -> "ModelLabels":
-        """The labels of chunks that follow each other."""
-        return cls(
-            code=np.concatenate([chunk.code for chunk in chunks]),
-            is_missing=np.concatenate([chunk.is_missing for chunk in chunks]),
-            is_unknown=np.concatenate([chunk.is_unknown for chunk in chunks]),
-            unknown=list(dict.fromkeys(label for chunk in chunks for label in chunk.unknown)),
-        )
+
+class LabelTally:
+    """What is known of the labels of all rows, after some chunks."""
+
+    def __init__(self) -> None:
+        self.n_rows, self.n_missing, self.n_unknown = 0, 0, 0
+        self.first_unknown: int | None = None
+        self.unknown: dict[Any, None] = {}
+
+    def add(self, labels: ModelLabels) -> None:
+        """Add those of the next chunk."""
+        rows = np.flatnonzero(labels.is_unknown)
+        if len(rows) and self.first_unknown is None:
+            self.first_unknown = self.n_rows + int(rows[0])
+        self.n_rows += len(labels.code)
+        self.n_missing += int(labels.is_missing.sum())
+        self.n_unknown += len(rows)
+        if len(self.unknown) < MANY_CLASSES:  # a few of them are shown
+            self.unknown |= dict.fromkeys(labels.unknown)
+
+    @property
+    def only_missing(self) -> bool:
+        """Whether no row has a label so far."""
+        return self.n_missing == self.n_rows
 
 
 def model_labels(file: TableFile, column: Any, classes: tuple[Any, ...]) -> ModelLabels:
@@ -69,26 +83,22 @@ def model_labels(file: TableFile, column: Any, classes: tuple[Any, ...]) -> Mode
     )
 
 
-def keep_known(
-    labels: ModelLabels, file: TableFile, target: str, classes: tuple[Any, ...], console: Console
-) -> np.ndarray:
-    """Which rows have a class that the model knows; a note or an error about the others."""
-    rows = np.flatnonzero(labels.is_unknown)
-    some = bool(labels.is_known.any())
-    if len(rows):
+def check_known(tally: LabelTally, file: TableFile, target: str, classes: tuple[Any, ...], console: Console) -> None:
+    """A note or an error about the rows that have no class that the model knows."""
+    some = tally.n_missing + tally.n_unknown < tally.n_rows
+    if tally.first_unknown is not None:
         if not some:
-            reason = f"class {show(labels.unknown[0])} is not a class of the model ({listed(classes)})"
-            file.refuse_cell(int(rows[0]), target, reason)
-        others = sorted({show(label) for label in labels.unknown})
+            reason = f"class {show(next(iter(tally.unknown)))} is not a class of the model ({listed(classes)})"
+            file.refuse_cell(tally.first_unknown, target, reason)
+        others = sorted({show(label) for label in tally.unknown})
         which = ", ".join(others[:5]) + (", …" if len(others) > 5 else "")
         console.note(
-            f"{count(len(rows), 'row')} ignored: the model does not know the class ({which}; first in "
-            f"{file.place(int(rows[0]))})."
+            f"{count(tally.n_unknown, 'row')} ignored: the model does not know the class ({which}; first in "
+            f"{file.place(tally.first_unknown)})."
         )
-    note_missing(int(labels.is_missing.sum()), console)
+    note_missing(tally.n_missing, console)
     if not some:
         raise no_class(file, target)
-    return labels.is_known
 
 
 def _is_missing(value: Any, classes: tuple[Any, ...], missing: tuple[str, ...]) -> bool:
@@ -141,6 +151,7 @@ class LabelReader:
         self.file, self.target, self.console = file, target, console
         self._counts: Counter[Any] = Counter()  # of values as they stand in the file
         self._code: dict[Any, int] = {}  # the position of each such value in `classes`
+        self.class_counts: tuple[int, ...] = ()  # the number of rows of each class, once they are decided
         self._kind: Any = None
 
     def look(self, column: Any) -> None:
@@ -152,6 +163,15 @@ class LabelReader:
         for value, number in zip(values, np.bincount(index, minlength=n).tolist(), strict=True):
             if number:
                 self._counts[value] += number
+        self._check_number()
+
+    def add(self, later: "LabelReader") -> None:
+        """Add what another reader saw, in the part of the table that follows."""
+        self._counts.update(later._counts)
+        self._kind = self._kind if later._kind is None else later._kind
+        self._check_number()
+
+    def _check_number(self) -> None:
         if len(self._counts) > MANY_VALUES:
             some = ", ".join(show(value) for value in list(self._counts)[:3])
             first = f"its first {count(self._counts.total(), 'row')}"
@@ -180,6 +200,7 @@ class LabelReader:
         if labels.dtype.kind == "U":
             note_case(self.target, counts, "classes", self.console)
         classes = self._frequent(counts)
+        self.class_counts = tuple(counts[label] for label in classes)
         position = {label: code for code, label in enumerate(classes)}
         pairs = zip(values, labels.tolist(), present.tolist(), strict=True)
         self._code = {value: position[label] for value, label, there in pairs if there and label in position}

@@ -1,10 +1,11 @@
 """Rows of a table as a model reads them: the columns that it uses, converted, and the classes if there are any.
 
-`read_for_model` serves commands that need all rows at once, `ModelReader.chunks` those that do not. Both read the file
-in chunks, so that only the columns in use are held in memory, unless a command needs the other columns too.
+`read_for_model` serves commands that need rows at once, all or a sample; `ModelReader.chunks` those that do not. Both
+read the file in chunks; only the columns in use are held in memory, unless a command needs the other columns too.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from pathlib import Path
@@ -16,9 +17,15 @@ from smallearn._text import show
 from smallearn.cli.console import SILENT, Console
 from smallearn.cli.errors import CommandError
 from smallearn.cli.io import cells
-from smallearn.cli.io.labels import ModelLabels, keep_known, model_labels
+from smallearn.cli.io.labels import LabelTally, check_known, model_labels
+from smallearn.cli.io.sampling import Sample
 from smallearn.cli.io.tables import ReadOptions, Table, TableFile, open_table
 from smallearn.model import SMaLLModel
+
+MOST_ROWS = 200_000  # of more, commands that need rows at once get a random sample of so many
+
+Watch = Callable[[Any, np.ndarray, np.ndarray], None]
+"""Is shown rows, the position of each class, and the number of each row in the file, from 0."""
 
 
 class Labels(Enum):
@@ -41,18 +48,27 @@ class ModelRows:
         order, those that it does not use empty.
     y : ndarray or None
         The class of each row, with the types of ``model.classes``.
+    n_rows : int
+        The number of rows that there are; ``X`` has all of them, or a random sample.
     table : Table or None
         The table that they come from, if all its columns were read.
     """
 
     X: Any
     y: np.ndarray | None
+    n_rows: int
     table: Table | None = None
 
     @property
+    def is_sample(self) -> bool:
+        """Whether there are more rows than these."""
+        return len(self.X) < self.n_rows
+
+    @property
     def numbers(self) -> Sequence[int]:
-        """The number of each row in the file, from 1."""
-        return self.X.index.to_numpy() + 1
+        """The number in the file, from 1, of each row by its position; if there are more rows than these, by its
+        position in the file, which is what a `Watch` is told."""
+        return range(1, sys.maxsize) if self.is_sample else self.X.index.to_numpy() + 1
 
 
 def read_for_model(
@@ -63,19 +79,21 @@ def read_for_model(
     labels: Labels = Labels.IGNORED,
     options: ReadOptions | None = None,
     all_columns: bool = False,
+    watch: Watch | None = None,
     console: Console,
 ) -> ModelRows:
-    """Read a file once and convert its rows for ``model``; with ``all_columns`` the table has the others too.
+    """Read a file once and convert its rows for ``model``. Of more than `MOST_ROWS` a random sample is kept.
 
-    See `convert_for_model` for ``target``, ``labels`` and what is raised.
+    ``watch`` is shown all rows that have a class, chunk by chunk, or all if classes are IGNORED. With ``all_columns``
+    the table has the other columns too, and all rows are kept. See `convert_for_model` for ``target``, ``labels`` and
+    what is raised.
     """
     file = open_table(path, options)
     if all_columns:
         return convert_for_model(model, file.load(console), target=target, labels=labels, console=console)
     reader = ModelReader(model, file)
-    return _model_rows(
-        reader, file.chunks(console, columns=reader.with_target(target, labels)), target, labels, console
-    )
+    chunks = file.chunks(console, columns=reader.with_target(target, labels))
+    return _model_rows(reader, chunks, target, labels, console, most=MOST_ROWS, watch=watch)
 
 
 def convert_for_model(
@@ -94,43 +112,43 @@ def convert_for_model(
 
 
 def _model_rows(
-    reader: "ModelReader", chunks: Iterable[Any], target: str | None, labels: Labels, console: Console
+    reader: "ModelReader",
+    chunks: Iterable[Any],
+    target: str | None,
+    labels: Labels,
+    console: Console,
+    most: int | None = None,
+    watch: Watch | None = None,
 ) -> ModelRows:
-    """The rows in the chunks of a table, and their classes."""
+    """The rows in the chunks of a table, or a sample of them, and their classes."""
     model, file = reader.model, reader.file
     named = _find_target(file, model, target, labels)
-    parts, read, n_rows = [], [], 0
+    known, unlabelled = Sample(most), Sample(most)
+    tally, n_rows = LabelTally(), 0
     for chunk in chunks:
-        parts.append(reader.convert(chunk, n_rows))
-        if named is not None:
-            read.append(model_labels(file, chunk.column(named), model.classes))
+        X, code = reader.convert(chunk, n_rows), np.zeros(len(chunk), dtype=np.int32)
+        if named is None:
+            unlabelled.add(X, code)
+            if watch is not None and labels is Labels.IGNORED:
+                watch(X, code, X.index.to_numpy())
+        else:
+            found = model_labels(file, chunk.column(named), model.classes)
+            tally.add(found)
+            if labels is Labels.OPTIONAL and tally.only_missing:
+                unlabelled.add(X, code)
+            is_known = found.is_known
+            X, code = (X, found.code) if is_known.all() else (X[is_known], found.code[is_known])
+            known.add(X, code)
+            if watch is not None and len(code):
+                watch(X, code, X.index.to_numpy())
         n_rows += len(chunk)
     if n_rows == 0:
         raise CommandError(f"{file.shown} has no rows")
-    X = _stacked(parts)
-    if named is None:
-        return ModelRows(X=X, y=None)
-    found = ModelLabels.joined(read)
-    if labels is Labels.OPTIONAL and found.is_missing.all():
-        return ModelRows(X=X, y=None)
-    known = keep_known(found, file, named, model.classes, console)
-    return ModelRows(X=X if known.all() else X[known], y=model.labels(found.code[known]))
-
-
-def _stacked(parts: list[Any]) -> Any:
-    """Pandas tables of the same columns, one below the other. Column by column: there are never two copies of all."""
-    import pandas as pd
-
-    if len(parts) == 1:
-        return parts[0]
-    names, n_rows = list(parts[0].columns), sum(map(len, parts))
-    arrays = [{name: part[name].to_numpy() for name in names} for part in parts]
-    parts.clear()
-    columns = {}
-    for name in names:
-        values = np.concatenate([part.pop(name) for part in arrays])
-        columns[name] = pd.Series(values, dtype=values.dtype)
-    return pd.DataFrame(columns, index=pd.RangeIndex(n_rows), copy=False)
+    if named is None or (labels is Labels.OPTIONAL and tally.only_missing):
+        return ModelRows(X=unlabelled.rows()[0], y=None, n_rows=n_rows)
+    check_known(tally, file, named, model.classes, console)
+    X, code = known.rows()
+    return ModelRows(X=X, y=model.labels(code), n_rows=known.n_rows)
 
 
 def target_of(model: SMaLLModel, named: str | None = None) -> str | None:

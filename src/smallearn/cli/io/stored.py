@@ -92,7 +92,7 @@ def _free_memory() -> float:
 
 
 def store_for_training(
-    path: Path,
+    path: Path | Sequence[Path],
     target: str,
     *,
     drop: Sequence[str] = (),
@@ -101,14 +101,15 @@ def store_for_training(
     options: ReadOptions | None = None,
     console: Console,
 ) -> StoredTable:
-    """Convert a file, or open what an earlier conversion made of it."""
+    """Convert a table, or open what an earlier conversion made of it."""
     options = options or ReadOptions()
     file = open_table(path, options)
     check_names(file, target, drop, keep)
     folder = cache_folder()
     choices = {"target": target, "drop": sorted(drop), "keep": sorted(keep), "dtype": dtype}
     with _writing(folder):
-        key = content_key([path], {**choices, "options": options, "endings": path.suffixes, "smallearn": __version__})
+        endings = file.path.suffixes
+        key = content_key(file.files, {**choices, "options": options, "endings": endings, "smallearn": __version__})
         made = (folder / key).exists()
         console.note(_announcement(file, folder, made))
         make = partial(_convert, file=file, target=target, drop=drop, keep=keep, dtype=dtype, console=console)
@@ -173,10 +174,10 @@ def _convert(
     classes = labels.decide()
     names = [name for name in file.names if name != target and name not in drop]
     reader = FeatureReader(file, names, keep, recorder)
-    for chunk, rows, _ in _labelled(file, labels, target, names, console):
+    for chunk, rows, _ in labelled(file, labels, target, names, console):
         reader.look(chunk, rows)
     readings, ignored = decide_features(reader, drop)
-    batches = _batches(_labelled(file, labels, target, list(readings), console), reader, readings, target, classes)
+    batches = _batches(labelled(file, labels, target, list(readings), console), reader, readings, target, classes)
     about = as_text(str(file.path.absolute()))
     facts = convert(folder, batches=batches, about=about, target=target, weight=None, ignore=(), dtype=dtype)
     record = {"ignored": ignored, "notes": recorder.notes}
@@ -184,11 +185,11 @@ def _convert(
     return facts
 
 
-def _labelled(
+def labelled(
     file: TableFile, labels: LabelReader, target: str, names: Sequence[str], console: Console
 ) -> Iterator[tuple[Any, np.ndarray, np.ndarray]]:
     """Chunks of the rows that have a class to learn: the columns, the numbers of the rows in the file, the classes."""
-    begin = 0
+    begin = file.begin
     for chunk in file.chunks(console, columns=[*names, target]):
         codes = labels.codes(chunk.column(target))
         rows = np.flatnonzero(codes >= 0)

@@ -7,6 +7,7 @@ they mean. An error names a cell's place as the user sees it: by line in text fi
 
 import argparse
 import difflib
+import os
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -16,6 +17,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from smallearn._run.files import parquet_files
 from smallearn._text import listed, show
 from smallearn.cli.console import Console
 from smallearn.cli.errors import CommandError, not_installed
@@ -45,18 +47,45 @@ class ReadOptions:
         return cls(encoding=arguments.encoding, missing=tuple(text.strip() for text in arguments.missing))
 
 
-def open_table(path: Path, options: ReadOptions | None = None) -> "TableFile":
-    """The table in a file, by its ending; what is neither Parquet nor Arrow is CSV."""
+def open_table(path: Path | Sequence[Path], options: ReadOptions | None = None) -> "TableFile":
+    """The table in a file, by its ending; what is neither Parquet nor Arrow is CSV. Several paths, and folders, are
+    those of Parquet files that make one table."""
     from smallearn.cli.io.arrow_tables import ArrowFile, ParquetFile
     from smallearn.cli.io.csv_tables import CsvFile
 
     options = options or ReadOptions()
-    path = Path(path)
-    check_table(path)
+    paths = paths_of(path)
+    files = check_tables(paths)
     need_tables()
-    suffix = path.suffix.lower()
+    suffix = paths[0].suffix.lower()
+    if len(files) > 1 or paths[0].is_dir():
+        return ParquetFile(paths[0], options, files)
     kind = ParquetFile if suffix in PARQUET else ArrowFile if suffix in ARROW else CsvFile
-    return kind(path, options)
+    return kind(paths[0], options)
+
+
+def paths_of(path: Path | Sequence[Path]) -> list[Path]:
+    """One path or several, as a list."""
+    return [Path(path)] if isinstance(path, str | os.PathLike) else [Path(one) for one in path]
+
+
+def check_tables(paths: Sequence[Path]) -> list[Path]:
+    """The files of a table in one file, or in several of Parquet and in folders of these, checked like one."""
+    files: list[Path] = []
+    for path in paths:
+        if path.is_dir():
+            inside = parquet_files(path)
+            if not inside:
+                raise CommandError(f"the folder {show(str(path))} has no file that ends in .parquet")
+            files += inside
+        else:
+            check_table(path)
+            files.append(path)
+    if len(paths) > 1:
+        other = next((file for file in files if file.suffix.lower() not in PARQUET), None)
+        if other is not None:
+            raise CommandError(f"{show(str(other))} is not Parquet, and only a table in Parquet may have several files")
+    return files
 
 
 def check_table(path: Path) -> None:
@@ -88,6 +117,8 @@ class TableFile:
         How to read it.
     titles : sequence of str
         The titles of the columns as the file has them; a column without a title has an empty one.
+    files : sequence of Path, default=None
+        The files that it is in, if there are several; ``path`` is then the first, or their folder.
 
     Attributes
     ----------
@@ -99,15 +130,18 @@ class TableFile:
         How much there is to read, for the progress bar.
     is_text : bool
         Whether cells are text whose type has to be found out.
+    begin : int
+        The number of the first row: above 0 in a part of a table.
     may_have_commas, has_commas : bool
         Whether numbers may have decimal commas, and whether more of the first ones have a comma than a point.
     """
 
-    size, unit, is_text = 0, "rows", False
+    size, unit, is_text, begin = 0, "rows", False, 0
     may_have_commas, has_commas = True, False
 
-    def __init__(self, path: Path, options: ReadOptions, titles: Sequence[str]):
+    def __init__(self, path: Path, options: ReadOptions, titles: Sequence[str], files: Sequence[Path] | None = None):
         self.path, self.missing, self.titles = path, options.missing, list(titles)
+        self.files = [path] if files is None else list(files)
         twice = [name for name, times in Counter(self.titles).items() if times > 1 and name]
         if twice:
             raise CommandError(f"{self.shown} has more than one column called {listed(twice)}: rename them")

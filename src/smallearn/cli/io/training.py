@@ -1,6 +1,6 @@
 """Rows to train on: features and labels of a loaded table."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -60,7 +60,7 @@ class TrainingTable:
 
 
 def read_for_training(
-    path: Path,
+    path: Path | Sequence[Path],
     target: str,
     *,
     drop: Sequence[str] = (),
@@ -85,8 +85,6 @@ def convert_for_training(
     are to ``keep``: those without a title, text that differs in every row, whole numbers that do and are consecutive or
     have the name of an ID. Columns to ``drop`` are ignored without one.
     """
-    import pandas as pd
-
     check_names(table.file, target, drop, keep)
     labels = LabelReader(table.file, target, console)
     labels.look(table.columns.column(target))
@@ -99,11 +97,14 @@ def convert_for_training(
     reader.look(features, rows)
     readings, ignored = decide_features(reader, drop)
     columns = {name: reader.convert(features.column(name), reading) for name, reading in readings.items()}
-    return TrainingTable(
-        X=pd.DataFrame({name: pd.Series(values, dtype=values.dtype) for name, values in columns.items()}),
-        y=classes[codes[rows]],
-        ignored=ignored,
-    )
+    return TrainingTable(X=frame_of(columns), y=classes[codes[rows]], ignored=ignored)
+
+
+def frame_of(columns: Mapping[str, np.ndarray]) -> Any:
+    """A table of pandas with these columns, whose types are kept."""
+    import pandas as pd
+
+    return pd.DataFrame({name: pd.Series(values, dtype=values.dtype) for name, values in columns.items()})
 
 
 def decide_features(reader: FeatureReader, drop: Sequence[str]) -> tuple[dict[str, Reading], dict[str, str]]:
@@ -119,8 +120,6 @@ def convert_like(training: TrainingTable, table: Table, rows: np.ndarray) -> Any
 
     A value that cannot be read as such is missing, and so is a column that the table does not have.
     """
-    import pandas as pd
-
     here = table.columns.take(rows)
     columns = {}
     for name in training.X.columns:
@@ -129,7 +128,7 @@ def convert_like(training: TrainingTable, table: Table, rows: np.ndarray) -> Any
             columns[name] = _read_like(like, here.column(name), table.file)
         else:
             columns[name] = np.full(len(rows), np.nan if like.dtype.kind == "f" else None)
-    return pd.DataFrame({name: pd.Series(values, dtype=values.dtype) for name, values in columns.items()})
+    return frame_of(columns)
 
 
 def _read_like(like: np.ndarray, column: Any, file: TableFile) -> np.ndarray:

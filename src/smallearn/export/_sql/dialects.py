@@ -158,6 +158,31 @@ class DuckDB(Dialect):
         return text if "e" in text else f"{text}e0"  # without an exponent it would be a decimal
 
 
+class Spark(DuckDB):
+    """Names in backticks, a backslash is an escape, text is compared byte by byte, and what is no number is NULL."""
+
+    name = "Spark SQL"
+    string = "STRING"
+
+    def identifier(self, name: str) -> str:
+        return "`" + super().identifier(name)[1:-1].replace('""', '"').replace("`", "``") + "`"
+
+    def key(self, name: str) -> str:
+        return name.lower()
+
+    def text(self, value: str) -> str:
+        return "'" + self._storable(value).replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+    def refused(self, column: str) -> str | None:
+        return f"({column} IS NOT NULL AND TRY_CAST({column} AS {self.double}) IS NULL)"
+
+    def numeric_input(self, column: str, is_boolean: bool) -> str:
+        return f"NULLIF(TRY_CAST({column} AS {self.double}), 'NaN')"
+
+    def same_text(self, x: str, category: str) -> str:
+        return f"{x} = {self.text(category)}"
+
+
 class SQLite(Dialect):
     """Values have types, columns do not: one column may hold numbers and text."""
 
@@ -207,7 +232,7 @@ class SQLite(Dialect):
 
 
 # A new dialect is one more entry here.
-DIALECTS: dict[str, Dialect] = {"postgresql": PostgreSQL(), "duckdb": DuckDB(), "sqlite": SQLite()}
+DIALECTS: dict[str, Dialect] = {"postgresql": PostgreSQL(), "duckdb": DuckDB(), "sqlite": SQLite(), "spark": Spark()}
 
 
 def dialect_of(name: Any) -> Dialect:

@@ -28,7 +28,7 @@ def to_sql(
     view: str | Sequence[str] = "scored",
     conformance: Any = None,
 ) -> str:
-    """Write a model as SQL for PostgreSQL, DuckDB or SQLite.
+    """Write a model as SQL for PostgreSQL, DuckDB, SQLite or Spark.
 
     A SELECT or a view has all columns of the table and these:
 
@@ -50,7 +50,7 @@ def to_sql(
     ----------
     model : SMaLLModel or fitted estimator
         The model.
-    dialect : {"postgresql", "duckdb", "sqlite"}, default="postgresql"
+    dialect : {"postgresql", "duckdb", "sqlite", "spark"}, default="postgresql"
         The database.
     table : str or sequence of str, default="data"
         The table to read. Names are taken as they are, dots included: ``("schema", "table")`` is a table in a schema.
