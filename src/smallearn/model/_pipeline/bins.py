@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from smallearn.model._pipeline.columns import REFUSED, Column, Curve, Output, Special, Table, steps
+from smallearn.model._pipeline.columns import REFUSED, Column, Curve, Output, Special, Table, is_single, steps
 
 
 def bins(transformer: Any, table: Table, step: str) -> Table:
@@ -24,7 +24,8 @@ def bins(transformer: Any, table: Table, step: str) -> Table:
             columns.append(number)
         else:
             columns += [_indicator(number, float(position)) for position in range(n_bins)]
-    return table.becomes(columns, sparse=transformer.encode == "onehot")
+    single = table.single if transformer.dtype is None else is_single(transformer.dtype)
+    return replace(table.becomes(columns), sparse=transformer.encode == "onehot", single=single)
 
 
 def binarizer(transformer: Any, table: Table, step: str) -> Table:

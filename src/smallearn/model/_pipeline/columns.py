@@ -172,21 +172,36 @@ class Column:
 
 @dataclass(frozen=True)
 class Table:
-    """The columns between two steps of a pipeline. ``sparse``: they are a sparse matrix, with which transformers
-    compute differently. ``guards`` are columns, used or not, for which some rows are an error."""
+    """The columns between two steps of a pipeline.
+
+    ``sparse``: they are a sparse matrix, ``single``: they are float32; with both, transformers compute differently.
+    ``guards`` are columns, used or not, for which some rows are an error.
+    """
 
     columns: tuple[Column, ...]
     sparse: bool = False
+    single: bool = False
     guards: tuple[Column, ...] = ()
 
-    def becomes(self, columns: Iterable[Column], sparse: bool | None = None) -> "Table":
+    def becomes(self, columns: Iterable[Column]) -> "Table":
         """The table of these columns; those that refuse rows are among the guards from now on."""
         columns = tuple(columns)
-        return replace(self.guarded(*columns), columns=columns, sparse=self.sparse if sparse is None else sparse)
+        return replace(self.guarded(*columns), columns=columns)
+
+    def in_double(self, step: str) -> "Table":
+        """The same table, for a step that computes with its numbers, which has to be in float64."""
+        if self.single:
+            cannot(step, "it computes in float32, because an earlier step has dtype float32; leave that out")
+        return self
 
     def guarded(self, *columns: Column) -> "Table":
         """The same table, with those of these columns that refuse rows among its guards."""
         return replace(self, guards=(*self.guards, *(column for column in columns if column.refuses)))
+
+
+def is_single(dtype: Any) -> bool:
+    """Whether numbers of a type are kept in fewer bits than float64 has, and are not whole."""
+    return np.dtype(dtype).kind == "f" and np.dtype(dtype).itemsize < 8
 
 
 # --- float64 in order ------------------------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 import math
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from smallearn.model._pipeline.columns import (
     Table,
     cannot,
     constant,
+    is_single,
     output_of,
     steps,
 )
@@ -34,7 +35,8 @@ def encoder(transformer: Any, table: Table, step: str) -> Table:
         table = table.guarded(_encoded(column, answers, None, step))
         begin = len(encoded)
         encoded += [_encoded(column, answers, place, step) for place in range(begin, begin + width)]
-    return table.becomes(encoded, sparse=bool(getattr(transformer, "sparse_output", False)))
+    sparse, single = bool(getattr(transformer, "sparse_output", False)), is_single(transformer.dtype)
+    return replace(table.becomes(encoded), sparse=sparse, single=single)
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ def simple_imputer(transformer: Any, table: Table, step: str) -> Table:
         for position in transformer.indicator_.features_:
             column = table.columns[position]
             columns.append(_indicator(_replaced(column, absent, MISSING, step)))
-    return table.becomes(columns)
+    return table.in_double(step).becomes(columns)
 
 
 def _replaced(column: Column, absent: Output, fill: Output, step: str) -> Column:

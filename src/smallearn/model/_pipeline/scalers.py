@@ -11,28 +11,28 @@ from smallearn.model._pipeline.columns import Column, Table, cannot
 def standard(transformer: Any, table: Table, step: str) -> Table:
     """`StandardScaler`: minus the mean, divided by the deviation."""
     means = transformer.mean_ if transformer.with_mean else None
-    return _divided(table, means, transformer.scale_ if transformer.with_std else None)
+    return _divided(table.in_double(step), means, transformer.scale_ if transformer.with_std else None)
 
 
 def robust(transformer: Any, table: Table, step: str) -> Table:
     """`RobustScaler`: minus the median, divided by the distance of quartiles."""
     centres = transformer.center_ if transformer.with_centering and not table.sparse else None
-    return _divided(table, centres, transformer.scale_ if transformer.with_scaling else None)
+    return _divided(table.in_double(step), centres, transformer.scale_ if transformer.with_scaling else None)
 
 
 def max_abs(transformer: Any, table: Table, step: str) -> Table:
     """`MaxAbsScaler`: divided by the greatest distance from 0."""
-    divided = _divided(table, None, transformer.scale_)
+    divided = _divided(table.in_double(step), None, transformer.scale_)
     return _clipped(divided, -1.0, 1.0, step) if getattr(transformer, "clip", False) else divided
 
 
 def min_max(transformer: Any, table: Table, step: str) -> Table:
     """`MinMaxScaler`: times the scale, plus the minimum."""
     moved = [
-        _times(column, factor).moved(lambda z, term=term: z + term, 1.0, float(term))
+        _times(column, factor).moved(_minus(-term), 1.0, float(term))
         for column, factor, term in zip(table.columns, transformer.scale_, transformer.min_, strict=True)
     ]
-    scaled = table.becomes(moved)
+    scaled = table.in_double(step).becomes(moved)
     return _clipped(scaled, *transformer.feature_range, step) if transformer.clip else scaled
 
 
@@ -42,7 +42,7 @@ def times(table: Table, weight: float | None, step: str) -> Table:
         return table
     if not weight > 0.0:
         cannot(step, f"its weight is {weight:g}; only a positive weight keeps the order of values")
-    return table.becomes(_times(column, np.float64(weight)) for column in table.columns)
+    return table.in_double(step).becomes(_times(column, np.float64(weight)) for column in table.columns)
 
 
 def _divided(table: Table, centres: Iterable[Any] | None, scales: Iterable[Any] | None) -> Table:

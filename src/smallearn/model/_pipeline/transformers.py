@@ -62,7 +62,8 @@ def _feature_union(transformer: Any, table: Table, step: str) -> Table:
 def _side_by_side(table: Table, parts: Iterable[Table], sparse: bool) -> Table:
     parts = list(parts)
     columns = tuple(column for part in parts for column in part.columns)
-    return Table(columns, sparse, (*table.guards, *(guard for part in parts for guard in part.guards)))
+    guards = (*table.guards, *(guard for part in parts for guard in part.guards))
+    return Table(columns, sparse, all(part.single for part in parts), guards)
 
 
 def _function(transformer: Any, table: Table, step: str) -> Table:
