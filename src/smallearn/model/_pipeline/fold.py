@@ -96,13 +96,15 @@ def _unrolled(estimator: Any) -> _Unrolled:
         return _Unrolled([], estimator, fitted)
     if hasattr(estimator, "best_estimator_"):  # a search over parameters
         return _unrolled(estimator.best_estimator_)
-    if type(estimator).__name__ in ("FixedThresholdClassifier", "TunedThresholdClassifierCV"):
+    kind = type(estimator).__name__
+    if kind == "TunedThresholdClassifierCV" and not hasattr(estimator, "best_threshold_"):
+        raise ValueError(f"This {kind} is not fitted yet; call fit first.")
+    if kind in ("FixedThresholdClassifier", "TunedThresholdClassifierCV"):
         found = _unrolled(getattr(estimator, "estimator_", estimator.estimator))
         return found._replace(model=replace(found.model, decision_threshold=_threshold(estimator, found.model)))
     if getattr(estimator, "steps", None):
         found = _unrolled(estimator.steps[-1][1])
         return found._replace(steps=[*estimator.steps[:-1], *found.steps])
-    kind = type(estimator).__name__
     if isinstance(estimator, str | os.PathLike):
         path = show(os.fspath(estimator))
         raise TypeError(f"{path} is a path, not a model; read it first: smallearn.load_model(path).")
@@ -124,8 +126,6 @@ def _threshold(wrapper: Any, model: SMaLLModel) -> float:
     """The probability of the second class above which a classifier with a threshold of its own predicts it."""
     kind = type(wrapper).__name__
     if kind == "TunedThresholdClassifierCV":
-        if not hasattr(wrapper, "best_threshold_"):
-            raise ValueError(f"This {kind} is not fitted yet; call fit first.")
         threshold, positive = wrapper.best_threshold_, wrapper._curve_scorer._get_pos_label()
     else:
         threshold, positive = wrapper.threshold, wrapper.pos_label
