@@ -172,6 +172,7 @@ def refusal(label: str, value: Any, accepted: Accepted) -> str:
     """The message about a value that is not accepted."""
     if is_missing(value):
         return f"Feature {show(label)} is missing, which the model does not accept."
+    value = value.item() if isinstance(value, np.generic) else value
     return f"Feature {show(label)} is {show(value)}; the model accepts {listed(accepted.categories or ())}."
 
 
