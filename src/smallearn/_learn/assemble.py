@@ -50,7 +50,8 @@ class Fitted:
     """What is fitted; the fields are the estimator's attributes without the underscore at the end.
 
     ``weights`` (p × n_features, raw units) is None where terms may be literals: one feature may then have several.
-    ``feature_importances`` is the share of each feature in the standardised weights. The bound and the gaps are None where the certificate was not computed.
+    ``feature_importances`` is the share of each feature in the standardised weights. The bound and the gaps are None
+    where the certificate was not computed.
     """
 
     model: SMaLLModel

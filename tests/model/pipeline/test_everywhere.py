@@ -1,10 +1,7 @@
 """Every function that takes a model takes a pipeline, and scikit-learn's wrappers of classifiers."""
 
-import matplotlib
-
-matplotlib.use("Agg")
-
 import inspect
+from types import SimpleNamespace
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -26,7 +23,17 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import KBinsDiscretizer, OneHotEncoder, StandardScaler
 
 import smallearn
-from smallearn import SMaLLClassifier, SMaLLClassifierCV, devices, evaluation, explain, export, fold_pipeline, plot, report
+from smallearn import (
+    SMaLLClassifier,
+    SMaLLClassifierCV,
+    devices,
+    evaluation,
+    explain,
+    export,
+    fold_pipeline,
+    plot,
+    report,
+)
 from smallearn.model import as_model
 
 N = 120
@@ -64,37 +71,39 @@ def pipeline(data):
 def numeric(data):
     """Of numbers alone, for what takes nothing else."""
     X, y = data
-    return make_pipeline(StandardScaler(), SMaLLClassifier(1, 2, random_state=0)).fit(X[["dose", "age"]].fillna(50.0), y)
+    return make_pipeline(StandardScaler(), SMaLLClassifier(1, 2, random_state=0)).fit(
+        X[["dose", "age"]].fillna(50.0), y
+    )
 
 
 CALLS = {
-    "evaluate": lambda p, X, y, _: evaluation.evaluate(p, X, y),
-    "case": lambda p, X, y, _: explain.case(p, X.iloc[[1]], X=X),
-    "describe": lambda p, X, y, _: explain.describe(p, X),
-    "dnf": lambda p, X, y, _: explain.dnf(p, X),
-    "importance": lambda p, X, y, _: explain.importance(p, X, y, n_repeats=2),
-    "rounded": lambda p, X, y, _: explain.rounded(p, X),
-    "export": lambda p, X, y, _: export.export(p, "sql"),
-    "flatten": lambda p, X, y, _: export.flatten(p),
-    "float32_error_bound": lambda p, X, y, _: export.float32_error_bound(p, X.astype({"age": np.float32})),
-    "model_hash": lambda p, X, y, _: export.model_hash(p),
-    "quantise": lambda p, X, y, _: export.quantise(p),
-    "to_arduino": lambda p, X, y, folder: export.to_arduino(p, folder / "Model"),
-    "to_c": lambda p, X, y, _: export.to_c(p),
-    "to_javascript": lambda p, X, y, _: export.to_javascript(p),
-    "to_onnx": lambda p, X, y, _: export.to_onnx(p),
-    "to_python": lambda p, X, y, _: export.to_python(p, conformance=X),
-    "to_rust": lambda p, X, y, _: export.to_rust(p),
-    "to_sql": lambda p, X, y, _: export.to_sql(p),
-    "cost": lambda p, X, y, _: devices.cost(p, method="estimate"),
-    "contributions": lambda p, X, y, _: plot.contributions(p, X.iloc[[1]]),
-    "decision_surface": lambda p, X, y, _: plot.decision_surface(p, X, y),
-    "reliability": lambda p, X, y, _: plot.reliability(p, X, y),
-    "score_card": lambda p, X, y, _: plot.score_card(p),
-    "violins": lambda p, X, y, _: plot.violins(p, X, y),
-    "report_html": lambda p, X, y, _: report.report_html(p, X, y, chips=()),
-    "as_model": lambda p, X, y, _: as_model(p),
-    "fold_pipeline": lambda p, X, y, _: fold_pipeline(p),
+    "evaluate": lambda s: evaluation.evaluate(s.model, s.X, s.y),
+    "case": lambda s: explain.case(s.model, s.X.iloc[[1]], X=s.X),
+    "describe": lambda s: explain.describe(s.model, s.X),
+    "dnf": lambda s: explain.dnf(s.model, s.X),
+    "importance": lambda s: explain.importance(s.model, s.X, s.y, n_repeats=2),
+    "rounded": lambda s: explain.rounded(s.model, s.X),
+    "export": lambda s: export.export(s.model, "sql"),
+    "flatten": lambda s: export.flatten(s.model),
+    "float32_error_bound": lambda s: export.float32_error_bound(s.model, s.X.astype({"age": np.float32})),
+    "model_hash": lambda s: export.model_hash(s.model),
+    "quantise": lambda s: export.quantise(s.model),
+    "to_arduino": lambda s: export.to_arduino(s.model, s.folder / "Model"),
+    "to_c": lambda s: export.to_c(s.model),
+    "to_javascript": lambda s: export.to_javascript(s.model),
+    "to_onnx": lambda s: export.to_onnx(s.model),
+    "to_python": lambda s: export.to_python(s.model, conformance=s.X),
+    "to_rust": lambda s: export.to_rust(s.model),
+    "to_sql": lambda s: export.to_sql(s.model),
+    "cost": lambda s: devices.cost(s.model, method="estimate"),
+    "contributions": lambda s: plot.contributions(s.model, s.X.iloc[[1]]),
+    "decision_surface": lambda s: plot.decision_surface(s.model, s.X, s.y),
+    "reliability": lambda s: plot.reliability(s.model, s.X, s.y),
+    "score_card": lambda s: plot.score_card(s.model),
+    "violins": lambda s: plot.violins(s.model, s.X, s.y),
+    "report_html": lambda s: report.report_html(s.model, s.X, s.y, chips=()),
+    "as_model": lambda s: as_model(s.model),
+    "fold_pipeline": lambda s: fold_pipeline(s.model),
 }
 NO_MODEL = {"familiar", "wilson", "register", "register_onnx", "available", "read_rows", "load_model"}
 NO_MODEL |= {"frontier"}  # of a trained classifier: its frontier is a record of the selection
@@ -111,11 +120,11 @@ def test_a_function_takes_a_pipeline(name, pipeline, numeric, data, tmp_path):
     X, y = data
     given = numeric if name == "decision_surface" else pipeline
     rows = X[["dose", "age"]].fillna(50.0) if given is numeric else X
-    assert CALLS[name](given, rows, y, tmp_path) is not None
+    assert CALLS[name](SimpleNamespace(model=given, X=rows, y=y, folder=tmp_path)) is not None
     plt.close("all")
 
 
-def test_the_text_of_exports_and_explanations_has_raw_units(pipeline, data):
+def test_the_text_of_exports_and_explanations_has_raw_units(pipeline):
     model = fold_pipeline(pipeline)
     assert {term.label for term in model.terms} <= {"age", "dose", "ward"}
     assert export.to_sql(pipeline) == export.to_sql(model)
@@ -220,7 +229,9 @@ def test_select_from_model_takes_the_features_in_use(literals, n_classes):
     assert importances.sum() == pytest.approx(1.0)
     assert importances.argmax() == 4
     assert selector.get_support().tolist() == selector.estimator_.support_.any(axis=0).tolist()
-    smaller = make_pipeline(SelectFromModel(SMaLLClassifier(n_classes if n_classes > 2 else 1, 2)), SMaLLClassifier(literals=literals))
+    smaller = make_pipeline(
+        SelectFromModel(SMaLLClassifier(n_classes if n_classes > 2 else 1, 2)), SMaLLClassifier(literals=literals)
+    )
     model = fold_pipeline(smaller.fit(X, y))
     np.testing.assert_allclose(model.predict_proba(X), smaller.predict_proba(X), atol=1e-9)
     assert model.n_features == 6

@@ -138,7 +138,10 @@ def test_ranges_are_those_of_the_raw_numbers():
 
 
 def test_a_score_card_of_literals_stays_one():
-    model = check(ending_in(StandardScaler(), literal(1, 3.0, "above", 0.0), rows=X[["age", "dose"]], intercept=-1.0), X[["age", "dose"]])
+    model = check(
+        ending_in(StandardScaler(), literal(1, 3.0, "above", 0.0), rows=X[["age", "dose"]], intercept=-1.0),
+        X[["age", "dose"]],
+    )
     assert model.is_score_card
 
 
@@ -150,7 +153,7 @@ def test_points_for_each_unit_stay_so_where_the_constant_does():
 
 
 def test_columns_are_chosen_by_position_name_and_mask():
-    for columns in ([0, -2], ["age", "dose"], slice(0, 2), [True, True, False], lambda table: ["age", "dose"]):
+    for columns in ([0, -2], ["age", "dose"], slice(0, 2), [True, True, False], lambda table: list(table)[:2]):
         steps = ColumnTransformer([("scaled", StandardScaler(), columns)], remainder="drop")
         assert texts(check(ending_in(steps, (1, 2.0))))[0][1] == "dose"
 
@@ -163,7 +166,9 @@ def test_text_that_passes_is_compared_as_it_is():
 
 
 def test_text_that_passes_and_is_imputed():
-    steps = make_column_transformer((SimpleImputer(strategy="constant", fill_value="B"), ["ward"]), ("passthrough", ["age"]))
+    steps = make_column_transformer(
+        (SimpleImputer(strategy="constant", fill_value="B"), ["ward"]), ("passthrough", ["age"])
+    )
     pipeline = ending_in(steps, literal(0, 1.0, "equals", "B"))
     pipeline[-1].set_params(categorical_features=[0])
     rows = X.assign(ward=["A", np.nan, "B", "X"])
@@ -201,7 +206,7 @@ NUMBERS = X[["age", "dose"]]
         (make_pipeline(Doubled()), r"Step 'doubled' \(Doubled\) cannot be folded"),
         (
             make_pipeline(FunctionTransformer(np.sqrt)),
-            r"Step 'functiontransformer' \(FunctionTransformer\) cannot be folded into the model: its function may be any",
+            r"Step 'functiontransformer' \(FunctionTransformer\) cannot .*: its function may be any",
         ),
         (
             make_pipeline(MinMaxScaler(clip=True)),
@@ -213,7 +218,7 @@ NUMBERS = X[["age", "dose"]]
         ),
         (
             make_pipeline(StandardScaler(), SimpleImputer(missing_values=0.0)),
-            r"Step 'simpleimputer' \(SimpleImputer\) cannot .*: 0.0 stands for a missing value after numbers were scaled",
+            r"Step 'simpleimputer' \(SimpleImputer\) cannot .*: 0.0 stands for a missing value after numbers",
         ),
         (
             make_pipeline(OneHotEncoder(dtype=np.float32), MaxAbsScaler()),
@@ -234,7 +239,7 @@ def test_what_cannot_be_folded_is_an_error_that_names_the_step(steps, message):
 
 def test_none_and_nan_as_two_categories_cannot_be_folded():
     rows = np.array([["A"], [None], [np.nan], ["B"]], dtype=object)
-    with pytest.raises(ValueError, match="'onehotencoder'.*None and NaN as different categories"):
+    with pytest.raises(ValueError, match=r"'onehotencoder'.*None and NaN as different categories"):
         fold_pipeline(ending_in(make_pipeline(OneHotEncoder()), (0, 1.0), rows=rows))
 
 
@@ -248,5 +253,7 @@ def test_steps_that_do_not_fit_together_are_refused():
     other = ending_in(StandardScaler(), (0, 1.0), rows=X[["age"]])
     with pytest.raises(ValueError, match="The steps make 2 columns; the classifier takes 1"):
         fold_pipeline(make_pipeline(pipeline[0], other[-1]))
-    with pytest.raises(ValueError, match=r"Step 'maxabsscaler' \(MaxAbsScaler\) was fitted to 1 columns; .* gives it 2"):
+    with pytest.raises(
+        ValueError, match=r"Step 'maxabsscaler' \(MaxAbsScaler\) was fitted to 1 columns; .* gives it 2"
+    ):
         fold_pipeline(make_pipeline(pipeline[0], MaxAbsScaler().fit(X[["age"]]), other[-1]))

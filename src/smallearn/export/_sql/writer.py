@@ -131,7 +131,7 @@ def _header(flat: FlatModel) -> str:
     needed = [comment_text(input_.label) for input_ in flat.inputs if not input_.may_be_missing]
     lines += [f"Rows where {' or '.join(needed)} is missing (NULL or NaN) get no prediction."] if needed else []
     limited = [comment_text(input_.label) for input_ in flat.inputs if input_.accepted is not None]
-    lines += [f"Rows with a value of {' or '.join(limited)} that the model does not accept get none."] if limited else []
+    lines += [f"Rows with a value of {' or '.join(limited)} that the model refuses get none."] if limited else []
     return "".join(f"-- {line}\n" for line in lines)
 
 

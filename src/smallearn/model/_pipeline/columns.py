@@ -158,9 +158,7 @@ class Column:
 
         curve = self.other
         if isinstance(curve, Curve):
-            curve = Curve(
-                (*curve.steps, step), curve.slope * slope, curve.offset * slope + offset, curve.bent or bent
-            )
+            curve = Curve((*curve.steps, step), curve.slope * slope, curve.offset * slope + offset, curve.bent or bent)
         return self.mapped(output, curve)
 
     @property

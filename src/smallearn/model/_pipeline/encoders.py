@@ -14,6 +14,7 @@ from smallearn.model._pipeline.columns import (
     Column,
     Curve,
     Output,
+    Special,
     Steps,
     Table,
     cannot,
@@ -58,7 +59,7 @@ def _answers(transformer: Any, position: int, step: str) -> _Answers:
     """What an encoder makes of the values of one column, while all others have their first category."""
     categories = list(transformer.categories_[position])
     absent = [category for category in categories if is_missing(category)]
-    present = [output_of(category) for category in categories if not is_missing(category)]
+    present: list[Any] = [output_of(category) for category in categories if not is_missing(category)]
     if len(absent) > 1:
         cannot(step, "it has None and NaN as different categories, and a model has one kind of missing value")
     only_numbers = not any(isinstance(category, str) for category in present)
@@ -93,7 +94,7 @@ def _encoded(column: Column, answers: _Answers, place: int | None, step: str) ->
         encoded = column.mapped(output)
     elif column.other.is_identity:
         mapped = column.mapped(output, constant(output(UNKNOWN)))
-        special = {category: output(category) for category in answers.known if category is not MISSING}
+        special = {value: output(value) for value in answers.known if not isinstance(value, Special)}
         encoded = Column(column.feature, {**special, **mapped.special}, mapped.missing, mapped.other, column.extent)
     else:
         encoded = column.mapped(output, _intervals(column.other, answers, place))

@@ -111,8 +111,8 @@ def _unrolled(estimator: Any) -> _Unrolled:
     if hasattr(estimator, "fit") and _is_from_smallearn(type(estimator)):
         raise ValueError(f"This {kind} is not fitted yet and has no model; call fit first (with refit=True).")
     raise TypeError(
-        f"A {kind} is not a model; pass a SMaLLModel, a fitted SMaLLClassifier or SMaLLClassifierCV, or a pipeline that "
-        "ends in one."
+        f"A {kind} is not a model; pass a SMaLLModel, a fitted SMaLLClassifier or SMaLLClassifierCV, or a pipeline "
+        "that ends in one."
     )
 
 
@@ -185,11 +185,12 @@ def _accepted(guards: Sequence[Column], used: set[int], needed: set[int]) -> Ite
     """What features in use may be, for those that may not be anything; ``needed`` have terms that refuse a gap."""
     for feature in sorted(used):
         own = [guard for guard in guards if guard.feature == feature]
-        lists = [guard.special for guard in own if guard.other == constant(REFUSED)]
-        categories = None
-        if lists:
-            known = [value for value, output in lists[0].items() if output is not REFUSED]
-            categories = tuple(value for value in known if all(others.get(value, REFUSED) is not REFUSED for others in lists))
+        lists = [
+            [value for value, output in guard.special.items() if output is not REFUSED]
+            for guard in own
+            if guard.other == constant(REFUSED)
+        ]
+        categories = tuple(v for v in lists[0] if all(v in other for other in lists)) if lists else None
         missing = all(guard.missing is not REFUSED for guard in own)
         if categories is not None or not (missing or feature in needed):
             yield Accepted(feature, categories, missing)

@@ -3,7 +3,18 @@
 from typing import Any
 
 from smallearn._text import show
-from smallearn.model._pipeline.columns import MISSING, REFUSED, Column, Curve, Output, Table, cannot, constant, output_of
+from smallearn.model._pipeline.columns import (
+    MISSING,
+    REFUSED,
+    Column,
+    Curve,
+    Output,
+    Special,
+    Table,
+    cannot,
+    constant,
+    output_of,
+)
 
 
 def simple_imputer(transformer: Any, table: Table, step: str) -> Table:
@@ -22,7 +33,7 @@ def simple_imputer(transformer: Any, table: Table, step: str) -> Table:
 
 
 def _replaced(column: Column, absent: Output, fill: Output, step: str) -> Column:
-    """The column with ``fill`` in place of ``absent``. If something else than NaN stands for missing, NaN is refused."""
+    """The column with ``fill`` in place of ``absent``. If something else than NaN stands for it, NaN is refused."""
 
     def output(found: Output) -> Output:
         if found is MISSING and absent is not MISSING:
@@ -30,7 +41,7 @@ def _replaced(column: Column, absent: Output, fill: Output, step: str) -> Column
         return fill if found == absent else found
 
     replaced = column.mapped(output)
-    if absent is MISSING or not isinstance(column.other, Curve):
+    if isinstance(absent, Special) or not isinstance(column.other, Curve):
         return replaced
     if not column.other.is_identity:
         cannot(step, f"{show(absent)} stands for a missing value after numbers were scaled; impute first")

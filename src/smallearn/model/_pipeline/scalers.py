@@ -33,7 +33,8 @@ def min_max(transformer: Any, table: Table, step: str) -> Table:
         for column, factor, term in zip(table.columns, transformer.scale_, transformer.min_, strict=True)
     ]
     scaled = table.in_double(step).becomes(moved)
-    return _clipped(scaled, *transformer.feature_range, step) if transformer.clip else scaled
+    low, high = transformer.feature_range
+    return _clipped(scaled, low, high, step) if transformer.clip else scaled
 
 
 def times(table: Table, weight: float | None, step: str) -> Table:

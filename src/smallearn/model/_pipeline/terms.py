@@ -1,7 +1,7 @@
 """A term on a column of a pipeline as terms on the raw table."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from smallearn.model._columns import _same
@@ -45,7 +45,7 @@ def gain_of(term: Term, column: Column) -> Gain:
     if isinstance(values.other, Curve):
         return _line(term, values, values.other)
     refused = values.other.outputs == (REFUSED,)
-    found = [output for output in (*values.other.outputs, values.missing, *values.special.values())]
+    found = (*values.other.outputs, values.missing, *values.special.values())
     starts = [number for number in dict.fromkeys([0.0, *found]) if not isinstance(number, Special)]
     if not values.other.cuts and not refused:
         starts = [values.other.outputs[0]]  # type: ignore[list-item]
@@ -148,7 +148,9 @@ def _literals(values: Column, rest: Steps, start: float) -> Gain:
 # --- prototypes ------------------------------------------------------------------------------------------------------
 
 
-def folded(prototype: Prototype, gains: list[tuple[int, Gain]], names: list[str | None], means: dict[int, float | None]) -> Prototype:
+def folded(
+    prototype: Prototype, gains: Sequence[tuple[int, Gain]], names: Sequence[str | None], means: dict[int, float | None]
+) -> Prototype:
     """The prototype of the raw table, from the gains of its terms, each with its feature.
 
     Terms of the same feature, kind and value are added up. All raw terms of a feature have one of ``means`` for a
@@ -186,7 +188,7 @@ def folded(prototype: Prototype, gains: list[tuple[int, Gain]], names: list[str 
     return Prototype(owner=prototype.owner, intercept=intercept, terms=tuple(terms))
 
 
-def shared_means(gains: Iterator[tuple[int, Gain]]) -> dict[int, float | None]:
+def shared_means(gains: Iterable[tuple[int, Gain]]) -> dict[int, float | None]:
     """What raw terms use for a missing value, for each feature: None, an error, if one of them does."""
     means: dict[int, float | None] = {}
     for feature, gain in gains:

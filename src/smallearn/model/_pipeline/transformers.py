@@ -19,7 +19,7 @@ Fold = Callable[[Any, Table, str], Table]  # from the fitted transformer, the co
 
 def apply(transformer: Any, table: Table, name: str) -> Table:
     """The columns after a transformer, a step of a pipeline called ``name``."""
-    if transformer is None or (isinstance(transformer, str) and transformer == "passthrough"):
+    if transformer is None or _is("passthrough", transformer):
         return table
     kind = type(transformer)
     step = f"Step {show(name)} ({kind.__name__})"
@@ -30,6 +30,11 @@ def apply(transformer: Any, table: Table, name: str) -> Table:
     if width != len(table.columns):
         raise ValueError(f"{step} was fitted to {width} columns; the pipeline gives it {len(table.columns)}.")
     return fold(transformer, table, step)
+
+
+def _is(word: str, transformer: Any) -> bool:
+    """Whether a word stands in the place of a transformer."""
+    return isinstance(transformer, str) and transformer == word
 
 
 def _chain(pipeline: Any, table: Table, step: str) -> Table:
@@ -45,7 +50,7 @@ def _column_transformer(transformer: Any, table: Table, step: str) -> Table:
     weights = transformer.transformer_weights or {}
     parts = []
     for name, part, _ in transformer.transformers_:
-        if len(places[name]) and not (isinstance(part, str) and part == "drop"):
+        if len(places[name]) and not _is("drop", part):
             own = replace(table, columns=tuple(table.columns[place] for place in places[name]))
             parts.append(times(apply(part, own, name), weights.get(name), step))
     return _side_by_side(table, parts, bool(transformer.sparse_output_))
@@ -54,7 +59,7 @@ def _column_transformer(transformer: Any, table: Table, step: str) -> Table:
 def _feature_union(transformer: Any, table: Table, step: str) -> Table:
     """A `FeatureUnion`: all columns through each of several transformers."""
     weights = transformer.transformer_weights or {}
-    kept = [(name, part) for name, part in transformer.transformer_list if not (isinstance(part, str) and part == "drop")]
+    kept = [(name, part) for name, part in transformer.transformer_list if not _is("drop", part)]
     parts = [times(apply(part, table, name), weights.get(name), step) for name, part in kept]
     return _side_by_side(table, parts, any(part.sparse for part in parts))
 
