@@ -60,7 +60,7 @@ def fold_pipeline(pipeline: Any) -> SMaLLModel:
     >>> model = fold_pipeline(pipeline)
     >>> [term.text for term in model.terms]
     ['worst radius', 'worst concave points']
-    >>> abs(model.predict_proba(X) - pipeline.predict_proba(X)).max() < 1e-9
+    >>> bool(abs(model.predict_proba(X) - pipeline.predict_proba(X)).max() < 1e-9)
     True
     """
     if isinstance(pipeline, SMaLLModel):
