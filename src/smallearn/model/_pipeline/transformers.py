@@ -15,6 +15,7 @@ from smallearn.model._pipeline.imputers import simple_imputer
 from smallearn.model._pipeline.scalers import max_abs, min_max, robust, standard, times
 
 Fold = Callable[[Any, Table, str], Table]  # from the fitted transformer, the columns and the step as messages name it
+LEARNS_NOTHING = ("FeatureUnion", "FunctionTransformer", "Pipeline")  # themselves
 
 
 def apply(transformer: Any, table: Table, name: str) -> Table:
@@ -26,6 +27,8 @@ def apply(transformer: Any, table: Table, name: str) -> Table:
     fold = FOLDS.get(kind.__name__, _select if hasattr(transformer, "get_support") else None)
     if fold is None or kind.__module__.partition(".")[0] != "sklearn":
         cannot(step, f"no term of a model computes what it does. What can be: {', '.join(sorted(FOLDS))}")
+    if not hasattr(transformer, "n_features_in_") and kind.__name__ not in LEARNS_NOTHING:
+        raise ValueError(f"{step} is not fitted yet; fit the whole pipeline first.")
     width = getattr(transformer, "n_features_in_", len(table.columns))
     if width != len(table.columns):
         raise ValueError(f"{step} was fitted to {width} columns; the pipeline gives it {len(table.columns)}.")
