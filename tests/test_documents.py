@@ -29,6 +29,14 @@ def test_the_python_in_the_page_on_models_runs(capsys):
     assert len(re.findall(r"^\d [0-9.]+% ±", capsys.readouterr().out, flags=re.MULTILINE)) == 4
 
 
+def test_the_python_in_the_page_on_pipelines_runs(capsys):
+    names: dict = {}
+    for block in code_blocks("docs/pipelines.md", "python"):
+        exec(block, names)  # the page's own code
+    assert "[ward = 'north']" in capsys.readouterr().out
+    assert "prediction" in names["query"]
+
+
 @pytest.mark.tools
 def test_the_python_in_the_page_on_exports_runs(capsys):
     need("avr-gcc")

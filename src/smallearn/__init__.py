@@ -18,6 +18,7 @@ Models, which need NumPy alone to predict:
 
 - `SMaLLModel`: what a classifier has learned, in ``classifier.model_``. Print it to read it; ``save`` writes JSON.
 - `load_model`: read a saved model.
+- `fold_pipeline`: a scikit-learn pipeline as one model, in the units of its raw table.
 
 Modules:
 
@@ -43,6 +44,7 @@ _HOMES = {
     "SMaLLClassifier": "estimator",
     "SMaLLClassifierCV": "selection",
     "SMaLLModel": "model",
+    "fold_pipeline": "model",
     "frontier": "selection",
     "load_model": "model",
 }
@@ -52,13 +54,14 @@ __all__ = [
     "SMaLLClassifierCV",
     "SMaLLModel",
     "__version__",
+    "fold_pipeline",
     "frontier",
     "load_model",
 ]
 
 if TYPE_CHECKING:
     from smallearn.estimator import SMaLLClassifier
-    from smallearn.model import SMaLLModel, load_model
+    from smallearn.model import SMaLLModel, fold_pipeline, load_model
     from smallearn.selection import FrontierPoint, SMaLLClassifierCV, frontier
 
 

@@ -246,6 +246,7 @@ class SMaLLBase(ClassifierMixin, BaseEstimator):
                 "_weights_": fitted.weights,
                 "intercepts_": fitted.intercepts,
                 "support_": fitted.support,
+                "feature_importances_": fitted.feature_importances,
                 "prototype_classes_": fitted.prototype_classes,
                 "objective_": fitted.objective,
                 "n_iter_": fitted.n_iter,

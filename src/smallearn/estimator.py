@@ -140,6 +140,9 @@ class SMaLLClassifier(SMaLLBase):
         The constant of each prototype.
     support_ : ndarray of bool, shape (p, n_features)
         The features that each prototype uses.
+    feature_importances_ : ndarray of shape (n_features,)
+        The share of each feature in the weights, each times the standard deviation of its term in training (as it is
+        with ``standardize=False``); 0 for a feature that is not in use. For scikit-learn's ``SelectFromModel``.
     prototype_classes_ : ndarray of shape (p,)
         The class that owns each prototype.
     objective_ : float

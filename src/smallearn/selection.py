@@ -175,7 +175,9 @@ class SMaLLClassifierCV(SMaLLBase):
         values.
     decision_threshold_ : float
         With two classes, the probability of ``classes_[1]`` above which it is predicted; 0.5 with more.
-    model_, classes_, intercepts_, support_, prototype_classes_, objective_, n_iter_, n_features_in_, feature_names_in_
+    model_, classes_, intercepts_, support_, feature_importances_, prototype_classes_, objective_, n_iter_
+        As in `SMaLLClassifier`, for the chosen model.
+    n_features_in_, feature_names_in_
         As in `SMaLLClassifier`, for the chosen model.
     lower_bound_, optimality_gap_, duality_gap_
         As in `SMaLLClassifier`. Not there if the certificate was not computed: see `certificate`.

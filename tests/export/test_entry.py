@@ -65,7 +65,11 @@ def test_an_arduino_library_of_a_fitted_estimator_is_that_of_its_model(clf, tmp_
 def test_what_is_no_model_is_refused_with_what_to_do(clf, function):
     for wrong, kind, message in (
         (SMaLLClassifier(), ValueError, "not fitted yet"),
-        (make_pipeline(StandardScaler(), clf), TypeError, "last step"),
+        (
+            make_pipeline(StandardScaler(), clf),
+            ValueError,
+            r"Step 'standardscaler' \(StandardScaler\) is not fitted yet",
+        ),
         ("model.json", TypeError, "load_model"),
         (None, TypeError, "pass a SMaLLModel"),
     ):

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from smallearn import SMaLLModel, load_model
-from smallearn.model import DataFacts, Range, Selection, Step, Training
+from smallearn.model import Accepted, DataFacts, Range, Selection, Step, Training
 from smallearn.model._json import VERSION, _added
 from smallearn.model._term import KINDS
 
@@ -75,6 +75,12 @@ KNOWN = {
         [[1.0, -0.5, 0.25], [-1.0, 1.5, 2.25], [3.0, 1.0, 1.75]],
         [False, True, False],
     ),
+    # refuses other wards, and a missing age
+    8: (
+        pd.DataFrame({"ward": ["A", "B", None], "age": [30.0, 40.0, 50.0]}),
+        [[1.5], [-0.5], [0.5]],
+        ["yes", "no", "yes"],
+    ),
 }
 
 
@@ -105,7 +111,7 @@ def test_a_file_of_every_format_predicts_what_it_always_did(number):
 
 
 def test_what_an_early_format_does_not_say_has_the_value_that_it_meant():
-    first, second, third, fourth, fifth, sixth, seventh = (load_model(file_of(number)) for number in KNOWN)
+    first, second, third, fourth, fifth, sixth, seventh, eighth = (load_model(file_of(number)) for number in KNOWN)
     assert (first.scale, first.ranges, first.selection, first.data) == (1.0, (), None, None)
     assert {(term.kind, term.value, term.mean, term.unit) for term in first.terms} == {("raw", None, None, None)}
     assert (first.training.budget, first.training.max_cost, first.training.certified) == ("prototype", None, False)
@@ -129,12 +135,14 @@ def test_what_an_early_format_does_not_say_has_the_value_that_it_meant():
     assert (fifth.decision_threshold, fifth.cost_matrix) == (0.5, None)
     assert sixth.decision_threshold == 0.2
     assert (sixth.sole_owner, seventh.sole_owner) == (0, None)
+    assert seventh.accepted == ()
+    assert eighth.accepted == (Accepted(0, ("A", "B")), Accepted(1, missing=False))
 
 
 def test_a_model_is_written_in_the_oldest_format_from_6_on_that_holds_it():
     for number in KNOWN:
         written = json.loads(load_model(file_of(number)).to_json())["version"]
-        assert written == (7 if number == 7 else 6)
+        assert written == max(number, 6)
 
 
 def test_a_newer_format_is_refused_by_its_number_with_advice(tmp_path):

@@ -134,7 +134,7 @@ def test_any_model_has_a_card_and_its_ends(model):
 
 @pytest.mark.parametrize("draw", [plot.violins, plot.score_card, plot.decision_surface])
 def test_what_is_no_model_or_no_axes_is_refused(draw):
-    with pytest.raises(TypeError, match="A dict is not a model; pass a SMaLLModel or a fitted SMaLLClassifier"):
+    with pytest.raises(TypeError, match="A dict is not a model; pass a SMaLLModel, a fitted SMaLLClassifier"):
         draw({})
     with pytest.raises(ValueError, match="This SMaLLClassifier is not fitted yet"):
         draw(SMaLLClassifier())

@@ -49,8 +49,9 @@ class AssembleOptions:
 class Fitted:
     """What is fitted; the fields are the estimator's attributes without the underscore at the end.
 
-    ``weights`` (p × n_features, raw units) is None where terms may be literals: one feature may then have several. The
-    bound and the gaps are None where the certificate was not computed.
+    ``weights`` (p × n_features, raw units) is None where terms may be literals: one feature may then have several.
+    ``feature_importances`` is the share of each feature in the standardised weights. The bound and the gaps are None
+    where the certificate was not computed.
     """
 
     model: SMaLLModel
@@ -58,6 +59,7 @@ class Fitted:
     weights: np.ndarray | None
     intercepts: np.ndarray
     support: np.ndarray
+    feature_importances: np.ndarray
     prototype_classes: np.ndarray
     objective: float
     lower_bound: float | None
@@ -105,6 +107,7 @@ def assemble(problem: Problem, found: Found, budget: Budget, options: AssembleOp
         weights=raw.weights if set(terms.kind) <= {RAW} else None,
         intercepts=raw.intercepts,
         support=support,
+        feature_importances=_importances(problem, raw.weights),
         prototype_classes=problem.classes[found.assignment.owner],
         objective=objective,
         lower_bound=lower_bound,
@@ -112,6 +115,15 @@ def assemble(problem: Problem, found: Found, budget: Budget, options: AssembleOp
         duality_gap=None if solution is None else solution.relaxed.gap,
         n_iter=0 if solution is None else solution.n_iter,
     )
+
+
+def _importances(problem: Problem, weights: np.ndarray) -> np.ndarray:
+    """The share of each feature in the weights, each times the deviation of its term in training; they add up to 1."""
+    scale = problem.scaling.inverse_scale
+    moved = np.abs(weights).sum(axis=0) / np.where(scale > 0.0, scale, 1.0)
+    sums = np.bincount(problem.candidates.feature, weights=moved, minlength=problem.n_features)
+    total = sums.sum()
+    return sums / total if total > 0.0 else sums
 
 
 def remember_rows(model: SMaLLModel, X: Any, y: np.ndarray) -> SMaLLModel:

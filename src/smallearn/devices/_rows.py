@@ -32,7 +32,10 @@ def typical_rows(
     rng = np.random.default_rng(0)
     rows = np.zeros((n_rows, flat.n_features), dtype=object)
     for position, input_ in enumerate(flat.inputs):
-        if input_.is_text:
+        accepted = None if input_.accepted is None else input_.accepted.categories
+        if accepted is not None:
+            values = rng.choice(np.array(accepted, dtype=object), n_rows)
+        elif input_.is_text:
             values = rng.choice(np.array([*input_.categories, "\0"], dtype=object), n_rows)
         else:
             low, high = _range(flat, position, ranges or {}, counts or {})
@@ -41,7 +44,7 @@ def typical_rows(
             if cuts:
                 at_cut = rng.random(n_rows) < 0.5
                 values[at_cut] = rng.choice(cuts, at_cut.sum())
-        if input_.may_be_missing:
+        if input_.may_be_missing and (input_.accepted is None or input_.accepted.missing):
             values[rng.random(n_rows) < MISSING] = None
         rows[:, input_.feature] = values
     return rows

@@ -9,18 +9,18 @@ was not trained, else text.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from smallearn._run.hashing import hex_digest
 from smallearn._text import show
 from smallearn._version import __version__
-from smallearn.export._names import unique_names
+from smallearn.export._names import comment_text, unique_names
 from smallearn.model import SMaLLModel, Term
 from smallearn.model._arguments import as_model
 from smallearn.model._card import aligned
 from smallearn.model._decision import Decision, sole_owner
-from smallearn.model._parts import Category
+from smallearn.model._parts import Accepted, Category
 from smallearn.model._sentences import threshold_text
 
 HASH_DIGITS = 12
@@ -47,6 +47,9 @@ class Input:
         The range of a number in the training data; None if it is not known.
     may_be_missing : bool
         Whether the model can predict without it.
+    accepted : Accepted or None, default=None
+        The values that the model accepts; None if it accepts all. SQL has no prediction for others; the other targets
+        refuse a missing number and leave categories to the caller, and say so.
 
     Examples
     --------
@@ -66,6 +69,7 @@ class Input:
     low: float | None
     high: float | None
     may_be_missing: bool
+    accepted: Accepted | None = None
 
 
 @dataclass(frozen=True)
@@ -265,6 +269,9 @@ def _input(model: SMaLLModel, kept: Sequence[Term], feature: int, label: str, na
     own = [term for term in kept if term.feature == feature]
     extent = next((extent for extent in reversed(model.ranges) if extent.feature == feature), None)
     in_model = [term for term in model.terms if term.feature == feature]
+    accepted = next((one for one in model.accepted if one.feature == feature), None)
+    needed = any(term.kind == "raw" and term.mean is None for term in in_model)
+    is_compared = any(term.kind in ("raw", "at_most", "above") for term in in_model)
     is_text = any(isinstance(term.value, str) for term in own) or (
         # Only tested for being missing: in a trained model, numbers have a range.
         all(term.kind == "missing" for term in in_model) and model.training is not None and extent is None
@@ -277,7 +284,8 @@ def _input(model: SMaLLModel, kept: Sequence[Term], feature: int, label: str, na
         categories=_categories(own) if is_text else (),
         low=None if is_text or extent is None else extent.low,
         high=None if is_text or extent is None else extent.high,
-        may_be_missing=not any(term.kind == "raw" and term.mean is None for term in in_model),
+        may_be_missing=not (needed or (is_compared and accepted is not None and not accepted.missing)),
+        accepted=None if accepted is None else _as_compared(accepted, is_text),
     )
 
 
@@ -304,6 +312,18 @@ def decision_rule(flat: FlatModel, labels: Sequence[str], score: str = "any scor
         return f"the class of the greatest score{f' ({shifts})' if shifts else ''}, at a tie the first"
     owner = flat.owners[0]
     return f"{labels[owner]} if {score} is {threshold_text(owner, flat.decision.cut)}, otherwise {labels[1 - owner]}"
+
+
+def unchecked(flat: FlatModel) -> list[str]:
+    """For the comment at the top: which values the model refuses, where the text that is written does not."""
+    sentences = []
+    for input_ in flat.inputs:
+        known = None if input_.accepted is None else input_.accepted.categories
+        if input_.accepted is not None and known is not None:
+            values = ", ".join([*map(comment_text, known), *(["a missing value"] * input_.accepted.missing)])
+            label = comment_text(input_.label)
+            sentences.append(f"The model accepts {values} for {label} and refuses others; here that is not checked.")
+    return sentences
 
 
 def model_hash(model: Any) -> str:
@@ -355,6 +375,15 @@ def _can_hold(term: Term, numeric: set[int]) -> bool:
 def _categories(terms: Sequence[Term]) -> tuple[Category, ...]:
     values = (_plain(term.value) for term in terms if term.kind == "equals")
     return tuple(value for value in dict.fromkeys(values) if value is not None)
+
+
+def _as_compared(accepted: Accepted, is_text: bool) -> Accepted:
+    """The values that an input may have: text, or numbers as float64 has them."""
+    if accepted.categories is None:
+        return accepted
+    plain = map(_plain, accepted.categories)
+    known = (value for value in plain if value is not None and (is_text or not isinstance(value, str)))
+    return replace(accepted, categories=tuple(known))
 
 
 def _plain(value: Category | None) -> Category | None:

@@ -3,10 +3,12 @@
 from smallearn.model._arguments import as_model, read_rows
 from smallearn.model._card import CardRow
 from smallearn.model._model import SMaLLModel, load_model
-from smallearn.model._parts import DataFacts, Prototype, Range, Selection, Step, Term, Training
+from smallearn.model._parts import Accepted, DataFacts, Prototype, Range, Selection, Step, Term, Training
+from smallearn.model._pipeline.fold import fold_pipeline
 from smallearn.model._rows import Rows
 
 __all__ = [
+    "Accepted",
     "CardRow",
     "DataFacts",
     "Prototype",
@@ -18,6 +20,7 @@ __all__ = [
     "Term",
     "Training",
     "as_model",
+    "fold_pipeline",
     "load_model",
     "read_rows",
 ]

@@ -1,22 +1,28 @@
 """What users pass beside a model, checked and as the model reads it: one row, many rows, units, labels."""
 
-import os
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from smallearn._text import listed, show
-from smallearn.model._columns import TEXT
+from smallearn.model._columns import TEXT, check_accepted_in_row
 from smallearn.model._model import SMaLLModel
+from smallearn.model._pipeline.fold import fold_pipeline
 from smallearn.model._rows import Rows
 
 
 def values_of(model: SMaLLModel, row: Any) -> dict[int, Any]:
-    """The value of each feature in use, by its position.
+    """The value of each feature in use, by its position; a row that the model does not accept is refused.
 
     ``row`` is a mapping by name, a sequence of all features, a pandas Series, or a table, array or `Rows` of one row.
     """
+    values = _values_of(model, row)
+    check_accepted_in_row(model, lambda term: values[term.feature])
+    return values
+
+
+def _values_of(model: SMaLLModel, row: Any) -> dict[int, Any]:
     if isinstance(row, Rows):
         if row.n_rows != 1:
             raise ValueError(f"A case is one row; there are {row.n_rows} here.")
@@ -47,27 +53,32 @@ def values_of(model: SMaLLModel, row: Any) -> dict[int, Any]:
 
 
 def as_model(model: Any) -> SMaLLModel:
-    """Return the model of a fitted estimator; a model is returned as it is.
+    """Return the model of a fitted estimator or pipeline; a model is returned as it is.
 
-    Every function that takes a model takes a fitted estimator too, by calling this first.
+    Every function that takes a model takes a fitted estimator or pipeline too, by calling this first.
 
     Parameters
     ----------
-    model : SMaLLModel or fitted estimator
-        A `SMaLLModel`, a fitted `SMaLLClassifier` or `SMaLLClassifierCV`, or a search over their parameters such as
-        scikit-learn's ``GridSearchCV``.
+    model : SMaLLModel, fitted estimator or pipeline
+        A `SMaLLModel`, a fitted `SMaLLClassifier` or `SMaLLClassifierCV`, a pipeline that ends in one, as
+        `smallearn.fold_pipeline` takes it, or one of these in a search over parameters, such as scikit-learn's
+        ``GridSearchCV``, or with a threshold, as ``TunedThresholdClassifierCV``.
 
     Returns
     -------
     SMaLLModel
-        The model itself, or the estimator's ``model_``.
+        The model itself, the estimator's ``model_``, or that of the pipeline in the units of its raw rows.
 
     Raises
     ------
     ValueError
-        If the estimator is not fitted.
+        If the estimator is not fitted, or a step of the pipeline cannot be folded.
     TypeError
-        If it is anything else: a path, a pipeline, another estimator.
+        If it is anything else: a path, another estimator.
+
+    See Also
+    --------
+    smallearn.fold_pipeline : What is done with a pipeline.
 
     Examples
     --------
@@ -77,26 +88,7 @@ def as_model(model: Any) -> SMaLLModel:
     >>> as_model(classifier) is classifier.model_
     True
     """
-    estimator = getattr(model, "best_estimator_", model)  # that of a search over parameters
-    fitted = getattr(estimator, "model_", estimator)
-    if isinstance(fitted, SMaLLModel):
-        return fitted
-    kind = type(estimator).__name__
-    if isinstance(model, str | os.PathLike):
-        raise TypeError(f"{show(os.fspath(model))} is a path, not a model; read it first: smallearn.load_model(path).")
-    if hasattr(estimator, "steps"):
-        raise TypeError(
-            f"A {kind} is not a model. Pass its last step, pipeline[-1], with rows as the earlier steps return them."
-        )
-    if hasattr(estimator, "fit") and _is_from_smallearn(type(estimator)):
-        raise ValueError(f"This {kind} is not fitted yet and has no model; call fit first (with refit=True).")
-    raise TypeError(f"A {kind} is not a model; pass a SMaLLModel or a fitted SMaLLClassifier or SMaLLClassifierCV.")
-
-
-def _is_from_smallearn(kind: type) -> bool:
-    """Whether a class, or one that it inherits from, is defined in this package."""
-    package = __name__.partition(".")[0]
-    return any(base.__module__.partition(".")[0] == package for base in kind.__mro__)
+    return fold_pipeline(model)
 
 
 def as_row(model: SMaLLModel, values: dict[int, Any]) -> dict[str, Any]:

@@ -24,6 +24,7 @@ def check_parts(model: "SMaLLModel") -> None:
     _check_decision(model)
     _check_names(model)
     _check_ranges(model)
+    _check_accepted(model)
     if model.data is not None and len(model.data.class_counts) != len(model.classes):
         raise ValueError(f"There are {len(model.data.class_counts)} class counts for {len(model.classes)} classes.")
     owners = set(model.owners)
@@ -69,3 +70,12 @@ def _check_ranges(model: "SMaLLModel") -> None:
         raise ValueError(f"Ranges belong to features in use, at most one for each, not to {listed(ranged)}.")
     if not all(-math.inf < extent.low <= extent.high < math.inf for extent in model.ranges):
         raise ValueError("A range goes from a finite number to another that is not smaller.")
+
+
+def _check_accepted(model: "SMaLLModel") -> None:
+    """What is accepted belongs to one feature in use, and is something."""
+    limited = [one.feature for one in model.accepted]
+    if len(set(limited)) < len(limited) or not set(limited) <= {term.feature for term in model.terms}:
+        raise ValueError(f"Accepted values belong to features in use, once for each, not to {listed(limited)}.")
+    if any(one.missing and one.categories is None for one in model.accepted):
+        raise ValueError("Accepted values are some categories, or all but missing ones.")

@@ -1,15 +1,19 @@
 """The value of a term: on a column of many rows (`Column.factor`) and on one value (`factor_of_one`), by one rule."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from numbers import Number
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from smallearn._text import show
+from smallearn._text import listed, show
+from smallearn.model._parts import Accepted
 from smallearn.model._term import Category, Term
+
+if TYPE_CHECKING:
+    from smallearn.model._model import SMaLLModel
 
 TEXT = (str, bytes, bytearray)
 
@@ -132,8 +136,44 @@ class Column:
         nearest = float(category)
         return self.numbers == nearest if nearest == category else none
 
+    def check(self, accepted: Accepted) -> None:
+        """Raise ValueError unless every value is accepted."""
+        if not accepted.missing and self.missing.any():
+            raise ValueError(refusal(self.label, None, accepted))
+        if accepted.categories is None:
+            return
+        known = self.missing.copy()
+        for category in accepted.categories:
+            known |= self._equals(category)
+        if not known.all():
+            raise ValueError(refusal(self.label, self.values[int(known.argmin())], accepted))
+
     def _refuse(self, what: str, needed: str) -> NoReturn:
         raise ValueError(f"The features that the model uses contain {what}; it needs {needed} for {show(self.label)}.")
+
+
+def check_accepted(accepted: Sequence[Accepted], columns: Mapping[int, Column]) -> None:
+    """Raise ValueError unless a model accepts every value of the columns."""
+    for one in accepted:
+        columns[one.feature].check(one)
+
+
+def check_accepted_in_row(model: "SMaLLModel", value: Callable[[Term], Any]) -> None:
+    """`check_accepted` for one row, from the value of a term's feature."""
+    terms = {term.feature: term for term in model.features} if model.accepted else {}
+    for one in model.accepted:
+        term = terms[one.feature]
+        found = value(term)
+        if not one.takes(None if is_missing(found) else found):
+            raise ValueError(refusal(term.label, found, one))
+
+
+def refusal(label: str, value: Any, accepted: Accepted) -> str:
+    """The message about a value that is not accepted."""
+    if is_missing(value):
+        return f"Feature {show(label)} is missing, which the model does not accept."
+    value = value.item() if isinstance(value, np.generic) else value
+    return f"Feature {show(label)} is {show(value)}; the model accepts {listed(accepted.categories or ())}."
 
 
 def factor_of_one(term: Term, value: Any) -> float:

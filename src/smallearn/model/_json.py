@@ -12,8 +12,8 @@ The rule for the format:
 
 Format 2 added literals, score cards and further budgets, format 3 the ranges of the features, format 4 how the model
 was chosen and on what data, format 5 models without a certificate, whose lower bound is null, format 6 the decision
-threshold and the cost matrix, format 7 prototypes of both of two classes. A model that needs nothing of format 7 is
-written in format 6, which earlier versions read.
+threshold and the cost matrix, format 7 prototypes of both of two classes, format 8 the values that a model accepts. A
+model is written in the oldest format from 6 on that holds it, which earlier versions read.
 """
 
 import errno
@@ -44,6 +44,7 @@ from smallearn.model._json_values import (
     whole_number,
 )
 from smallearn.model._parts import (
+    Accepted,
     DataFacts,
     Prototype,
     Range,
@@ -53,7 +54,7 @@ from smallearn.model._parts import (
     Training,
 )
 
-FORMAT, VERSION = "smallearn-model", 7  # the kind of file, and the number of its format
+FORMAT, VERSION = "smallearn-model", 8  # the kind of file, and the number of its format
 # The types of class labels that a model can hold, as numpy writes them.
 CLASS_DTYPE = re.compile(r"[<>|=]?(b1|[iu][1248]|f[248]|U[1-9][0-9]{0,5}|O)")
 # The fields that each format added to a model, a term and a training record, and the kinds of terms that it added.
@@ -67,6 +68,7 @@ ADDED: dict[int, dict[str, tuple[str, ...]]] = {
     3: {"model": ("ranges",)},
     4: {"model": ("selection", "data")},
     6: {"model": ("decision_threshold", "cost_matrix")},
+    8: {"model": ("accepted",)},
 }
 
 
@@ -80,9 +82,12 @@ def write(model: dict[str, Any]) -> str:
     for term in (term for prototype in model["prototypes"] for term in prototype.terms):
         if term.value is not None:
             _check_writable(term.value, "Value")
+    for known in (value for one in model["accepted"] for value in one.categories or ()):
+        _check_writable(known, "Value")
+    version = _oldest_format(model)
     content = {
         "format": FORMAT,
-        "version": _oldest_format(model),
+        "version": version,
         "classes": list(model["classes"]),
         "class_dtype": model["class_dtype"],
         "n_features": model["n_features"],
@@ -102,13 +107,17 @@ def write(model: dict[str, Any]) -> str:
         "decision_threshold": model["decision_threshold"],
         "cost_matrix": model["cost_matrix"],
     }
+    if version > 7:
+        content["accepted"] = [asdict(one) for one in model["accepted"]]
     return json.dumps(content, indent=1, allow_nan=False, ensure_ascii=False) + "\n"
 
 
 def _oldest_format(model: dict[str, Any]) -> int:
     """The number of the oldest format that holds a model, from 6 on."""
+    if model["accepted"]:
+        return 8
     owners = [prototype.owner for prototype in model["prototypes"]]
-    return VERSION if len(model["classes"]) == 2 and sole_owner(owners, 2) is None else 6
+    return 7 if len(model["classes"]) == 2 and sole_owner(owners, 2) is None else 6
 
 
 def _check_writable(value: Any, role: str) -> None:
@@ -181,6 +190,10 @@ def read(text: str) -> dict[str, Any]:
         if version > 5
         else 0.5,
         "cost_matrix": _or_null(_read_costs)(fields["cost_matrix"], "cost_matrix") if version > 5 else None,
+        "accepted": tuple(
+            _read_accepted(entry, f"accepted[{position}]", n_features)
+            for position, entry in enumerate(of_type(fields["accepted"], list, "accepted") if version > 7 else ())
+        ),
     }
 
 
@@ -242,6 +255,19 @@ def _read_range(entry: Any, where: str, n_features: int) -> Range:
     if low > high:
         raise ValueError(f"{where}.low: {low} is above high, {high}.")
     return Range(feature=feature, low=low, high=high)
+
+
+def _read_accepted(entry: Any, where: str, n_features: int) -> Accepted:
+    fields = fields_of(entry, where, ("feature", "categories", "missing"))
+    categories = fields["categories"]
+    if categories is not None:
+        values = enumerate(of_type(categories, list, f"{where}.categories"))
+        categories = tuple(category(value, f"{where}.categories[{position}]") for position, value in values)
+    return Accepted(
+        feature=whole_number(fields["feature"], f"{where}.feature", 0, n_features - 1),
+        categories=categories,
+        missing=of_type(fields["missing"], bool, f"{where}.missing"),
+    )
 
 
 def _read_classes(labels: list, dtype: str) -> tuple:

@@ -16,7 +16,7 @@ import numpy as np
 from smallearn.model import _html, _json, _print
 from smallearn.model._card import CardRow, card_of
 from smallearn.model._checks import check_parts
-from smallearn.model._columns import factor_in
+from smallearn.model._columns import check_accepted, factor_in
 from smallearn.model._decision import (
     Costs,
     Decision,
@@ -32,7 +32,7 @@ from smallearn.model._decision import (
 from smallearn.model._fingerprint import fingerprint
 from smallearn.model._lazy import by_block
 from smallearn.model._one_row import decide_one
-from smallearn.model._parts import DataFacts, Prototype, Range, Selection, Term, Training, without_gaps
+from smallearn.model._parts import Accepted, DataFacts, Prototype, Range, Selection, Term, Training, without_gaps
 from smallearn.model._rows import CHUNK_ROWS, Rows, gather
 from smallearn.model._sentences import decision_sentence
 from smallearn.model._totals import attainable_totals
@@ -78,6 +78,8 @@ class SMaLLModel:
     cost_matrix : tuple of tuple of float or None, default=None
         With more than two classes, the cost of each prediction, true × predicted classes: the class of least expected
         cost is predicted, at a tie the first. With two classes it is None: costs are a threshold.
+    accepted : tuple of Accepted, default=()
+        The features in use of which not every value is accepted; a row with another value is an error.
 
     See Also
     --------
@@ -115,6 +117,7 @@ class SMaLLModel:
     data: DataFacts | None = None
     decision_threshold: float = 0.5
     cost_matrix: Costs | None = None
+    accepted: tuple[Accepted, ...] = ()
 
     def __post_init__(self):
         check_parts(self)
@@ -304,7 +307,13 @@ class SMaLLModel:
         """
         prototypes = tuple(map(without_gaps, self.prototypes))
         used = {term.feature for prototype in prototypes for term in prototype.terms}
-        return replace(self, prototypes=prototypes, ranges=tuple(r for r in self.ranges if r.feature in used))
+        accepted = (replace(known, missing=True) for known in self.accepted if known.categories is not None)
+        return replace(
+            self,
+            prototypes=prototypes,
+            ranges=tuple(extent for extent in self.ranges if extent.feature in used),
+            accepted=tuple(known for known in accepted if known.feature in used),
+        )
 
     # --- predictions -----------------------------------------------------------------------------------------------
 
@@ -326,12 +335,14 @@ class SMaLLModel:
     def _from_scores(self, X: Any, answer: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
         """The answer for every row, from its scores; chunk by chunk, so that these stay in the cache."""
         if isinstance(X, Rows) and X.shape[1] == self.n_features:
+            check_accepted(self.accepted, X.columns)
             return answer(X.scores(self.prototypes))
         answers, begin = answer(np.empty((0, len(self.prototypes)))), 0
         for n_rows, columns in gather(X, self.features, self.n_features):
             if begin == 0:
                 n_all = X.shape[0] if hasattr(X, "shape") else len(X)
                 answers = np.empty((n_all, *answers.shape[1:]), dtype=answers.dtype)
+            check_accepted(self.accepted, columns)
             answers[begin : begin + n_rows] = answer(scores(self.prototypes, partial(factor_in, columns), n_rows))
             begin += n_rows
         return answers

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from smallearn._text import listed, show
-from smallearn.model._columns import TEXT, factor_of_one
+from smallearn.model._columns import TEXT, check_accepted_in_row, factor_of_one
 from smallearn.model._decision import decide, score
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ def decide_one(model: "SMaLLModel", row: Any) -> int:
             raise TypeError(f"{row!r} is text")
         if not by_name and len(row) != model.n_features:
             raise ValueError(f"The row has {len(row)} values; the model was trained on {model.n_features} features.")
+        check_accepted_in_row(model, lambda term: row[term.label if by_name else term.feature])
         for prototype in model.prototypes:
             z = score(prototype, lambda term: factor_of_one(term, row[term.label if by_name else term.feature]))
             if not -math.inf < z < math.inf:

@@ -8,6 +8,7 @@ from smallearn.model._term import Category, Term
 
 __all__ = [
     "BUDGETS",
+    "Accepted",
     "Category",
     "DataFacts",
     "Prototype",
@@ -89,6 +90,50 @@ class Range:
     feature: int
     low: float
     high: float
+
+
+@dataclass(frozen=True)
+class Accepted:
+    """The values that a feature may have, where a model refuses others.
+
+    A model that stands for a pipeline refuses the rows that the pipeline refuses.
+
+    Parameters
+    ----------
+    feature : int
+        The position of the feature in the training data.
+    categories : tuple of str, int, float or bool, or None, default=None
+        The values that are accepted; None if all are.
+    missing : bool, default=True
+        Whether a missing value is accepted.
+
+    Examples
+    --------
+    >>> from smallearn.model import Accepted
+    >>> Accepted(feature=0, categories=("blue", "red"), missing=False).takes("green")
+    False
+    """
+
+    feature: int
+    categories: tuple[Category, ...] | None = None
+    missing: bool = True
+
+    def takes(self, value: Category | None) -> bool:
+        """Whether a value is accepted.
+
+        Parameters
+        ----------
+        value : str, int, float, bool or None
+            A value of the feature; None if it is missing.
+
+        Returns
+        -------
+        bool
+            True if it is among the categories, or may be missing.
+        """
+        if value is None:
+            return self.missing
+        return self.categories is None or value in self.categories
 
 
 @dataclass(frozen=True)

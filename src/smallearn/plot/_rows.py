@@ -42,4 +42,4 @@ def compact(model: SMaLLModel) -> SMaLLModel:
         )
         for prototype in model.prototypes
     )
-    return replace(model, n_features=len(place), prototypes=prototypes, ranges=())
+    return replace(model, n_features=len(place), prototypes=prototypes, ranges=(), accepted=())

@@ -55,7 +55,7 @@ def fields_of(model: SMaLLModel, X: Any, units: Mapping[str, str]) -> list[Field
             "feature": feature.feature,
             "label": show(feature.label, quote=False, most=120).strip() or "(no name)",
             "is_text": feature.is_text,
-            "may_be_missing": feature.may_be_missing,
+            "may_be_missing": feature.may_be_missing and (feature.accepted is None or feature.accepted.missing),
             "unit": unit,
         }
         if feature.is_text:
@@ -75,12 +75,12 @@ def _text_range(feature: Input, column: Column | None) -> dict[str, Any]:
     """The options of a text field, the most frequent categories first, and where it starts."""
     seen = Counter([] if column is None else map(_as_compared, column.values[~column.missing].tolist()))
     frequent = sorted(seen, key=lambda value: (-seen[value], str(value)))
-    values = list(dict.fromkeys([*frequent[:MOST_CATEGORIES], *feature.categories]))
-    other = _text_unlike(values)
-    return {
-        "options": (*((_option_text(value), value) for value in values), (OTHER, other)),
-        "start": values[0] if values else other,
-    }
+    accepted = None if feature.accepted is None else feature.accepted.categories
+    values = list(dict.fromkeys([*frequent[:MOST_CATEGORIES], *feature.categories, *(accepted or ())]))
+    options = [(_option_text(value), value) for value in values]
+    if accepted is None:
+        options.append((OTHER, _text_unlike(values)))
+    return {"options": tuple(options), "start": options[0][1]}
 
 
 def _as_compared(value: Any) -> Any:

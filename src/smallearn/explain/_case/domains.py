@@ -71,11 +71,15 @@ class Domain:
 
 @dataclass(frozen=True)
 class Known:
-    """What is known about the features: which are whole, their ranges, and their categories."""
+    """What is known about the features: which are whole, their ranges, and their categories.
+
+    ``accepted`` are the categories of features that have no others.
+    """
 
     whole: frozenset[int]
     ranges: dict[int, tuple[float, float]]
     categories: dict[int, tuple[Any, ...]]
+    accepted: dict[int, tuple[Any, ...]]
 
 
 def known_from(model: SMaLLModel, X: Any = None) -> Known:
@@ -94,7 +98,8 @@ def known_from(model: SMaLLModel, X: Any = None) -> Known:
             ranges.setdefault(feature, (float(numbers.min()), float(numbers.max())))
             if np.all(numbers == np.rint(numbers)):
                 whole.add(feature)
-    return Known(whole=frozenset(whole), ranges=ranges, categories=categories)
+    accepted = {one.feature: one.categories for one in model.accepted if one.categories is not None}
+    return Known(whole=frozenset(whole), ranges=ranges, categories=categories, accepted=accepted)
 
 
 def _is_number(model: SMaLLModel, feature: int) -> bool:
@@ -144,7 +149,10 @@ def domain_of(model: SMaLLModel, feature: Term, now: Any, known: Known) -> Domai
 def _categories(terms: Sequence[tuple[int, Term]], now: Any, known: Known) -> tuple[Region, ...]:
     """The present category, those of the model, and one more; a truth value has only True and False."""
     values = {term.value: None for _, term in terms if term.kind == "equals"}
-    seen = [value for value in known.categories.get(terms[0][1].feature, ()) if value not in values]
+    feature = terms[0][1].feature
+    if feature in known.accepted:
+        return tuple(Region(value) for value in dict.fromkeys([now, *known.accepted[feature]]))
+    seen = [value for value in known.categories.get(feature, ()) if value not in values]
     other = (
         [False, True] if any(isinstance(value, bool | np.bool_) for value in (now, *values)) else seen[:1] or [OTHER]
     )

@@ -7,7 +7,7 @@ from smallearn._text import count
 from smallearn.export._c.model import CModel
 from smallearn.export._fixed.codes import Count, FloatBits, Linear, Shifted, Steps
 from smallearn.export._fixed.quantise import IntegerModel
-from smallearn.export._flat import decision_rule
+from smallearn.export._flat import decision_rule, unchecked
 from smallearn.export._names import comment_text
 
 
@@ -16,6 +16,7 @@ def heading(c: CModel) -> str:
     lines = [c.target.flat.stamp, "", *_functions(c), "", *_inputs(c)]
     if any(input_.may_be_missing for input_ in c.target.flat.inputs):
         lines += ["", *_missing(c)]
+    lines += unchecked(c.target.flat)
     return "\n".join(["/*", *(f" * {line}".rstrip() for line in lines), " */\n"])
 
 

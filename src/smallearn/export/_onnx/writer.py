@@ -10,7 +10,7 @@ from smallearn._errors import check_choice
 from smallearn._text import show
 from smallearn.export._fixed.float32 import in_floats
 from smallearn.export._fixed.numbers import TargetModel
-from smallearn.export._flat import FlatModel, decision_rule
+from smallearn.export._flat import FlatModel, decision_rule, unchecked
 from smallearn.export._names import comment_text
 from smallearn.export._onnx.graph import (
     INT64,
@@ -158,10 +158,11 @@ def _description(flat: FlatModel) -> str:
     """The rule, for the graph's doc string."""
     classes = [comment_text(label) for label in flat.classes]
     rule = decision_rule(flat, classes)
+    limits = "".join(f" {sentence}" for sentence in unchecked(flat))
     if flat.has_one_owner:
-        return f"{rule}."
+        return f"{rule}.{limits}"
     owners = ", ".join(classes[owner] for owner in flat.owners)
-    return f"{rule[0].upper()}{rule[1:]}; the scores are those of {owners}."
+    return f"{rule[0].upper()}{rule[1:]}; the scores are those of {owners}.{limits}"
 
 
 def _matrix_input(graph: _OnnxGraph, target: TargetModel[float], inputs: str) -> Inputs:

@@ -25,7 +25,7 @@ from typing import Any, ClassVar
 
 from smallearn._errors import Parameter, ParameterError
 from smallearn._text import show
-from smallearn.export._flat import FlatModel, FlatTerm, as_term, decision_rule, flatten
+from smallearn.export._flat import FlatModel, FlatTerm, as_term, decision_rule, flatten, unchecked
 from smallearn.export._names import comment_text
 from smallearn.export._vectors import Cell, Vector, vectors_of
 from smallearn.model._arguments import as_model
@@ -321,7 +321,7 @@ def heading(flat: FlatModel, layout: Layout) -> list[str]:
         kind = "text" if input_.is_text else "number"
         missing = ", may be missing" if input_.may_be_missing else ""
         lines.append(f"  [{place}] {comment_text(input_.label)}: {kind}{missing}")
-    return lines
+    return [*lines, *unchecked(flat)]
 
 
 def term_text(flat: FlatModel, term: FlatTerm) -> str:

@@ -40,7 +40,14 @@ class Expressions:
         for input_, column, x in zip(self.flat.inputs, columns, inputs, strict=True):
             refused = None if input_.is_text else self.dialect.refused(column)
             conditions += [refused] if refused else []
-            conditions += [] if input_.may_be_missing else [f"{x} IS NULL"]
+            accepted = input_.accepted
+            gaps = input_.may_be_missing and (accepted is None or accepted.missing)
+            conditions += [] if gaps else [f"{x} IS NULL"]
+            if accepted is not None and accepted.categories is not None:
+                place = self.flat.inputs.index(input_)
+                terms = [FlatTerm(0, place, 1.0, "equals", value, None) for value in accepted.categories]
+                known = [self._condition(term, x) for term in terms]
+                conditions.append(f"NOT ({' OR '.join([f'{x} IS NULL', *filter(None, known)])})")
         return "\n      OR ".join(conditions)
 
     def factors(self, inputs: list[str]) -> dict[Factor, str]:

@@ -130,6 +130,8 @@ def _header(flat: FlatModel) -> str:
     lines = [flat.stamp, f"Predict {rule}."]
     needed = [comment_text(input_.label) for input_ in flat.inputs if not input_.may_be_missing]
     lines += [f"Rows where {' or '.join(needed)} is missing (NULL or NaN) get no prediction."] if needed else []
+    limited = [comment_text(input_.label) for input_ in flat.inputs if input_.accepted is not None]
+    lines += [f"Rows with a value of {' or '.join(limited)} that the model refuses get none."] if limited else []
     return "".join(f"-- {line}\n" for line in lines)
 
 
