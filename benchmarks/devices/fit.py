@@ -11,7 +11,7 @@ from scipy.optimize import nnls
 
 from smallearn.devices import CHIPS, cost
 from smallearn.devices._cost import LAYOUTS, NUMBERS, Cost
-from smallearn.devices._estimate import QUANTITIES, counts_of
+from smallearn.devices._estimate import QUANTITIES, counts_of, entry_of
 from smallearn.export._fixed.quantise import target_of
 from smallearn.model import Prototype, Range, SMaLLModel, Term
 from smallearn.model._columns import factor_of_one
@@ -71,19 +71,21 @@ def quantities(found: Cost) -> list[float]:
     return [found.flash, found.ram, found.count, found.mean, found.time_us * CHIPS[found.chip].clock / 1e6]
 
 
-def measured(chip: str, number: str, layout: str, seeds: range) -> tuple[np.ndarray, np.ndarray]:
+def measured(chip: str, number: str, layout: str, readings: str, seeds: range) -> tuple[np.ndarray, np.ndarray]:
     """The counts of random models, and what they cost."""
     models = [random_model(seed) for seed in seeds]
-    counts = np.array([list(counts_of(target_of(model, number), layout).values()) for model in models])
-    costs = np.array([quantities(cost(model, chip, number, method="measure", layout=layout)) for model in models])
+    targets = [target_of(model, number, readings=readings) for model in models]
+    counts = np.array([list(counts_of(target, layout).values()) for target in targets])
+    options = {"method": "measure", "layout": layout, "readings": readings}
+    costs = np.array([quantities(cost(model, chip, number, **options)) for model in models])
     return counts, costs
 
 
-def fitted(chip: str, number: str, layout: str) -> dict[str, Any]:
+def fitted(chip: str, number: str, layout: str, readings: str) -> dict[str, Any]:
     """Weights of each quantity that make the sum of squared relative errors least, none of them negative; and the error
     that nine of ten models keep to that were not used for it."""
-    counts, costs = measured(chip, number, layout, range(MODELS))
-    fresh, truth = measured(chip, number, layout, range(MODELS, MODELS + HELD_OUT))
+    counts, costs = measured(chip, number, layout, readings, range(MODELS))
+    fresh, truth = measured(chip, number, layout, readings, range(MODELS, MODELS + HELD_OUT))
     weights, errors = {}, {}
     for place, quantity in enumerate(QUANTITIES):
         scale = 1.0 / (costs[:, place] + SMALL)
@@ -96,13 +98,20 @@ def fitted(chip: str, number: str, layout: str) -> dict[str, Any]:
 
 def main(jobs: int) -> None:
     """Measure, fit, and write estimates.json."""
-    every = [(chip, number, layout) for chip in CHIPS for number in NUMBERS for layout in LAYOUTS[:2]]
+    every = [
+        (chip, number, layout, readings)
+        for chip in CHIPS
+        for number in NUMBERS
+        for layout in LAYOUTS[:2]
+        for readings in ("float", "codes")
+        if (number, readings) != ("float32", "codes")
+    ]
     found = Parallel(n_jobs=jobs)(delayed(fitted)(*one) for one in every)
     tables: dict[str, Any] = {}
-    for (chip, number, layout), table in zip(every, found, strict=True):
-        tables.setdefault(chip, {}).setdefault(number, {})[layout] = table
+    for (chip, number, layout, readings), table in zip(every, found, strict=True):
+        tables.setdefault(chip, {}).setdefault(number, {})[entry_of(number, layout, readings)] = table
         shares = ", ".join(f"{quantity} {100 * error:.0f}%" for quantity, error in table["errors"].items())
-        print(f"{chip:<10} {number:<7} {layout:<5} nine of ten within: {shares}")
+        print(f"{chip:<10} {number:<7} {layout:<5} {readings:<5} nine of ten within: {shares}")
     path = files("smallearn.devices").joinpath("estimates.json")
     text = json.dumps(tables, indent=1)
     path.write_text(text + "\n", encoding="utf-8")  # type: ignore[attr-defined]

@@ -19,6 +19,7 @@ from smallearn.export._c.columns import Columns
 from smallearn.export._c.differences import Differences
 from smallearn.export._c.model import CModel
 from smallearn.export._fixed.numbers import TargetModel
+from smallearn.export._fixed.quantise import IntegerModel
 
 FEW_LITERALS = 8  # of a prototype without raw terms: their sum is compiled as a condition
 MOST_LITERALS = 12  # of a prototype whose subsets of literals are enumerated
@@ -161,7 +162,8 @@ def estimate(target: TargetModel, chip: Chip, layout: str) -> Estimate:
         raise ValueError(
             f"There is no estimate for {chip.name}, only for {', '.join(tables)}: install its compiler and simulator."
         )
-    table = tables[chip.name][target.number][layout]
+    readings = target.readings if isinstance(target, IntegerModel) else "float"
+    table = tables[chip.name][target.number][entry_of(target.number, layout, readings)]
     counts = counts_of(target, layout).values()
     sums = {
         quantity: sum(weight * count for weight, count in zip(table["weights"][quantity], counts, strict=True))
@@ -176,6 +178,11 @@ def estimate(target: TargetModel, chip: Chip, layout: str) -> Estimate:
         cycles=round(sums["cycles"]),
         errors=table["errors"],
     )
+
+
+def entry_of(number: str, layout: str, readings: str) -> str:
+    """The name of a table: whole-number code that takes floats has one of its own."""
+    return f"{layout}, from floats" if readings == "float" and number != "float32" else layout
 
 
 @functools.lru_cache(maxsize=1)
