@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from smallearn import SMaLLClassifier, SMaLLModel
-from smallearn.devices import CHIPS, ToolchainError, cost
+from smallearn.devices import CHIPS, ToolchainError
+from smallearn.devices import cost as cost_of
 from smallearn.devices._cost import NUMBERS
 from smallearn.devices._estimate import estimate
 from smallearn.devices._measure import measure
@@ -34,6 +35,11 @@ CUTS = replace(
 )
 INPUTS = {"int8x16": "int16"}  # where they are not of the weights' type
 WIDE = {"a": (-4.0, 4.0), "c": (0.0, 9.0)}
+
+
+def cost(model, chip="atmega328p", number="int8", rows=None, **options):
+    """The cost on codes, unless readings are asked for; float32 has no codes."""
+    return cost_of(model, chip, number, rows, **{"readings": "float" if number == "float32" else "codes", **options})
 
 
 @pytest.fixture(params=MARKED_CHIPS)
@@ -74,22 +80,24 @@ def expected(target, inputs):
 
 @pytest.mark.parametrize("layout", ["code", "table"])
 @pytest.mark.parametrize("number", ["float32", "int8", "int8x16", "int16"])
-def test_every_compiled_model_agrees_on_every_row(chip, number, layout, cases):
+@pytest.mark.parametrize("readings", [None, "float"])
+def test_every_compiled_model_agrees_on_every_row(chip, number, layout, readings, cases):
     # All models in one program: the first input says which is asked.
     sources, body, blocks, wanted, sure = [], [], [], [], []
     width = 1 + max(len(flatten(model).inputs) for model, _ in cases)
     for i, (model, X) in enumerate(cases):
-        target = target_of(model, number)
+        target = target_of(model, number, readings=readings)
         inputs, kind = encode(target, X)
-        assert kind == INPUTS.get(number, number)
+        assert kind == ("float32" if readings else INPUTS.get(number, number))
         block = np.zeros((len(inputs), width), dtype=inputs.dtype)
         block[:, 0], block[:, 1 : 1 + inputs.shape[1]] = i, inputs
-        answers, known = expected(target, inputs)
+        codes = target.codes(X) if isinstance(target, IntegerModel) else inputs
+        answers, known = expected(target, codes)
         blocks.append(block)
         wanted.append(answers)
         sure.append(known)
-        sources.append(to_c(model, number, name=f"m{i}", layout=layout))
-        body.append(f"case {i}: return m{i}_predict(x + 1);")
+        sources.append(to_c(model, number, name=f"m{i}", layout=layout, readings=readings))
+        body.append(f"case {i}: return m{i}_predict{'_readings' if readings else ''}(x + 1);")
     program = Program("\n".join(sources), f"switch ((int)x[0]) {{ {' '.join(body)} }} return 255;", kind, width)
     found = np.array(measure(program, chip, np.concatenate(blocks)).answers)
     wanted, sure = np.concatenate(wanted), np.concatenate(sure)
@@ -188,11 +196,31 @@ def test_declared_ranges_and_counts_are_compiled_in(chip):
     assert cost(CUTS, chip, "int8", counts=counts).flash > 0  # inputs of 16 bits beside weights of 8
 
 
+@pytest.mark.parametrize("number", ["int8", "int16"])
+def test_whole_numbers_from_floats_need_no_floating_point(chip, number):
+    for model in (RAW, CUTS):
+        codes, floats = cost(model, chip, number), cost_of(model, chip, number)
+        assert (codes.readings, floats.readings) == ("codes", "float")
+        assert codes.flash < floats.flash < codes.flash + 180
+    if chip == "atmega328p":
+        assert floats.flash < cost_of(CUTS, chip, "float32").flash / 2
+        assert cost_of(RAW, chip, number).count < cost_of(RAW, chip, "float32").count
+
+
+def test_counts_cost_what_their_width_costs(chip):
+    ten, eight = (
+        cost_of(RAW, chip, "int8", readings="counts", counts={"a": (0.01, 0.0, 0, most), "c": (0.01, 0.0, 0, most)})
+        for most in (1023, 100)
+    )
+    assert eight.readings == "counts"
+    assert eight.flash <= ten.flash < 150
+
+
 @pytest.mark.tools
 def test_a_cost_can_be_read():
     need_chip("atmega328p")
     found = cost(RAW)
-    assert str(found).startswith("ATmega328P (Arduino Uno) at 16 MHz, int8: ")
+    assert str(found).startswith("ATmega328P (Arduino Uno) at 16 MHz, int8 from codes: ")
     assert f" {found.flash} bytes of flash, {found.ram} of RAM, " in str(found)
     assert f"at most {found.cycles} cycles" in str(found)
     assert "about" not in str(found)
@@ -200,7 +228,7 @@ def test_a_cost_can_be_read():
     assert "instructions" in str(cost(RAW, "cortex-m0"))
 
 
-@pytest.mark.parametrize("name", ["number", "method", "layout", "chip"])
+@pytest.mark.parametrize("name", ["number", "method", "layout", "chip", "readings"])
 def test_what_is_not_known_is_refused_with_what_is(name):
     with pytest.raises(ValueError, match=rf"{name}='strange' is not (one of|known)"):
         cost(RAW, **{name: "strange"})

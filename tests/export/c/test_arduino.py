@@ -14,7 +14,8 @@ from tests.helpers.exports import MIXED, MODELS, edge_rows, full_table
 from tests.helpers.tools import missing, need
 
 CORE = Path("/usr/share/arduino/hardware/arduino/avr")
-FILES = ["examples/TestDemo/TestDemo.ino", "keywords.txt", "library.properties", "src/Test.h"]
+FILES = ["CMakeLists.txt", "examples/TestDemo/TestDemo.ino", "keywords.txt", "library.json", "library.properties"]
+FILES += ["src/Test.h", "zephyr/module.yml"]
 FLAGS = ["-Os", "-mmcu=atmega328p", "-DF_CPU=16000000L", "-DARDUINO=10819", "-DARDUINO_ARCH_AVR"]
 # C++11 has no DECIMAL_DIG in this compiler's headers; the core expects it.
 CPP = ["-std=gnu++11", "-fno-exceptions", "-fno-threadsafe-statics", "-DDECIMAL_DIG=__DECIMAL_DIG__"]

@@ -1,4 +1,4 @@
-"""Code that takes readings, floats or counts, the whole way to the decision: it answers what the model on codes does."""
+"""Code that takes readings, floats or counts: it answers what the model on codes does."""
 
 import ctypes
 import math
@@ -20,7 +20,7 @@ FLOATS = st.floats(width=32, allow_nan=False, allow_infinity=False)
 
 
 def wrong_answers(texts, folder):
-    """How many answers of each export differ from its conformance rows; all are compiled with every warning an error."""
+    """How many answers of each export differ from its conformance rows. Every warning is an error."""
     checks = [f"int check_{i}(void);\nint check_{i}(void) {{ return m{i}_test(); }}" for i in range(len(texts))]
     (folder / "all.c").write_text("\n".join([*texts, *checks]))
     run([need("gcc"), *STRICT, "-shared", "-fPIC", "-O1", str(folder / "all.c"), "-lm", "-o", str(folder / "all.so")])

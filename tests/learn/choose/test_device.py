@@ -24,7 +24,7 @@ def on_chip(clf, X):
     """What the chip answers, as labels."""
     if clf.number_ == "float32":
         return clf.predict(X)
-    whole = quantise(clf.model_, clf.number_)
+    whole = quantise(clf.model_, clf.number_, readings=clf.device_cost_.readings)
     return clf.classes_[whole.predict(whole.codes(X))]
 
 
@@ -41,10 +41,10 @@ def test_a_model_for_200_bytes_takes_no_more_and_is_94_percent_right(small, tmp_
     assert small.device_cost_.measured
     assert small.device_cost_.flash <= 200
     # The same by the compiler's own tool: a program that calls predict, and one that does not.
-    text = to_c(small.model_, small.number_, layout=small.device_cost_.layout)
-    kind = {"float32": "float", "int16": "int16_t", "int8": "int8_t"}[small.number_]
+    text = to_c(small.model_, small.number_, layout=small.device_cost_.layout, readings="float")
+    kind = "float"
     sizes = []
-    for called in ("model_predict(x)", "x[0] > 0"):
+    for called in ("model_predict_readings(x)", "1"):
         source = tmp_path / "main.c"
         program = f"{text}\nvolatile {kind} in[MODEL_INPUTS]; volatile uint8_t out;\n"
         program += f"static uint8_t __attribute__((noinline)) answer(const {kind} *x) {{ return {called}; }}\n"
@@ -72,7 +72,7 @@ def test_the_reported_cost_is_that_of_the_model(small):
 
 @pytest.mark.tools
 def test_more_room_is_never_used_for_a_worse_model(small):
-    tight = clone(small).set_params(max_flash=70, max_cycles=60, **QUICK).fit(X_train, y_train)
+    tight = clone(small).set_params(max_flash=70, max_cycles=60, readings="codes", **QUICK).fit(X_train, y_train)
     assert tight.device_cost_.flash <= 70
     assert tight.device_cost_.cycles <= 60
     assert tight.best_score_ <= small.best_score_ + 0.02
@@ -96,7 +96,14 @@ def test_limits_hold_on_the_other_chips_and_for_more_classes(device):
 def test_lists_and_tables_are_taken_as_without_a_chip():
     need("avr-gcc")
     pandas = pytest.importorskip("pandas")
-    chosen = {**QUICK, "device": "atmega328p", "max_flash": 60, "n_prototypes": 1, "literals": "raw"}
+    chosen = {
+        **QUICK,
+        "device": "atmega328p",
+        "max_flash": 60,
+        "n_prototypes": 1,
+        "literals": "raw",
+        "readings": "codes",
+    }
     few = X_train[:, :5]
     one = SMaLLClassifierCV(2, **chosen).fit(few, y_train)
     other = SMaLLClassifierCV(2, **chosen).fit(few.tolist(), y_train.tolist())
@@ -119,7 +126,7 @@ def test_a_limit_is_kept_by_whichever_layout_keeps_it():
 @pytest.mark.tools
 def test_a_limit_on_time_is_one_on_cycles():
     need("avr-gcc")
-    clf = SMaLLClassifierCV(6, device="atmega328p", max_time_us=4, **QUICK).fit(X_train, y_train)
+    clf = SMaLLClassifierCV(6, device="atmega328p", max_time_us=4, readings="codes", **QUICK).fit(X_train, y_train)
     assert clf.device_cost_.time_us <= 4.0
     assert clf.device_cost_.cycles <= 64
 

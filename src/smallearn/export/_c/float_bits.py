@@ -26,14 +26,14 @@ def width_of(c: "CModel", position: int) -> int:
 
 def bits(c: "CModel", position: int) -> str:
     """The upper bits of a reading as a signed number, as an expression."""
-    return f"{c.prefix}_{'upper_bits' if width_of(c, position) == 16 else 'all_bits'}({c.x(position)})"
+    return f"{c.prefix}_{'upper_bits' if width_of(c, position) == 16 else 'all_bits'}(&{c.x(position)})"
 
 
 def fixed(c: "CModel", position: int) -> str:
     """The code of a reading that is shifted, as an expression."""
     coder = c.target.coders[position]  # type: ignore[attr-defined]
     assert isinstance(coder, Shifted)
-    return f"{c.prefix}_fixed({c.x(position)}, {coder.base})"
+    return f"{c.prefix}_fixed(&{c.x(position)}, {coder.base})"
 
 
 def is_missing(c: "CModel", position: int) -> str:

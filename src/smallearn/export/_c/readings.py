@@ -22,37 +22,49 @@ def functions(c: CModel) -> Iterator[str]:
     coders = c.target.coders  # type: ignore[attr-defined]
     widths = {float_bits.width_of(c, i) for i, coder in enumerate(coders) if not isinstance(coder, Shifted)}
     widths |= {float_bits.width_of(c, i) for i, input_ in enumerate(c.target.flat.inputs) if input_.may_be_missing}
-    union = "union { float number; uint32_t bits; } u;"
-    if 16 in widths:
-        yield (
-            f"/* the upper half of a float */\nstatic inline int16_t {c.prefix}_upper_bits(float x) {{\n    {union}\n"
-            "    u.number = x;\n    return (int16_t)(u.bits >> 16);\n}"
-        )
-    if 32 in widths:
-        yield (
-            f"/* the bits of a float */\nstatic inline int32_t {c.prefix}_all_bits(float x) {{\n    {union}\n"
-            "    u.number = x;\n    return (int32_t)u.bits;\n}"
-        )
     shifted = {coder.width for coder in coders if isinstance(coder, Shifted)}
+    # avr-gcc 5.4 mixes up unions of inlined functions that share a place on the stack, so it reads the memory itself.
+    if 32 in widths or shifted:
+        yield f"""\
+/* the bits of a float */
+static inline int32_t {c.prefix}_all_bits(const float *x) {{
+#ifdef __AVR__
+    typedef int32_t __attribute__((may_alias)) word_t;
+    return *(const word_t *)x;
+#else
+    union {{ float number; int32_t bits; }} u;
+    u.number = *x;
+    return u.bits;
+#endif
+}}"""
+    if 16 in widths:
+        yield f"""\
+/* the upper half of the bits of a float */
+static inline int16_t {c.prefix}_upper_bits(const float *x) {{
+#ifdef __AVR__
+    const uint8_t *byte = (const uint8_t *)x;
+    return (int16_t)(byte[2] | (uint16_t)byte[3] << 8);
+#else
+    union {{ float number; uint32_t bits; }} u;
+    u.number = *x;
+    return (int16_t)(u.bits >> 16);
+#endif
+}}"""
     if shifted:
         yield _fixed(c, max(shifted))
 
 
 def _fixed(c: CModel, width: int) -> str:
     """The function that makes a code by a shift."""
-    low = "high" if width == 8 else "(u.bits >> 8)"
+    low = "high" if width == 8 else "(bits >> 8)"
     most, top = 2 ** (width - 1) - 1, 2 ** (width - 1)
     return f"""\
 /* a float times a power of 2, without its fraction, at most {most} either way; base - 127 is the exponent too large */
-static int{width}_t {c.prefix}_fixed(float x, uint8_t base) {{
-    union {{ float number; uint32_t bits; }} u;
-    uint16_t high;
-    uint{width}_t size;
-    uint8_t exponent;
-    u.number = x;
-    high = (uint16_t)(u.bits >> 16);
-    size = (uint{width}_t)((uint{width}_t){low} | {top:#x}u);
-    exponent = (uint8_t)(high >> 7);
+static int{width}_t {c.prefix}_fixed(const float *x, uint8_t base) {{
+    const uint32_t bits = (uint32_t){c.prefix}_all_bits(x);
+    const uint16_t high = (uint16_t)(bits >> 16);
+    const uint8_t exponent = (uint8_t)(high >> 7);
+    uint{width}_t size = (uint{width}_t)((uint{width}_t){low} | {top:#x}u);
     if (exponent >= base) size = {most};
     else if (base - exponent >= {width}) size = 0;
     else size = (uint{width}_t)(size >> (base - exponent));
@@ -115,9 +127,9 @@ def predict(c: CModel, public: str) -> str:
     before = ""
     if _loops(c):
         bases = [str(coder.base) for coder in c.target.coders]  # type: ignore[attr-defined]
-        before = table(c, "base", "uint8_t", bases) + "\n"
-        index, base = count_type(n), element(c, "base", "uint8_t", "i")
-        body = [f"{index} i;", f"for (i = 0; i < {n}; i++) codes[i] = {c.prefix}_fixed(x[i], {base});"]
+        before = table(c, "reading_bases", "uint8_t", bases) + "\n"
+        index, base = count_type(n), element(c, "reading_bases", "uint8_t", "i")
+        body = [f"{index} i;", f"for (i = 0; i < {n}; i++) codes[i] = {c.prefix}_fixed(&x[i], {base});"]
     else:
         body = [f"codes[{i}] = {_code(reader, i)};" for i in range(n)]
     passed = ", ".join(f"codes[{i}]" for i in range(n)) if c.arguments else "codes"
