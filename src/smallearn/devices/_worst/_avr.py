@@ -4,7 +4,19 @@ from collections.abc import Callable, Iterable
 
 from smallearn.devices._chips import Chip
 from smallearn.devices._toolchain import Image
-from smallearn.devices._worst._paths import END, MEMORY, PC, SP, Back, Flow, Instruction, Unproven, Values
+from smallearn.devices._worst._paths import (
+    MEMORY,
+    PC,
+    SP,
+    Back,
+    Flow,
+    Instruction,
+    Unproven,
+    Values,
+    assign,
+    load,
+    store,
+)
 
 DATA = 0x800000  # where RAM begins in avr-gcc's single address space
 LARGEST = 128 * 1024  # bytes of flash: from there on, addresses on the stack have three bytes
@@ -22,14 +34,16 @@ class AvrCode:
         if chip.flash > LARGEST:
             raise Unproven(f"cycles are known for chips of up to {LARGEST // 1024} KB of flash")
         self.flash = {address + i: byte for address, _, data in image.pieces for i, byte in enumerate(data)}
-        self.entry, self.input = image.symbols["smallearn_call"], image.symbols["smallearn_x"] - DATA
+        self.main, self.entry = image.symbols["main"], image.symbols["smallearn_call"]
+        self.input = image.symbols["smallearn_x"] - DATA
         self.top = 0x100 + chip.ram - 1
 
     def start(self) -> tuple[int, Values]:
-        """The call: the input's address in r24 and r25, 0 in r1, the return address on the stack."""
-        values: Values = {1: 0, 24: self.input & 255, 25: self.input >> 8, SP: self.top - 2}
-        values["m", self.top - 1] = Back(END)
-        return self.entry, values
+        """The call in main, and what is known before it: the input's address in r24 and r25, 0 in r1."""
+        address = self.main
+        while (found := self.decode(address)).kind != "call" or found.target != self.entry:
+            address += found.size
+        return address, {1: 0, 24: self.input & 255, 25: self.input >> 8, SP: self.top}
 
     def word(self, address: int) -> int:
         """Two bytes of code."""
@@ -114,7 +128,7 @@ class AvrCode:
     def _lpm(self, d: int, increment: bool) -> Instruction:
         def run(values: Values) -> None:
             address = _pair(values, Z)
-            _set(values, d, None if address is None else self.flash.get(address))
+            assign(values, d, None if address is None else self.flash.get(address))
             if increment:
                 _set_pair(values, Z, address, 1)
 
@@ -138,20 +152,13 @@ def _has_two_words(code: int) -> bool:
     return code & 0xFE0C == 0x940C or code & 0xFC0F == 0x9000
 
 
-def _set(values: Values, name, value: int | None) -> None:
-    if value is None:
-        values.pop(name, None)
-    else:
-        values[name] = value
-
-
 def _pair(values: Values, low: int) -> int | None:
     return values[low] | values[low + 1] << 8 if low in values and low + 1 in values else None
 
 
 def _set_pair(values: Values, low: int, value: int | None, step: int = 0) -> None:
-    _set(values, low, None if value is None else value + step & 255)
-    _set(values, low + 1, None if value is None else value + step >> 8 & 255)
+    assign(values, low, None if value is None else value + step & 255)
+    assign(values, low + 1, None if value is None else value + step >> 8 & 255)
 
 
 def _flag(values: Values, name: str, wanted: bool) -> bool | None:
@@ -235,8 +242,8 @@ def _of_two_registers(code: int) -> Instruction | None:
         to, source = code >> 3 & 30, code << 1 & 30
 
         def run(values: Values) -> None:
-            _set(values, to, values.get(source))
-            _set(values, to + 1, values.get(source + 1))
+            assign(values, to, values.get(source))
+            assign(values, to + 1, values.get(source + 1))
 
         flows = tuple(Flow(frozenset({to + i}), frozenset({source + i})) for i in (0, 1))
         return Instruction(2, (1, 1), flows, run)
@@ -342,36 +349,33 @@ def _forget(names: set, cycles: int) -> Instruction:
 # --- memory and ports ------------------------------------------------------------------------------------------------
 
 
-def _store(values: Values, address: int | None, value: int | None) -> None:
-    """A byte; nothing is known of memory after a store to an address that is not known, but where to return to."""
-    if address is None:
-        for name in [name for name, old in values.items() if isinstance(name, tuple) and not isinstance(old, Back)]:
-            del values[name]
-    else:
-        values.pop(("m", address - 1), None) if isinstance(values.get(("m", address - 1)), Back) else None
-        _set(values, ("m", address), value)
+def _store(values: Values, address: int | None, way: tuple, value: int | None) -> None:
+    """A byte. If it is the second of an address to return to, the first is not known either."""
+    if address is not None and isinstance(values.get(("m", address - 1)), Back):
+        del values["m", address - 1]
+    store(values, address, way, value)
 
 
 def _load(values: Values, address: int | None) -> int | None:
-    value = None if address is None else values.get(("m", address))
+    value = load(values, address)
     return None if isinstance(value, Back) else value
 
 
-def _access(d: int, store: bool, pointer: int, offset: int, step: int = 0) -> Instruction:
+def _access(d: int, stores: bool, pointer: int, offset: int, step: int = 0) -> Instruction:
     """A byte that a pointer points to, which then moves."""
 
     def run(values: Values) -> None:
         base = _pair(values, pointer)
         address = None if base is None else base + offset & 0xFFFF
-        if store:
-            _store(values, address, values.get(d))
+        if stores:
+            _store(values, address, way, values.get(d))
         else:
-            _set(values, d, _load(values, address))
+            assign(values, d, _load(values, address))
         if step:
             _set_pair(values, pointer, base, step)
 
-    both = frozenset({pointer, pointer + 1})
-    flow = Flow(frozenset({MEMORY}), both | {d}) if store else Flow(frozenset({d}), both | {MEMORY})
+    both, way = frozenset({pointer, pointer + 1}), ("y", offset) if pointer == Y and not step else MEMORY
+    flow = Flow(frozenset({way}), both | {d}) if stores else Flow(frozenset({d}), both | {way})
     return Instruction(2, (2, 2), (flow, *([Flow(both, both)] if step else [])), run)
 
 
@@ -387,18 +391,18 @@ def _access_at(d: int, store: bool) -> Instruction:
 
 def _push(d: int) -> Instruction:
     def run(values: Values) -> None:
-        _store(values, values[SP], values.get(d))
+        _store(values, values[SP], ("pushed", d), values.get(d))
         values[SP] -= 1
 
-    return Instruction(2, (2, 2), (Flow(frozenset({MEMORY}), frozenset({d})),), run)
+    return Instruction(2, (2, 2), (Flow(frozenset({("pushed", d)}), frozenset({d})),), run)
 
 
 def _pop(d: int) -> Instruction:
     def run(values: Values) -> None:
         values[SP] += 1
-        _set(values, d, _load(values, values[SP]))
+        assign(values, d, _load(values, values[SP]))
 
-    return Instruction(2, (2, 2), (Flow(frozenset({d}), frozenset({MEMORY})),), run)
+    return Instruction(2, (2, 2), (Flow(frozenset({d}), frozenset({("pushed", d)})),), run)
 
 
 def _port(port: int, d: int, out: bool) -> Instruction:

@@ -13,12 +13,15 @@ from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
-MOST_STATES = 20_000
-MOST_REFINEMENTS = 24  # branches whose outcome is looked for only to tighten the bound
-SP, MEMORY, PC = "sp", "memory", "pc"
-END = -1  # where the function returns to
+MOST_STATES = 10_000  # of one search
+ALL_STATES = 40_000  # of all searches: after that, a bound is not made closer
+SP, PC = "sp", "pc"
+MEMORY = ("by", "pointer")  # the way to memory that is no variable of the function or pushed
+NOWHERE = -1
 
-Values = dict[Hashable, Any]  # what is known: of registers, flags, the stack pointer, and bytes or words ("m", address)
+# What is known: of registers, flags and the stack pointer; and of memory, as (way, value) at ("m", address), where the way
+# says which instructions read it again: what was pushed is popped, for example. It matters only to what is kept.
+Values = dict[Hashable, Any]
 Spent = tuple[int, int]  # what the simulator counts, and cycles
 NOTHING: frozenset = frozenset()
 
@@ -56,7 +59,7 @@ class Instruction:
     flows: tuple[Flow, ...] = ()
     run: Callable[[Values], None] | None = None
     kind: str = "plain"
-    target: int = END
+    target: int = NOWHERE
     jump: Spent = (0, 0)
     test: Callable[[Values], bool | None] | None = None
     reads: frozenset = NOTHING
@@ -69,7 +72,7 @@ class Machine(Protocol):
         """The instruction there; `Unproven` if it is not known."""
 
     def start(self) -> tuple[int, Values]:
-        """The address of the function, and what is known when it is called."""
+        """The address of the instruction that calls the function, and what is known before it."""
 
 
 @dataclass(frozen=True)
@@ -133,7 +136,9 @@ def longest_path(machine: Machine) -> Worst:
             break
         except _Loop as loop:
             needed = _resolved(code, needed, loop)
-    for branch in sorted(found.repeated)[:MOST_REFINEMENTS]:
+    for branch in sorted(found.repeated):
+        if code.n_states > ALL_STATES:
+            break
         try:
             closer = code.explore(needed | {branch}, 4 * found.n_states + 200)
         except Unproven:
@@ -150,6 +155,8 @@ def _resolved(code: "_Code", needed: frozenset[int], loop: _Loop) -> frozenset[i
     rest = [start for start in forks if start not in exits]
     for tried in (*([start] for start in exits), *([start] for start in rest), exits, forks):
         more = needed | frozenset(tried)
+        if code.n_states > ALL_STATES:
+            raise Unproven("there are too many paths")
         try:
             code.explore(more)
             return more
@@ -168,7 +175,10 @@ class _Code:
         self.machine = machine
         self.start, self.values = machine.start()
         self.blocks: dict[int, _Block] = {}
+        self.end = self.block(self.start).after
+        self.blocks[self.end] = _Block(self.end, (Instruction(0, (0, 0), kind="end"),), (0, 0), self.end)
         self.callers: dict[int, set[int]] = {}  # of a function: where its calls return to
+        self.n_states = 0  # of all searches
         self._discover()
 
     def block(self, start: int) -> _Block:
@@ -221,7 +231,11 @@ class _Code:
 
     def explore(self, needed: frozenset[int], most: int = MOST_STATES) -> _Found:
         """The longest path, with the outcome of these branches known where it can be known."""
-        return _Exploration(self, self._relevant(needed), most).run()
+        search = _Exploration(self, self._relevant(needed), most)
+        try:
+            return search.run()
+        finally:
+            self.n_states += len(search.nodes)
 
     def _relevant(self, needed: frozenset[int]) -> dict[int, frozenset]:
         """What has to be known at the start of each block for the stack pointer and these branches' conditions."""
@@ -248,7 +262,7 @@ class _Code:
 def _before(instruction: Instruction, known: set) -> set:
     """What has to be known before an instruction for this to be known after it."""
     wanted = [flow for flow in instruction.flows if flow.writes & known]
-    killed = NOTHING.union(*(flow.writes for flow in wanted)) - {MEMORY, SP}
+    killed = {name for flow in wanted for name in flow.writes if not isinstance(name, tuple) and name != SP}
     return (known - killed).union(*(flow.reads for flow in wanted)) if wanted else known
 
 
@@ -287,7 +301,7 @@ class _Exploration:
                 after = node.following[way][0]
                 if after in on_path:
                     self._raise_loop([state for state, _ in path], after)
-                if after is not None and self.nodes[after].longest is None:
+                if self.nodes[after].longest is None:
                     path.append((after, 0))
                     on_path.add(after)
             else:
@@ -305,9 +319,9 @@ class _Exploration:
         raise loop
 
     def _longest(self, node: _Node) -> Spent:
-        tails = [(0, 0) if key is None else self.nodes[key].longest for key, _ in node.following]
-        ways = [(way, tail) for (_, way), tail in zip(node.following, tails, strict=True)]
-        return tuple(node.spent[i] + max(way[i] + tail[i] for way, tail in ways) for i in (0, 1))  # type: ignore
+        ways = [(way, self.nodes[key].longest or (0, 0)) for key, way in node.following]
+        count, cycles = (max((way[i] + tail[i] for way, tail in ways), default=0) for i in (0, 1))
+        return node.spent[0] + count, node.spent[1] + cycles
 
     def _node(self, start: int, values: Values) -> Hashable:
         """The state of a block with what is worth knowing of the values."""
@@ -315,7 +329,7 @@ class _Exploration:
         kept = {
             name: value
             for name, value in values.items()
-            if name == SP or isinstance(value, Back) or (MEMORY if isinstance(name, tuple) else name) in wanted
+            if name == SP or isinstance(value, Back) or (value[0] if isinstance(name, tuple) else name) in wanted
         }
         key = (start, frozenset(kept.items()))
         if key not in self.nodes:
@@ -330,6 +344,8 @@ class _Exploration:
         block, values = self.code.blocks[node.start], dict(node.values)
         node.spent, node.following = block.cost, []
         last = block.last
+        if last.kind == "end":
+            return
         for instruction in block.instructions[:-1]:
             self._step(instruction, values)
         outcome = True if last.test is None else last.test(values)
@@ -345,7 +361,7 @@ class _Exploration:
                 if not isinstance(back, Back):
                     raise Unproven("a jump goes to an address that is computed")
                 target = back.address
-            node.following.append((None if target == END else self._node(target, values), last.jump))
+            node.following.append((self._node(target, values), last.jump))
 
     def _step(self, instruction: Instruction, values: Values) -> None:
         if instruction.run is not None:
@@ -353,6 +369,31 @@ class _Exploration:
             if values.get(SP) is None:
                 raise Unproven("the stack pointer is not known")
             self.lowest = min(self.lowest, values[SP])
+
+
+def store(values: Values, address: int | None, way: tuple, value: Any) -> None:
+    """Write to memory. After a store to an address that is not known, only where to return to is known of memory."""
+    if address is None:
+        for name in [name for name, old in values.items() if isinstance(name, tuple) and not isinstance(old, Back)]:
+            del values[name]
+    elif value is None:
+        values.pop(("m", address), None)
+    else:
+        values["m", address] = value if isinstance(value, Back) else (way, value)
+
+
+def load(values: Values, address: int | None) -> Any:
+    """Read from memory; None if the value is not known."""
+    found = None if address is None else values.get(("m", address))
+    return found[1] if isinstance(found, tuple) else found
+
+
+def assign(values: Values, name: Hashable, value: Any) -> None:
+    """Set a register; None is a value that is not known."""
+    if value is None:
+        values.pop(name, None)
+    else:
+        values[name] = value
 
 
 def conditional(instruction: Instruction, test: Callable[[Values], bool | None], reads: Iterable) -> Instruction:
