@@ -8,10 +8,11 @@ from smallearn.devices._chips import Chip
 from smallearn.devices._toolchain import Image
 from smallearn.devices._worst._avr import AvrCode
 from smallearn.devices._worst._paths import Machine, Unproven, Worst, longest_path
+from smallearn.devices._worst._thumb import ThumbCode
 
 __all__ = ["Unproven", "Worst", "worst_case"]
 
-CODES: dict = {"avr-": AvrCode}  # by architecture, as in ``_chips.ARCHITECTURES``
+CODES = {"avr-": AvrCode, "arm-none-eabi-": ThumbCode}  # by architecture, as in ``_chips.ARCHITECTURES``
 
 
 def worst_case(image: Image, chip: Chip) -> Worst:

@@ -1,6 +1,6 @@
 """Instructions of AVR with their cycles, as the data sheet of the ATmega328P (and simavr) has them."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 from smallearn.devices._chips import Chip
 from smallearn.devices._toolchain import Image
@@ -9,11 +9,14 @@ from smallearn.devices._worst._paths import (
     PC,
     SP,
     Back,
+    Compute,
     Flow,
     Instruction,
     Unproven,
     Values,
     assign,
+    calculation,
+    forget,
     load,
     store,
 )
@@ -24,7 +27,6 @@ SPL, SPH = 0x3D, 0x3E
 SREG = 0x3F
 X, Y, Z = 26, 28, 30
 FLAGS = "CZNVS"
-Compute = Callable[..., tuple[int, dict[str, int]]]  # a result and flags, from operands that are known
 
 
 class AvrCode:
@@ -190,22 +192,8 @@ def _return(values: Values) -> None:
 # --- calculations ----------------------------------------------------------------------------------------------------
 
 
-def _calculation(d: int | None, sources: Iterable, flags: str, compute: Compute, cycles: int = 1) -> Instruction:
-    """An instruction whose result and flags follow from its sources; without ``d`` only the flags are kept."""
-    names = tuple(sources)
-    written = frozenset(flags) | ({d} if d is not None else frozenset())
-
-    def run(values: Values) -> None:
-        operands = [values.get(name) for name in names]
-        for name in written:
-            values.pop(name, None)
-        if None not in operands:
-            result, found = compute(*operands)
-            values.update((name, found[name]) for name in flags)
-            if d is not None:
-                values[d] = result
-
-    return Instruction(2, (cycles, cycles), (Flow(written, frozenset(names)),), run)
+def _calculation(d: int | None, sources: Iterable, flags: str, compute: Compute) -> Instruction:
+    return calculation(2, (1, 1), d, sources, flags, compute)
 
 
 def _result(value: int, carry: int | bool, overflow: int | bool, bits: int = 8) -> tuple[int, dict[str, int]]:
@@ -338,12 +326,8 @@ def _of_words(code: int) -> Instruction | None:
     return None
 
 
-def _forget(names: set, cycles: int) -> Instruction:
-    def run(values: Values) -> None:
-        for name in names:
-            values.pop(name, None)
-
-    return Instruction(2, (cycles, cycles), (Flow(frozenset(names), frozenset()),), run)
+def _forget(names: Iterable, cycles: int) -> Instruction:
+    return forget(2, (cycles, cycles), names)
 
 
 # --- memory and ports ------------------------------------------------------------------------------------------------

@@ -396,6 +396,40 @@ def assign(values: Values, name: Hashable, value: Any) -> None:
         values[name] = value
 
 
+Compute = Callable[..., tuple[int, dict[str, int]]]  # a result and flags, from operands that are known
+
+
+def calculation(
+    size: int, cost: Spent, register: Hashable, sources: Iterable, flags: Iterable[str], compute: Compute
+) -> Instruction:
+    """An instruction whose result and flags follow from its sources; if ``register`` is None, only the flags are kept."""
+    names = tuple(sources)
+    written = frozenset(flags) | ({register} if register is not None else NOTHING)
+
+    def run(values: Values) -> None:
+        operands = [values.get(name) for name in names]
+        for name in written:
+            values.pop(name, None)
+        if not any(operand is None or isinstance(operand, Back) for operand in operands):
+            result, found = compute(*operands)
+            values.update(found)
+            if register is not None:
+                values[register] = result
+
+    return Instruction(size, cost, (Flow(written, frozenset(names)),), run)
+
+
+def forget(size: int, cost: Spent, names: Iterable) -> Instruction:
+    """An instruction whose results are not followed."""
+    written = frozenset(names)
+
+    def run(values: Values) -> None:
+        for name in written:
+            values.pop(name, None)
+
+    return Instruction(size, cost, (Flow(written, NOTHING),), run)
+
+
 def conditional(instruction: Instruction, test: Callable[[Values], bool | None], reads: Iterable) -> Instruction:
     """The instruction, executed only if a condition holds."""
     if instruction.kind != "plain":
