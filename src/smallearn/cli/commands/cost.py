@@ -6,18 +6,20 @@ from itertools import groupby
 from operator import attrgetter
 from typing import Any
 
-from smallearn.cli.arguments import CHIP_NAMES, add_command, add_model, add_named, add_printing
+from smallearn.cli.arguments import CHIP_NAMES, add_command, add_data, add_model, add_named, add_printing
 from smallearn.cli.console import Console
 from smallearn.cli.errors import CommandError, ExitCode, library_errors
 from smallearn.cli.io.files import print_json, read_model
 
 DESCRIPTION = """\
 Bytes of flash and RAM, and cycles or instructions of one prediction: compiled and simulated if the chip's compiler
-and simulator are installed, else estimated.
+and simulator are installed, else estimated. "At most" holds for any row: it is the longest path through the machine
+code. Where that cannot be found, the rows of the table are run, or typical ones.
 """
 EXAMPLES = """\
 smallearn cost model.json --chip atmega328p
 smallearn cost model.json --chip cortex-m0 --number int16 --json
+smallearn cost model.json data.csv --number float32
 """
 NUMBERS = ("float32", "int16", "int8")  # printed unless one is asked for
 
@@ -32,6 +34,7 @@ def add(commands) -> argparse.ArgumentParser:
         examples=EXAMPLES,
     )
     add_model(parser)
+    add_data(parser, optional=True)
     add_named(
         parser, "--chip", CHIP_NAMES, default="atmega328p", metavar="CHIP", help="%(names)s (default: %(default)s)"
     )
@@ -55,8 +58,14 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
     if arguments.number == "float64":
         raise CommandError("chips have no float64: --number is float32, int8, int8x16, int16 or int32")
     numbers = NUMBERS if arguments.number is None else (arguments.number,)
+    rows = None
+    if arguments.data is not None:
+        from smallearn.cli.io.model_rows import read_for_model
+        from smallearn.cli.io.tables import ReadOptions
+
+        rows = read_for_model(model, arguments.data, options=ReadOptions.of(arguments), console=console).X
     with library_errors(arguments):
-        costs = [cost(model, arguments.chip, number, layout=arguments.layout) for number in numbers]
+        costs = [cost(model, arguments.chip, number, rows, layout=arguments.layout) for number in numbers]
     if arguments.json:
         print_json([asdict(one) for one in costs])
     else:

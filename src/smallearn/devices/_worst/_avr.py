@@ -12,7 +12,7 @@ from smallearn.devices._worst._paths import (
     Compute,
     Flow,
     Instruction,
-    Unproven,
+    UnprovenError,
     Values,
     assign,
     calculation,
@@ -34,7 +34,7 @@ class AvrCode:
 
     def __init__(self, image: Image, chip: Chip):
         if chip.flash > LARGEST:
-            raise Unproven(f"cycles are known for chips of up to {LARGEST // 1024} KB of flash")
+            raise UnprovenError(f"cycles are known for chips of up to {LARGEST // 1024} KB of flash")
         self.flash = {address + i: byte for address, _, data in image.pieces for i, byte in enumerate(data)}
         self.main, self.entry = image.symbols["main"], image.symbols["smallearn_call"]
         self.input = image.symbols["smallearn_x"] - DATA
@@ -52,18 +52,18 @@ class AvrCode:
         try:
             return self.flash[address] | self.flash[address + 1] << 8
         except KeyError:
-            raise Unproven("a jump leaves the code") from None
+            raise UnprovenError("a jump leaves the code") from None
 
     def decode(self, address: int) -> Instruction:
         """The instruction at an address."""
         code = self.word(address)
-        for decode in (_of_two_registers, _of_a_constant, _of_one_register, self._of_memory, _of_words):
+        for decode in (_of_two_registers, _of_a_constant, _of_one_register, _of_words):
             found = decode(code)
             if found is not None:
                 return found
-        found = self._control(code, address)
+        found = self._of_memory(code, address) or self._control(code, address)
         if found is None:
-            raise Unproven(f"the instruction {code:04x} is not known")
+            raise UnprovenError(f"the instruction {code:04x} is not known")
         return found
 
     # --- where control goes ------------------------------------------------------------------------------------------
@@ -107,20 +107,20 @@ class AvrCode:
 
     # --- memory ------------------------------------------------------------------------------------------------------
 
-    def _of_memory(self, code: int) -> Instruction | None:
+    def _of_memory(self, code: int, address: int) -> Instruction | None:
         d = code >> 4 & 31
         if code & 0xD000 == 0x8000:  # ldd, std, and ld and st without a change of the pointer
             offset = code & 7 | code >> 7 & 0x18 | code >> 8 & 0x20
             return _access(d, bool(code & 0x200), Y if code & 8 else Z, offset)
         if code & 0xFC00 == 0x9000:
-            store, how = bool(code & 0x200), code & 15
+            stores, how = bool(code & 0x200), code & 15
             if how in (0, 0xF):
-                return _access_at(d, store) if how == 0 else (_push if store else _pop)(d)
-            if how in (4, 5) and not store:
+                return _access_at(d, self.word(address + 2), stores) if how == 0 else (_push if stores else _pop)(d)
+            if how in (4, 5) and not stores:
                 return self._lpm(d, increment=how == 5)
             steps = {1: (Z, 0, 1), 2: (Z, -1, -1), 9: (Y, 0, 1), 10: (Y, -1, -1)}
             steps |= {12: (X, 0, 0), 13: (X, 0, 1), 14: (X, -1, -1)}
-            return _access(d, store, *steps[how]) if how in steps else None
+            return _access(d, stores, *steps[how]) if how in steps else None
         if code == 0x95C8:
             return self._lpm(0, increment=False)
         if code & 0xF000 == 0xB000:  # in, out
@@ -298,12 +298,14 @@ def _of_one_register(code: int) -> Instruction | None:
         return _calculation(*table[code & 15])
     if code & 15 == 8 and code < 0x9500:  # a flag is set or cleared
         name, value = "CZNVSHTI"[code >> 4 & 7], int(not code & 0x80)
+        if name == "H":  # never followed
+            return Instruction(2, (1, 1))
         return _calculation(None, (), name, lambda: (0, {name: value}))
     return None
 
 
 def _of_words(code: int) -> Instruction | None:
-    """adiw and sbiw; bst and bld, whose results are not followed."""
+    """``adiw`` and ``sbiw``; ``bst`` and ``bld``, whose results are not followed."""
     if code & 0xFE00 == 0x9600:
         d, k = 24 + (code >> 3 & 6), code & 15 | code >> 2 & 0x30
         sign = -1 if code & 0x100 else 1
@@ -363,14 +365,17 @@ def _access(d: int, stores: bool, pointer: int, offset: int, step: int = 0) -> I
     return Instruction(2, (2, 2), (flow, *([Flow(both, both)] if step else [])), run)
 
 
-def _access_at(d: int, store: bool) -> Instruction:
-    """lds and sts: a variable, which is not followed."""
+def _access_at(d: int, place: int, stores: bool) -> Instruction:
+    """``lds`` and ``sts``."""
 
     def run(values: Values) -> None:
-        if not store:
-            values.pop(d, None)
+        if stores:
+            _store(values, place, MEMORY, values.get(d))
+        else:
+            assign(values, d, _load(values, place))
 
-    return Instruction(4, (2, 2), () if store else (Flow(frozenset({d}), frozenset()),), run)
+    writes, reads = (MEMORY, d) if stores else (d, MEMORY)
+    return Instruction(4, (2, 2), (Flow(frozenset({writes}), frozenset({reads})),), run)
 
 
 def _push(d: int) -> Instruction:
@@ -390,11 +395,11 @@ def _pop(d: int) -> Instruction:
 
 
 def _port(port: int, d: int, out: bool) -> Instruction:
-    """in and out; of the ports only the stack pointer is followed."""
+    """``in`` and ``out``; of the ports only the stack pointer is followed."""
     if port not in (SPL, SPH):
         if not out:
             return _forget({d}, 1)
-        return _forget(set(FLAGS), 1) if port == SREG else Instruction(2, (1, 1))
+        return _forget((*FLAGS, "T"), 1) if port == SREG else Instruction(2, (1, 1))
     shift = 0 if port == SPL else 8
 
     def run(values: Values) -> None:

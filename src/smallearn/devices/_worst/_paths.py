@@ -13,20 +13,20 @@ from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
-MOST_STATES = 10_000  # of one search
-ALL_STATES = 40_000  # of all searches: after that, a bound is not made closer
+MOST_STATES = 8_000  # of one search
+ALL_STATES = 16_000  # of all searches: after that, a bound is not made closer
 SP, PC = "sp", "pc"
 MEMORY = ("by", "pointer")  # the way to memory that is no variable of the function or pushed
 NOWHERE = -1
 
-# What is known: of registers, flags and the stack pointer; and of memory, as (way, value) at ("m", address), where the way
-# says which instructions read it again: what was pushed is popped, for example. It matters only to what is kept.
+# What is known: of registers, flags and the stack pointer; and of memory, as (way, value) at ("m", address), where the
+# way says which instructions read it again: what was pushed is popped, for example. It matters only to what is kept.
 Values = dict[Hashable, Any]
 Spent = tuple[int, int]  # what the simulator counts, and cycles
 NOTHING: frozenset = frozenset()
 
 
-class Unproven(Exception):
+class UnprovenError(Exception):
     """There is no proof; the message says why."""
 
 
@@ -69,7 +69,7 @@ class Machine(Protocol):
     """Machine code of one architecture."""
 
     def decode(self, address: int) -> Instruction:
-        """The instruction there; `Unproven` if it is not known."""
+        """The instruction there; `UnprovenError` if it is not known."""
 
     def start(self) -> tuple[int, Values]:
         """The address of the instruction that calls the function, and what is known before it."""
@@ -118,37 +118,37 @@ class _Found:
     n_states: int
 
 
-class _Loop(Unproven):
-    """A cycle of states, with the blocks in it."""
+class _LoopError(UnprovenError):
+    """A cycle of states, with the blocks in it, and the branches that went both ways before it was found."""
 
-    def __init__(self, blocks: list[int]):
+    def __init__(self, blocks: list[int], branches: set[int]):
         super().__init__("a loop has a number of turns that depends on the row")
-        self.blocks = blocks
+        self.blocks, self.open = blocks, frozenset(branches)
 
 
 def longest_path(machine: Machine) -> Worst:
-    """The dearest path from the function's start to its return, both included; `Unproven` if there may be none."""
+    """The dearest path from the function's start to its return, both included; `UnprovenError` if there may be none."""
     code = _Code(machine)
     needed: frozenset[int] = NOTHING
     while True:
         try:
             found = code.explore(needed)
             break
-        except _Loop as loop:
+        except _LoopError as loop:
             needed = _resolved(code, needed, loop)
     for branch in sorted(found.repeated):
         if code.n_states > ALL_STATES:
             break
         try:
             closer = code.explore(needed | {branch}, 4 * found.n_states + 200)
-        except Unproven:
+        except UnprovenError:
             continue
         if branch not in closer.open:
             found, needed = closer, needed | {branch}
     return found.worst
 
 
-def _resolved(code: "_Code", needed: frozenset[int], loop: _Loop) -> frozenset[int]:
+def _resolved(code: "_Code", needed: frozenset[int], loop: _LoopError) -> frozenset[int]:
     """The branches whose outcome has to be known, with one more that makes the loop end."""
     forks = [start for start in dict.fromkeys(loop.blocks) if code.block(start).forks and start not in needed]
     exits = [start for start in forks if code.leaves_loop(start)]
@@ -156,14 +156,14 @@ def _resolved(code: "_Code", needed: frozenset[int], loop: _Loop) -> frozenset[i
     for tried in (*([start] for start in exits), *([start] for start in rest), exits, forks):
         more = needed | frozenset(tried)
         if code.n_states > ALL_STATES:
-            raise Unproven("there are too many paths")
+            raise UnprovenError("there are too many paths")
         try:
             code.explore(more)
             return more
-        except _Loop as other:
+        except _LoopError as other:
             if tried and not set(tried) & other.open:
                 return more
-        except Unproven:
+        except UnprovenError:
             pass
     raise loop
 
@@ -183,7 +183,8 @@ class _Code:
 
     def block(self, start: int) -> _Block:
         if start not in self.blocks:
-            found, address, count, cycles = [], start, 0, 0
+            found: list[Instruction] = []
+            address, count, cycles = start, 0, 0
             while not found or found[-1].kind == "plain":
                 instruction = self.machine.decode(address)
                 found.append(instruction)
@@ -239,7 +240,7 @@ class _Code:
 
     def _relevant(self, needed: frozenset[int]) -> dict[int, frozenset]:
         """What has to be known at the start of each block for the stack pointer and these branches' conditions."""
-        relevant: dict[int, frozenset] = {start: NOTHING for start in self.blocks}
+        relevant: dict[int, frozenset] = dict.fromkeys(self.blocks, NOTHING)
         before: dict[int, set[int]] = {}
         for start, following in self.next.items():
             for after in following:
@@ -272,8 +273,7 @@ class _Node:
 
     start: int
     values: Values
-    spent: Spent = (0, 0)
-    following: list[tuple[Hashable, Spent]] = None  # type: ignore[assignment]
+    following: list[tuple[Hashable, Spent]] | None = None
     longest: Spent | None = None
 
 
@@ -294,11 +294,10 @@ class _Exploration:
         while path:
             key, way = path[-1]
             node = self.nodes[key]
-            if node.following is None:
-                self._expand(node)
-            if way < len(node.following):
+            following = self._following(node)
+            if way < len(following):
                 path[-1] = (key, way + 1)
-                after = node.following[way][0]
+                after = following[way][0]
                 if after in on_path:
                     self._raise_loop([state for state, _ in path], after)
                 if self.nodes[after].longest is None:
@@ -314,14 +313,13 @@ class _Exploration:
         return _Found(worst, frozenset(self.open), repeated, len(self.nodes))
 
     def _raise_loop(self, path: list[Hashable], head: Hashable) -> None:
-        loop = _Loop([self.nodes[key].start for key in path[path.index(head) :]])
-        loop.open = frozenset(self.open)
-        raise loop
+        raise _LoopError([self.nodes[key].start for key in path[path.index(head) :]], self.open)
 
     def _longest(self, node: _Node) -> Spent:
-        ways = [(way, self.nodes[key].longest or (0, 0)) for key, way in node.following]
+        ways = [(way, self.nodes[key].longest or (0, 0)) for key, way in self._following(node)]
         count, cycles = (max((way[i] + tail[i] for way, tail in ways), default=0) for i in (0, 1))
-        return node.spent[0] + count, node.spent[1] + cycles
+        spent = self.code.blocks[node.start].cost
+        return spent[0] + count, spent[1] + cycles
 
     def _node(self, start: int, values: Values) -> Hashable:
         """The state of a block with what is worth knowing of the values."""
@@ -334,40 +332,46 @@ class _Exploration:
         key = (start, frozenset(kept.items()))
         if key not in self.nodes:
             if len(self.nodes) >= self.most:
-                raise Unproven("there are too many paths")
+                raise UnprovenError("there are too many paths")
             self.nodes[key] = _Node(start, kept)
             self.visits[start] = self.visits.get(start, 0) + 1
         return key
 
-    def _expand(self, node: _Node) -> None:
-        """Run a block, and find what follows."""
+    def _following(self, node: _Node) -> list[tuple[Hashable, Spent]]:
+        if node.following is None:
+            node.following = self._run_block(node)
+        return node.following
+
+    def _run_block(self, node: _Node) -> list[tuple[Hashable, Spent]]:
+        """The states that follow, with what the way there costs."""
         block, values = self.code.blocks[node.start], dict(node.values)
-        node.spent, node.following = block.cost, []
+        following: list[tuple[Hashable, Spent]] = []
         last = block.last
         if last.kind == "end":
-            return
+            return following
         for instruction in block.instructions[:-1]:
             self._step(instruction, values)
         outcome = True if last.test is None else last.test(values)
         if outcome is None:
             self.open.add(node.start)
         if outcome is not True:
-            node.following.append((self._node(block.after, values), (0, 0)))
+            following.append((self._node(block.after, values), (0, 0)))
         if outcome is not False:
             self._step(last, values)
             target = last.target
             if last.kind == "return":
                 back = values.pop(PC, None)
                 if not isinstance(back, Back):
-                    raise Unproven("a jump goes to an address that is computed")
+                    raise UnprovenError("a jump goes to an address that is computed")
                 target = back.address
-            node.following.append((self._node(target, values), last.jump))
+            following.append((self._node(target, values), last.jump))
+        return following
 
     def _step(self, instruction: Instruction, values: Values) -> None:
         if instruction.run is not None:
             instruction.run(values)
             if values.get(SP) is None:
-                raise Unproven("the stack pointer is not known")
+                raise UnprovenError("the stack pointer is not known")
             self.lowest = min(self.lowest, values[SP])
 
 
@@ -402,7 +406,7 @@ Compute = Callable[..., tuple[int, dict[str, int]]]  # a result and flags, from 
 def calculation(
     size: int, cost: Spent, register: Hashable, sources: Iterable, flags: Iterable[str], compute: Compute
 ) -> Instruction:
-    """An instruction whose result and flags follow from its sources; if ``register`` is None, only the flags are kept."""
+    """An instruction whose result and flags follow from its sources; without a register only the flags are kept."""
     names = tuple(sources)
     written = frozenset(flags) | ({register} if register is not None else NOTHING)
 

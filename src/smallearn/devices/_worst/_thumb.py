@@ -15,7 +15,7 @@ from smallearn.devices._worst._paths import (
     Flow,
     Instruction,
     Spent,
-    Unproven,
+    UnprovenError,
     Values,
     assign,
     calculation,
@@ -60,7 +60,7 @@ class ThumbCode:
         """Two bytes of code."""
         found = self.read(address, 2)
         if found is None:
-            raise Unproven("a jump leaves the code")
+            raise UnprovenError("a jump leaves the code")
         return found
 
     def decode(self, address: int) -> Instruction:
@@ -75,7 +75,7 @@ class ThumbCode:
             count, words = contents((first | second << 16).to_bytes(4, "little"))
             found = _Wide(self, (count, count + words), address, first, second).decode()
         if found is None:
-            raise Unproven(f"the instruction {first:04x} is not known")
+            raise UnprovenError(f"the instruction {first:04x} is not known")
         return found if condition == ALWAYS else conditional(found, *_condition(condition))
 
     def begin_conditional(self, address: int, code: int) -> None:
@@ -109,6 +109,12 @@ def _condition(code: int) -> tuple[Callable[[Values], bool | None], str]:
 
 def _signed(number: int, bits: int) -> int:
     return number - (1 << bits) if number >> (bits - 1) & 1 else number
+
+
+def _known(values: Values, name: Any) -> int | None:
+    """A number, and no address to return to."""
+    value = values.get(name)
+    return None if isinstance(value, Back) else value
 
 
 def _name(register: int) -> Any:
@@ -146,7 +152,7 @@ def _shifted(value: int, kind: int, by: int) -> int:
     return (_signed(value, 32) if kind == 2 else value) >> (by or 32) & FULL
 
 
-# What ``and``, ``bic`` … do, by their number in Thumb-2; the first three are compared with instead if there is no result.
+# What ``and``, ``bic`` … do, by their number in Thumb-2.
 OPERATIONS: dict[int, Compute] = {
     0: lambda a, b: _plain(a & b),
     1: lambda a, b: _plain(a & ~b),
@@ -161,7 +167,7 @@ OPERATIONS: dict[int, Compute] = {
 }
 WITH_CARRY = (10, 11)
 MOVE, MOVE_NOT = 2, 3  # orr and orn of nothing
-# The same of Thumb, where they have other numbers; None: not followed.
+# The same by their number in Thumb.
 NARROW = {0: 0, 1: 4, 5: 10, 6: 11, 8: 0, 10: 13, 11: 8, 12: 2, 14: 1}
 COMPARE = (8, 10, 11)  # tst, cmp, cmn
 
@@ -181,8 +187,8 @@ class _Decoder:
     def calculate(self, to: int | None, sources: Iterable, compute: Compute, flags: str = "") -> Instruction:
         """A calculation with registers; one that writes the program counter is a jump that is not followed."""
         if to == 15:
-            raise Unproven(COMPUTED)
-        found = calculation(
+            raise UnprovenError(COMPUTED)
+        return calculation(
             self.size,
             self.cost,
             None if to is None else _name(to),
@@ -190,13 +196,12 @@ class _Decoder:
             flags,
             lambda *operands: _only(flags, *compute(*operands)),
         )
-        return found
 
     def move(self, to: int, source: int) -> Instruction:
         """A register's value, which may be an address to return to."""
         if to == 15:
             if source != LR:
-                raise Unproven(COMPUTED)
+                raise UnprovenError(COMPUTED)
             return self.go_back(lambda values: values.get(LR))
         name, origin = _name(to), _name(source)
 
@@ -207,7 +212,7 @@ class _Decoder:
 
     def forget(self, *registers: int, flags: str = "") -> Instruction:
         if 15 in registers:
-            raise Unproven(COMPUTED)
+            raise UnprovenError(COMPUTED)
         return forget(self.size, self.cost, [*map(_name, registers), *flags])
 
     def jump(self, target: int, condition: int = ALWAYS) -> Instruction:
@@ -222,31 +227,59 @@ class _Decoder:
         return Instruction(self.size, self.cost, (), run, "return", jump=JUMP)
 
     def access(
-        self, register: int, base: int, offset: int | None, bytes_: int, *, stores: bool, signed: bool = False, **back
+        self, register: int, base: int, offset: int, bytes_: int, *, stores: bool, signed: bool = False, step: int = 0
     ) -> Instruction:
-        """One load or store at a register plus an offset; None is an offset that is not known.
+        """One load or store at a register plus an offset; afterwards the base moves by ``step``."""
+        pointer, way = _name(base), ("sp", offset) if base == 13 else MEMORY
 
-        With ``step`` the base moves by so much afterwards.
-        """
+        def start(values: Values) -> int | None:
+            return self.address + 4 & ~3 if base == 15 else _known(values, pointer)
+
+        def address(values: Values) -> int | None:
+            found = start(values)
+            return None if found is None else found + offset & FULL
+
+        found = self._access(register, {pointer}, way, address, bytes_, stores=stores, signed=signed)
+        if not step:
+            return found
+        return _both([found, self.calculate(base, (base,), lambda a: (a + step & FULL, {}))])
+
+    def indexed(
+        self, register: int, base: int, index: int, shift: int, bytes_: int, *, stores: bool, signed: bool
+    ) -> Instruction:
+        """One load or store at the sum of two registers."""
+        pointer, other = _name(base), _name(index)
+
+        def address(values: Values) -> int | None:
+            start, more = _known(values, pointer), _known(values, other)
+            return None if start is None or more is None else start + (more << shift) & FULL
+
+        return self._access(register, {pointer, other}, MEMORY, address, bytes_, stores=stores, signed=signed)
+
+    def _access(
+        self,
+        register: int,
+        pointers: set,
+        way: tuple,
+        address: Callable[[Values], int | None],
+        bytes_: int,
+        *,
+        stores: bool,
+        signed: bool,
+    ) -> Instruction:
         if register == 15:
-            raise Unproven(COMPUTED)
-        step = back.get("step", 0)
-        name, pointer, way = _name(register), _name(base), ("sp", offset) if base == 13 else MEMORY
+            raise UnprovenError(COMPUTED)
+        name = _name(register)
 
         def run(values: Values) -> None:
-            start = self.address + 4 & ~3 if base == 15 else values.get(pointer)
-            address = None if start is None or isinstance(start, Back) or offset is None else start + offset & FULL
+            place = address(values)
             if stores:
-                known = values.get(name) if bytes_ == 4 else None
-                store(values, address if address is None else address & ~3, way, known)
+                store(values, None if place is None else place & ~3, way, values.get(name) if bytes_ == 4 else None)
             else:
-                assign(values, name, self._loaded(values, address, bytes_, signed))
-            if step:
-                assign(values, pointer, None if start is None or isinstance(start, Back) else start + step & FULL)
+                assign(values, name, self._loaded(values, place, bytes_, signed))
 
-        both = frozenset({pointer})
-        flow = Flow(frozenset({way}), both | {name}) if stores else Flow(frozenset({name}), both | {way})
-        return Instruction(self.size, self.cost, (flow, *([Flow(both, both)] if step else [])), run)
+        writes, reads = (way, name) if stores else (name, way)
+        return Instruction(self.size, self.cost, (Flow(frozenset({writes}), frozenset({*pointers, reads})),), run)
 
     def _loaded(self, values: Values, address: int | None, bytes_: int, signed: bool) -> Any:
         if address is None:
@@ -262,8 +295,7 @@ class _Decoder:
         pointer, size = _name(base), 4 * len(listed)
 
         def run(values: Values) -> None:
-            start = values.get(pointer)
-            start = None if isinstance(start, Back) else start
+            start = _known(values, pointer)
             lowest = start - size if start is not None and down else start
             for i, register in enumerate(listed):
                 place = None if lowest is None else lowest + 4 * i
@@ -313,8 +345,9 @@ class _Narrow(_Decoder):
             if group == 4:
                 return self.calculate(to, (), lambda: _plain(value), flags and "NZ")
             compute = _add if group == 6 else _subtract
-            return self.calculate(*((None, (to,)) if group == 5 else (to, (to,))), lambda a: compute(a, value), *(
-                (FLAGS,) if group == 5 else (flags,)))
+            if group == 5:
+                return self.calculate(None, (to,), lambda a: compute(a, value), FLAGS)
+            return self.calculate(to, (to,), lambda a: compute(a, value), flags)
         if code >> 10 == 0b010000:
             return self._operation(code >> 6 & 15, low, middle, flags)
         if code >> 10 == 0b010001:
@@ -357,27 +390,26 @@ class _Narrow(_Decoder):
     def _of_high_registers(self, number: int, to: int, other: int) -> Instruction:
         if number == 3:  # bx, blx
             if self.first & 0x80 or other != LR:
-                raise Unproven(COMPUTED)
+                raise UnprovenError(COMPUTED)
             return self.go_back(lambda values: values.get(LR))
         if number == 2:
             return self.move(to, other)
         if 15 in (to, other):
-            raise Unproven(COMPUTED)
-        return self.calculate(*((None, (to, other), _subtract, FLAGS) if number else (to, (to, other), _add)))
+            raise UnprovenError(COMPUTED)
+        if number == 1:
+            return self.calculate(None, (to, other), _subtract, FLAGS)
+        return self.calculate(to, (to, other), _add)
 
     def _one_access(self, code: int, low: int, middle: int) -> Instruction:
         if code >> 12 == 5:  # at the sum of two registers
             kind = code >> 9 & 7  # str, strh, strb, ldrsb, ldr, ldrh, ldrb, ldrsh
             bytes_ = (4, 2, 1, 1, 4, 2, 1, 2)[kind]
-            return self._indexed(low, middle, code >> 6 & 7, bytes_, stores=kind < 3, signed=kind in (3, 7))
+            return self.indexed(low, middle, code >> 6 & 7, 0, bytes_, stores=kind < 3, signed=kind in (3, 7))
         stores, by = not code & 0x800, code >> 6 & 31
         if code >> 12 == 9:
             return self.access(code >> 8 & 7, 13, 4 * (code & 255), 4, stores=stores)
         bytes_ = {6: 4, 7: 1, 8: 2}[code >> 12]
         return self.access(low, middle, bytes_ * by, bytes_, stores=stores)
-
-    def _indexed(self, register: int, base: int, index: int, bytes_: int, *, stores: bool, signed: bool) -> Instruction:
-        return indexed(self, register, base, index, 0, bytes_, stores=stores, signed=signed)
 
     def _miscellaneous(self, code: int, low: int, middle: int) -> Instruction | None:
         kind = code >> 8 & 15
@@ -389,7 +421,8 @@ class _Narrow(_Decoder):
             wanted = not code & 0x800
 
             def test(values: Values) -> bool | None:
-                return (values[low] == 0) == wanted if isinstance(values.get(low), int) else None
+                value = _known(values, low)
+                return None if value is None else (value == 0) == wanted
 
             return conditional(self.jump(target), test, {low})
         if kind == 2:  # sxth, sxtb, uxth, uxtb
@@ -415,29 +448,6 @@ def _extended(value: int, bits: int, signed: bool) -> int:
     return _signed(value, bits) & FULL if signed else value
 
 
-def indexed(
-    decoder: _Decoder, register: int, base: int, index: int, shift: int, bytes_: int, *, stores: bool, signed: bool
-) -> Instruction:
-    """A load or store at the sum of two registers."""
-    if 15 in (register, base):
-        raise Unproven(COMPUTED)
-    name, pointer, other = _name(register), _name(base), _name(index)
-
-    def run(values: Values) -> None:
-        start, more = values.get(pointer), values.get(other)
-        known = isinstance(start, int) and isinstance(more, int)
-        address = start + (more << shift) & FULL if known else None
-        if stores:
-            value = values.get(name) if bytes_ == 4 else None
-            store(values, None if address is None else address & ~3, MEMORY, value)
-        else:
-            assign(values, name, decoder._loaded(values, address, bytes_, signed))
-
-    at = frozenset({pointer, other})
-    flow = Flow(frozenset({MEMORY}), at | {name}) if stores else Flow(frozenset({name}), at | {MEMORY})
-    return Instruction(decoder.size, decoder.cost, (flow,), run)
-
-
 class _Wide(_Decoder):
     """Instructions of four bytes."""
 
@@ -459,11 +469,26 @@ class _Wide(_Decoder):
         if first & 0xFE00 == 0xF800:
             return self._one_access()
         to = second >> 8 & 15
-        if first & 0xFF00 == 0xFA00:  # shifts by a register, extensions, and others
-            return self.forget(to, flags=FLAGS)
+        if first & 0xFF00 == 0xFA00:
+            return self._extension(to) or self.forget(to, flags=FLAGS)  # shifts by a register, and others
         if first & 0xFF80 == 0xFB00 or second >> 12 == 15:  # products, quotients
             return self.forget(to)
         return self.forget(to, second >> 12) if first & 0xFF80 == 0xFB80 else None
+
+    def _extension(self, to: int) -> Instruction | None:
+        """sxtb, uxth … of a register, perhaps rotated, perhaps added to another."""
+        first, second = self.first, self.second
+        kind, source, other = first >> 4 & 15, first & 15, second & 15
+        if kind not in (0, 1, 4, 5) or not second & 0x80:
+            return None
+        bits, signed, by = 8 if kind >= 4 else 16, not kind & 1, 8 * (second >> 4 & 3)
+
+        def extended(a: int) -> int:
+            return _extended((a >> by | a << (32 - by)) & FULL, bits, signed)
+
+        if source == 15:
+            return self.calculate(to, (other,), lambda a: (extended(a), {}))
+        return self.calculate(to, (source, other), lambda a, b: (a + extended(b) & FULL, {}))
 
     def _branch(self) -> Instruction | None:
         first, second = self.first, self.second
@@ -523,7 +548,7 @@ class _Wide(_Decoder):
             return self.forget(*([to] if to != 15 else []), flags=FLAGS if first & 0x10 else "")
         if number == MOVE and source == 15 and kind == by == 0 and not first & 0x10:
             return self.move(to, other)
-        if 15 == other:
+        if other == 15:
             return None
         operand = (_name(other),)
         return self._calculation(number, to, source, operand, lambda b: _shifted(b, kind, by), bool(first & 0x10))
@@ -548,19 +573,17 @@ class _Wide(_Decoder):
         return self.calculate(result, (source, *operand), lambda a, *b: compute(a, value(*b)), flags)
 
     def _of_two_words(self) -> Instruction | None:
-        """ldrd and strd; tbb and tbh, which jump to a computed address."""
+        """``ldrd`` and ``strd``; ``tbb`` and ``tbh``, which jump to a computed address."""
         first, second = self.first, self.second
         if not first & 0x0120:  # neither an offset nor a changed base
             if first & 0xFFF0 == 0xE8D0 and second & 0xFFE0 == 0xF000:
-                raise Unproven(COMPUTED)
+                raise UnprovenError(COMPUTED)
             return None
         base, stores = first & 15, not first & 0x10
         change = 4 * (second & 255) * (1 if first & 0x80 else -1)
         offset = change if first & 0x100 else 0
         pair = (second >> 12, second >> 8 & 15)
-        steps = [
-            self.access(register, base, offset + 4 * i, 4, stores=stores) for i, register in enumerate(pair)
-        ]
+        steps = [self.access(register, base, offset + 4 * i, 4, stores=stores) for i, register in enumerate(pair)]
         if not stores and base == pair[0]:
             steps.reverse()  # the base is overwritten last
         if first & 0x20:
@@ -586,9 +609,7 @@ class _Wide(_Decoder):
             if register == 15 and not stores and base == 13 and (offset, step) == (0, 4):
                 return self.many(13, 1 << 15, loads=True, down=False, back=True)  # pop {pc}
             return self.access(register, base, offset, bytes_, stores=stores, signed=signed, step=step)
-        return indexed(
-            self, register, base, second & 15, second >> 4 & 3, bytes_, stores=stores, signed=signed
-        )
+        return self.indexed(register, base, second & 15, second >> 4 & 3, bytes_, stores=stores, signed=signed)
 
     def _of_floats(self) -> Instruction | None:
         """Instructions of the floating-point unit: of them only what reaches memory and other registers matters."""
@@ -616,11 +637,11 @@ class _Wide(_Decoder):
         pointer = _name(base)
 
         def run(values: Values) -> None:
-            start = values.get(pointer)
+            start = _known(values, pointer)
             for i in range(words):
-                store(values, start + lowest + 4 * i if isinstance(start, int) else None, MEMORY, None)
+                store(values, None if start is None else start + lowest + 4 * i, MEMORY, None)
             if change:
-                assign(values, pointer, start + change if isinstance(start, int) else None)
+                assign(values, pointer, None if start is None else start + change)
 
         at = frozenset({pointer})
         flows = (Flow(frozenset({MEMORY}), at),) if words else ()
@@ -644,4 +665,4 @@ def _both(steps: list[Instruction]) -> Instruction:
             if step.run is not None:
                 step.run(values)
 
-    return Instruction(4, steps[0].cost, tuple(flow for step in steps for flow in step.flows), run)
+    return Instruction(steps[0].size, steps[0].cost, tuple(flow for step in steps for flow in step.flows), run)
