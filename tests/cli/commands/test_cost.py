@@ -37,3 +37,11 @@ def test_costs_found_in_the_same_way_say_so_once():
     lines = text_of_costs([one, one, replace(one, how="otherwise")]).splitlines()
     assert [lines[2], lines[4]] == ["(so)", "(otherwise)"]
     assert len(lines) == 5
+
+
+@pytest.mark.tools
+def test_cost_on_the_rows_of_a_table(saved, table, capsys):
+    need("avr-gcc")
+    assert cli.main(["cost", str(saved), str(table), "--number", "float32", "--layout", "code"]) == 0
+    n_rows = len(table.read_text().splitlines()) - 1
+    assert f"{n_rows} rows" in capsys.readouterr().out

@@ -153,7 +153,8 @@ def _resolved(code: "_Code", needed: frozenset[int], loop: _LoopError) -> frozen
     forks = [start for start in dict.fromkeys(loop.blocks) if code.block(start).forks and start not in needed]
     exits = [start for start in forks if code.leaves_loop(start)]
     rest = [start for start in forks if start not in exits]
-    for tried in (*([start] for start in exits), *([start] for start in rest), exits, forks):
+    everything = [start for start, block in code.blocks.items() if block.forks]
+    for tried in (*([start] for start in (*exits, *rest)), exits, forks, everything):
         more = needed | frozenset(tried)
         if code.n_states > ALL_STATES:
             raise UnprovenError("there are too many paths")
