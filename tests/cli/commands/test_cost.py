@@ -40,8 +40,11 @@ def test_costs_found_in_the_same_way_say_so_once():
 
 
 @pytest.mark.tools
-def test_cost_on_the_rows_of_a_table(saved, table, capsys):
+def test_cost_on_the_rows_of_a_table(people, capsys):
     need("avr-gcc")
-    assert cli.main(["cost", str(saved), str(table), "--number", "float32", "--layout", "code"]) == 0
-    n_rows = len(table.read_text().splitlines()) - 1
-    assert f"{n_rows} rows" in capsys.readouterr().out
+    n_rows = len((people / "test.csv").read_text().splitlines()) - 1
+    table = [str(people / "model.json"), str(people / "test.csv")]
+    assert cli.main(["cost", *table, "--number", "float32", "--layout", "code"]) == 0
+    assert f" {n_rows} rows " in capsys.readouterr().out
+    assert cli.main(["cost", str(people / "model.json"), str(people / "none.csv")]) == 1
+    assert "there is no file" in capsys.readouterr().err
