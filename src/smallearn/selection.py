@@ -120,8 +120,9 @@ class SMaLLClassifierCV(SMaLLBase):
         says what was cut short, and the best model so far is kept. What has begun and cannot be cut short is finished.
     device : str or None, default=None
         A chip that the model must fit: a name in `smallearn.devices.CHIPS`, such as "atmega328p". The choice is then
-        the most accurate model whose compiled code keeps the limits below, in the best number format for it. Needs the
-        chip's compiler; without it costs are estimates.
+        the most accurate model whose compiled code keeps the limits below, in the best number format for it: for any
+        row where that can be proven (``device_cost_.bound``), else on training rows. Needs the chip's compiler; without
+        it costs are estimates.
     max_flash : float or None, default=None
         Bytes of flash that the model may take on `device`. None: what the chip has.
     max_ram : float or None, default=None

@@ -122,16 +122,30 @@ def test_a_cost_is_what_was_measured(chip):
     assert found.time_us == one_each if counts_cycles else one_each < found.time_us < 3 * one_each
 
 
+# The first prototype decides alone if its score is above 0: 2a - c > 1.
+EARLY, LATE = np.array([[4.0, 0.0, 0.0]]), np.array([[0.0, 0.0, 9.0]])
+
+
 @pytest.mark.tools
-def test_the_worst_case_is_over_the_rows_given():
+def test_a_bound_holds_for_any_row_and_the_mean_is_over_the_rows_given():
     need_chip("atmega328p")
-    # The first prototype decides alone if its score is above 0: 2a - c > 1.
-    early, late = np.array([[4.0, 0.0, 0.0]]), np.array([[0.0, 0.0, 9.0]])
-    few, many, both = (cost(RAW, "atmega328p", "int8", rows) for rows in (early, late, np.vstack([early, late])))
+    few, many, both = (cost(RAW, "atmega328p", "int8", rows) for rows in (EARLY, LATE, np.vstack([EARLY, LATE])))
+    assert few.bound
+    assert few.cycles == many.cycles == both.cycles >= many.mean > few.mean
+    assert both.mean == (few.mean + many.mean) / 2
+    assert f"at most {few.cycles} cycles on any row ({few.mean:.0f} on average over 1 row)" in str(few)
+    assert "2 rows run on simavr; the most is that of the longest path" in both.how
+
+
+@pytest.mark.tools
+def test_without_a_bound_the_most_is_that_of_the_rows_given():
+    need_chip("atmega328p")  # whose floating point has loops
+    few, many, both = (cost(RAW, "atmega328p", "float32", rows) for rows in (EARLY, LATE, np.vstack([EARLY, LATE])))
+    assert not few.bound
     assert few.cycles < many.cycles == both.cycles
     assert both.mean == (few.cycles + many.cycles) / 2
-    assert "1 row " in few.how
-    assert "2 rows " in both.how
+    assert f"up to {both.cycles} cycles on these 2 rows ({both.mean:.0f} on average)" in str(both)
+    assert "no bound: a loop has a number of turns that depends on the row" in both.how
 
 
 def test_a_model_without_terms_costs_next_to_nothing(chip):
@@ -222,7 +236,7 @@ def test_a_cost_can_be_read():
     found = cost(RAW)
     assert str(found).startswith("ATmega328P (Arduino Uno) at 16 MHz, int8 from codes: ")
     assert f" {found.flash} bytes of flash, {found.ram} of RAM, " in str(found)
-    assert f"at most {found.cycles} cycles" in str(found)
+    assert f"at most {found.cycles} cycles on any row ({found.mean:.0f} on average over 200 typical rows)" in str(found)
     assert "about" not in str(found)
     need_chip("cortex-m0")
     assert "instructions" in str(cost(RAW, "cortex-m0"))
@@ -295,7 +309,8 @@ def test_without_tools_the_cost_is_estimated_and_says_so(name, monkeypatch):
     assert not found.measured
     assert found.how.startswith("estimated from the number of terms, not measured; nine in ten random models had flash")
     assert "is not installed (Debian: gcc-" in found.how
-    assert "about" in str(found)
+    assert f"about {found.count} {CHIPS[name].counts} ({found.mean:.0f} on average)" in str(found)
+    assert not found.bound
     assert found == replace(cost(RAW, name, "int8", method="estimate"), how=found.how)
     with pytest.raises(ToolchainError, match=r"cannot be measured: .*Debian"):
         cost(RAW, name, "int8", method="measure")

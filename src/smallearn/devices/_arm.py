@@ -65,7 +65,7 @@ class _Core:
 
     def _on_block(self, emulator: Any, address: int, size: int, _data: Any) -> None:
         """Count a block of consecutive instructions."""
-        count, words = _contents(bytes(emulator.mem_read(address, size)))
+        count, words = contents(bytes(emulator.mem_read(address, size)))
         self.count += count
         self.words += words
         self.jumps += address != self.following
@@ -93,7 +93,7 @@ class _Core:
 
 
 @functools.lru_cache(maxsize=65536)
-def _contents(code: bytes) -> tuple[int, int]:
+def contents(code: bytes) -> tuple[int, int]:
     """How many instructions there are, and how many words they read and write.
 
     Thumb instructions have two bytes, or four if the first five bits are 11101, 11110 or 11111.

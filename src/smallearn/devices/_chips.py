@@ -5,7 +5,8 @@ is no estimate where its compiler is missing until ``python -m benchmarks.device
 anew for all chips. The tests want an estimate for every chip in `CHIPS`.
 
 A new architecture is one more record in `ARCHITECTURES`, a module like ``_avr.py`` with functions ``simulate`` and
-``check``, and its line in ``_measure.SIMULATORS``.
+``check``, and its line in ``_measure.SIMULATORS``; for bounds, a module like ``_worst/_avr.py`` and its line in
+``_worst.CODES``.
 """
 
 from dataclasses import dataclass

@@ -10,7 +10,7 @@ from smallearn._errors import check_choice
 from smallearn._text import count
 from smallearn.devices._chips import CHIPS, Chip, architecture_of, find_chip
 from smallearn.devices._estimate import estimate
-from smallearn.devices._measure import available, measure
+from smallearn.devices._measure import available, bound, measure
 from smallearn.devices._rows import encode, typical_rows
 from smallearn.devices._toolchain import Program, ToolchainError
 from smallearn.export._c.model import CModel
@@ -46,13 +46,18 @@ class Cost:
     ram : int
         Bytes of variables and of the deepest stack; the input belongs to the caller.
     cycles, instructions : int or None
-        The most that any row took, from the call to the return: cycles on an ATmega, instructions on a Cortex-M; the
+        The most that a row takes, from the call to the return: cycles on an ATmega, instructions on a Cortex-M; the
         other is None.
     mean : float
         The mean of these over the rows.
     time_us : float
         The greatest time in microseconds at the chip's clock; on a Cortex-M an estimate from instructions, words read
         and written, and jumps.
+    bound : bool
+        Whether no row can take more: ``ram``, ``cycles`` or ``instructions``, and ``time_us`` are those of the longest
+        path through the machine code. Otherwise they are the greatest of the rows that were run, or an estimate.
+    rows : str
+        The rows that were run: "200 typical rows"; empty for an estimate.
     measured : bool
         Whether the code was compiled and run; otherwise it is an estimate.
     how : str
@@ -79,6 +84,8 @@ class Cost:
     instructions: int | None
     mean: float
     time_us: float
+    bound: bool
+    rows: str
     measured: bool
     how: str
 
@@ -94,15 +101,33 @@ class Cost:
         Returns
         -------
         str
-            ``ATmega328P, int8 from codes: 186 bytes of flash, 12 of RAM, at most 301 cycles (288 on average), 18.8 µs``.
+            ``ATmega328P, int8 from codes: 186 bytes of flash, 12 of RAM, at most 301 cycles on any row (288 on average over
+            200 typical rows), 18.8 µs``. Without a bound: ``up to 301 cycles on these 200 typical rows (288 on average)``.
         """
-        unit = "instructions" if self.cycles is None else "cycles"
         about = "" if self.measured else "about "
         return (
             f"{CHIPS[self.chip].title if self.chip in CHIPS else self.chip}, {self.number} from {READ[self.readings]}: "
-            f"{about}{self.flash} bytes of flash, {self.ram} of RAM, "
-            f"at most {self.count} {unit} ({self.mean:.0f} on average), {self.time_us:.3g} µs"
+            f"{about}{self.flash} bytes of flash, {self.ram} of RAM, {self.work}, {self.time_us:.3g} µs"
         )
+
+    @property
+    def work(self) -> str:
+        """Cycles or instructions, and of which rows they are the most.
+
+        Returns
+        -------
+        str
+            ``at most 301 cycles on any row (288 on average over 200 typical rows)``.
+        """
+        most, mean = (
+            f"{self.count} {'instructions' if self.cycles is None else 'cycles'}",
+            f"{self.mean:.0f} on average",
+        )
+        if not self.measured:
+            return f"about {most} ({mean})"
+        if self.bound:
+            return f"at most {most} on any row ({mean} over {self.rows})"
+        return f"up to {most} on these {self.rows} ({mean})"
 
     def __str__(self) -> str:
         return f"{self.summary}\n({self.how})"
@@ -131,7 +156,8 @@ def cost(
     number : {"float32", "int8", "int8x16", "int16", "int32"}, default="int8"
         The type of the weights, as in `to_c`.
     rows : array or table, rows × features, default=None
-        What time and stack are measured on. None: 200 rows over the range of each input.
+        What the mean is taken over; without a bound that holds for any row (see `Cost`), also what time and stack are
+        measured on. None: 200 rows over the range of each input.
     method : {"auto", "measure", "estimate"}, default="auto"
         Compile and simulate, which needs the chip's compiler and simulator (see `available`), or estimate from the
         number of terms. "auto" measures if that is possible.
@@ -186,8 +212,12 @@ def _measured(target: TargetModel, chip: Chip, layout: str, X: Any, kind: str) -
     source = c_text(CModel(prefix="model", target=target, arguments=False), "header", layout, None)
     called = "model_predict" if readings_of(target) == "codes" else "model_predict_readings"
     program = Program(source=source, body=f"return {called}(x);", number=input_type, n_inputs=inputs.shape[1])
-    measured = measure(program, chip, inputs)
+    measured, proven = measure(program, chip, inputs), bound(program, chip)
+    is_bound, rows = proven.missing is None, count(len(inputs), kind)
     simulator = architecture_of(chip).simulator
+    worst = (
+        "the most is that of the longest path through the machine code" if is_bound else f"no bound: {proven.missing}"
+    )
     encoding = "; without the conversion of readings to codes" if readings_of(target) == "codes" else ""
     return Cost(
         chip=chip.name,
@@ -195,13 +225,14 @@ def _measured(target: TargetModel, chip: Chip, layout: str, X: Any, kind: str) -
         layout=layout,
         readings=readings_of(target),
         flash=measured.flash,
-        ram=measured.ram,
-        **_counted(chip, max(measured.counts)),
+        ram=proven.ram if is_bound else measured.ram,
+        **_counted(chip, proven.count if is_bound else max(measured.counts)),
         mean=float(np.mean(measured.counts)),
-        time_us=max(measured.cycles) / chip.clock * 1e6,
+        time_us=(proven.cycles if is_bound else max(measured.cycles)) / chip.clock * 1e6,
+        bound=is_bound,
+        rows=rows,
         measured=True,
-        how=f"measured: {layout} compiled with {chip.prefix}gcc -Os, {count(len(inputs), kind)} run on {simulator}"
-        f"{encoding}",
+        how=f"measured: {layout} compiled with {chip.prefix}gcc -Os, {rows} run on {simulator}; {worst}{encoding}",
     )
 
 
@@ -227,6 +258,8 @@ def _estimated(target: TargetModel, chip: Chip, layout: str, missing: str | None
         **_counted(chip, guess.count),
         mean=guess.mean,
         time_us=guess.cycles / chip.clock * 1e6,
+        bound=False,
+        rows="",
         measured=False,
         how=f"estimated from the number of terms, not measured; nine in ten random models had {errors}{reason}",
     )

@@ -10,6 +10,7 @@ from smallearn.devices import _arm as arm
 from smallearn.devices import _avr as avr
 from smallearn.devices._chips import Chip, architecture_of, find_chip
 from smallearn.devices._toolchain import TYPES, Image, Program, ToolchainError, build, compiler, module
+from smallearn.devices._worst import UnprovenError, worst_case
 
 DTYPES = {name: np.dtype(name) for name in TYPES}
 # By architecture, as in ``_chips.ARCHITECTURES``: a module with ``simulate`` and ``check``.
@@ -53,6 +54,30 @@ def measure(program: Program, chip: str | Chip, rows: np.ndarray) -> Measured:
         counts=tuple(call.count for call in calls),
         cycles=tuple(call.cycles for call in calls),
     )
+
+
+@dataclass(frozen=True)
+class Bound:
+    """What a program costs at most, for any input: ``ram``, ``count`` and ``cycles`` as in `Measured`.
+
+    ``missing`` says why there is no bound; None if there is one.
+    """
+
+    ram: int = 0
+    count: int = 0
+    cycles: int = 0
+    missing: str | None = None
+
+
+@functools.lru_cache(maxsize=64)
+def bound(program: Program, chip: Chip) -> Bound:
+    """Prove what a program costs at most, from its machine code."""
+    image, empty = _built(program, chip), _empty(program.number, program.n_inputs, chip)
+    try:
+        worst = worst_case(image, chip)
+    except UnprovenError as error:
+        return Bound(missing=str(error))
+    return Bound(ram=image.ram - empty.ram + worst.stack, count=worst.count, cycles=worst.cycles)
 
 
 def _simulator(chip: Chip) -> ModuleType:

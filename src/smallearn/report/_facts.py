@@ -24,13 +24,14 @@ def cost_of(model: SMaLLModel, chips: Sequence[str]) -> dict[str, Any] | None:
                 continue
             about = "" if one.measured else "about "
             unit = "cycles" if one.cycles is not None else "instructions"
-            flash, work = f"{about}{one.flash:,}", f"{one.count:,} {unit}"
+            most = "at most " if one.bound else "typically up to " if one.measured else about
+            flash, work = f"{about}{one.flash:,}", f"{most}{one.count:,} {unit}"
             lines.append((known.short_title or known.title, number, flash, f"{one.ram}", work, f"{one.time_us:.3g}"))
             measured.append(one.measured)
     if not lines:
         return None
     how = "compiled and run in a simulator" if all(measured) else "estimated where a chip's tools are not installed"
-    head = ("chip", "numbers", "flash (bytes)", "RAM (bytes)", "prediction, at most", "µs")
+    head = ("chip", "numbers", "flash (bytes)", "RAM (bytes)", "prediction", "µs")
     return {
         "text": f"The cost of one prediction on small chips, {how}.",
         "table": Table(name="Cost by chip", head=head, lines=lines, numbers=(2, 3, 4, 5)),

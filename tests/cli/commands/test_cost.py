@@ -37,3 +37,14 @@ def test_costs_found_in_the_same_way_say_so_once():
     lines = text_of_costs([one, one, replace(one, how="otherwise")]).splitlines()
     assert [lines[2], lines[4]] == ["(so)", "(otherwise)"]
     assert len(lines) == 5
+
+
+@pytest.mark.tools
+def test_cost_on_the_rows_of_a_table(people, capsys):
+    need("avr-gcc")
+    n_rows = len((people / "test.csv").read_text().splitlines()) - 1
+    table = [str(people / "model.json"), str(people / "test.csv")]
+    assert cli.main(["cost", *table, "--number", "float32", "--layout", "code"]) == 0
+    assert f" {n_rows} rows " in capsys.readouterr().out
+    assert cli.main(["cost", str(people / "model.json"), str(people / "none.csv")]) == 1
+    assert "there is no file" in capsys.readouterr().err

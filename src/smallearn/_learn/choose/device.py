@@ -135,9 +135,7 @@ def _train(task: Task, results: Results, sample: Sample, candidate: CandidateMod
     return fitted if task.problem.has_gaps else replace(fitted, model=fitted.model.for_complete_rows())
 
 
-def deploy(
-    model: SMaLLModel, limits: Limits, rows: DeviceRows, numbers: Sequence[str] | None = None
-) -> list[Deployed]:
+def deploy(model: SMaLLModel, limits: Limits, rows: DeviceRows, numbers: Sequence[str] | None = None) -> list[Deployed]:
     """The model in these number formats, by default all that may be tried, and every layout, compiled and measured."""
     inputs = {"readings": limits.readings, "counts": limits.counts}
     predicted = model.predict(rows.X)

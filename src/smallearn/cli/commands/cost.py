@@ -6,7 +6,7 @@ from itertools import groupby
 from operator import attrgetter
 from typing import Any
 
-from smallearn.cli.arguments import CHIP_NAMES, add_command, add_model, add_named, add_printing, add_readings
+from smallearn.cli.arguments import CHIP_NAMES, add_command, add_data, add_model, add_named, add_printing, add_readings
 from smallearn.cli.console import Console
 from smallearn.cli.errors import CommandError, ExitCode, library_errors
 from smallearn.cli.io.counts import read_counts
@@ -14,12 +14,14 @@ from smallearn.cli.io.files import print_json, read_model
 
 DESCRIPTION = """\
 Bytes of flash and RAM, and cycles or instructions of one prediction: compiled and simulated if the chip's compiler
-and simulator are installed, else estimated.
+and simulator are installed, else estimated. "At most" holds for any row: it is the longest path through the machine
+code. Where that cannot be found, the rows of the table are run, or typical ones.
 """
 EXAMPLES = """\
 smallearn cost model.json --chip atmega328p
 smallearn cost model.json --chip cortex-m0 --number int16 --json
 smallearn cost model.json --number int8 --readings codes
+smallearn cost model.json data.csv --number float32
 """
 NUMBERS = ("float32", "int16", "int8")  # printed unless one is asked for
 
@@ -34,6 +36,7 @@ def add(commands) -> argparse.ArgumentParser:
         examples=EXAMPLES,
     )
     add_model(parser)
+    add_data(parser, optional=True)
     add_named(
         parser, "--chip", CHIP_NAMES, default="atmega328p", metavar="CHIP", help="%(names)s (default: %(default)s)"
     )
@@ -65,12 +68,19 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
     numbers = NUMBERS if arguments.number is None else (arguments.number,)
     if arguments.number is None and arguments.readings != "float":
         numbers = NUMBERS[1:]
-    inputs = {
+    rows = None
+    if arguments.data is not None:
+        from smallearn.cli.io.model_rows import read_for_model
+        from smallearn.cli.io.tables import ReadOptions
+
+        rows = read_for_model(model, arguments.data, options=ReadOptions.of(arguments), console=console).X
+    options = {
+        "layout": arguments.layout,
         "readings": arguments.readings,
         "counts": None if arguments.counts is None else read_counts(arguments.counts),
     }
     with library_errors(arguments):
-        costs = [cost(model, arguments.chip, number, layout=arguments.layout, **inputs) for number in numbers]
+        costs = [cost(model, arguments.chip, number, rows, **options) for number in numbers]
     if arguments.json:
         print_json([asdict(one) for one in costs])
     else:
