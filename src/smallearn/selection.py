@@ -133,7 +133,7 @@ class SMaLLClassifierCV(SMaLLBase):
         Microseconds that one prediction may take on `device` at the chip's usual clock. None: no limit.
     readings : {"float", "counts", "codes"}, default="float"
         What `device` reads: floats in the units of X, or with "counts" whole numbers, such as those of an ADC. The
-        limits hold for the whole way from there to the decision. "codes": they leave out how codes are made of readings.
+        limits hold for the whole way from there to the decision. "codes": without how codes are made of readings.
     counts : mapping from feature to (scale, offset, least, greatest) or None, default=None
         With ``readings="counts"``: the device reads a whole number in [least, greatest], and the feature is
         ``scale · count + offset``. It has every feature that a model may use.

@@ -101,8 +101,9 @@ class Cost:
         Returns
         -------
         str
-            ``ATmega328P, int8 from codes: 186 bytes of flash, 12 of RAM, at most 301 cycles on any row (288 on average over
-            200 typical rows), 18.8 µs``. Without a bound: ``up to 301 cycles on these 200 typical rows (288 on average)``.
+            ``ATmega328P, int8 from codes: 186 bytes of flash, 12 of RAM, at most 301 cycles on any row (288 on average
+            over 200 typical rows), 18.8 µs``. Without a bound: ``up to 301 cycles on these 200 typical rows (288 on
+            average)``.
         """
         about = "" if self.measured else "about "
         return (

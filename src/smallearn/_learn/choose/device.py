@@ -171,6 +171,6 @@ def too_tight(limits: Limits, smallest: list[Deployed]) -> ParameterError:
     return ParameterError(
         "No model keeps ",
         *asked,
-        f" on {limits.device}: the smallest, of {terms}, takes at least {needs} (formats tried: {listed(limits.numbers)}). "
-        "Raise the limits, or choose another chip.",
+        f" on {limits.device}: the smallest, of {terms}, takes at least {needs} "
+        f"(formats tried: {listed(limits.numbers)}). Raise the limits, or choose another chip.",
     )

@@ -241,7 +241,8 @@ def _refuse_to_overwrite(place: Path) -> None:
         return
     properties = place / "library.properties"
     found = sorted(path.relative_to(place).as_posix() for path in place.rglob("*") if not path.is_dir())
-    ours = r"library\.(properties|json)|keywords\.txt|CMakeLists\.txt|zephyr/module\.yml|src/(\w+)\.h|examples/(\w+)Demo/(\w+)Demo\.ino"
+    ours = r"library\.(properties|json)|keywords\.txt|CMakeLists\.txt|zephyr/module\.yml|"
+    ours += r"src/(\w+)\.h|examples/(\w+)Demo/(\w+)Demo\.ino"
     foreign = [path for path in found if not re.fullmatch(ours, path)]
     if foreign or not properties.is_file() or SENTENCE not in properties.read_text(errors="replace").splitlines():
         shown = listed(foreign[:3] or found[:3])

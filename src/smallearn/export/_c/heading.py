@@ -31,7 +31,7 @@ def _functions(c: CModel) -> Iterator[str]:
     if isinstance(c.target, IntegerModel):
         factor = Decimal(c.target.factor.numerator) / Decimal(c.target.factor.denominator)
         if c.target.readings == "float":
-            yield f"{c.prefix}_predict_readings takes float readings and looks at their bits: it needs no floating point."
+            yield f"{c.prefix}_predict_readings takes float readings and looks at their bits, without floating point."
         yield f"Scores are {factor:.6g} times those of the model, in whole numbers; none can overflow."
 
 

@@ -58,16 +58,21 @@ def _fixed(c: CModel, width: int) -> str:
     """The function that makes a code by a shift."""
     low = "high" if width == 8 else "(bits >> 8)"
     most, top = 2 ** (width - 1) - 1, 2 ** (width - 1)
+    # No loop, so that the longest time is known.
+    steps = [step for step in (8, 4, 2, 1) if step < width]
+    shifts = " ".join(f"if (far & {step}) size = (uint{width}_t)(size >> {step});" for step in steps)
     return f"""\
 /* a float times a power of 2, without its fraction, at most {most} either way; base - 127 is the exponent too large */
 static int{width}_t {c.prefix}_fixed(const float *x, uint8_t base) {{
     const uint32_t bits = (uint32_t){c.prefix}_all_bits(x);
     const uint16_t high = (uint16_t)(bits >> 16);
-    const uint8_t exponent = (uint8_t)(high >> 7);
+    const uint8_t exponent = (uint8_t)(high >> 7), far = (uint8_t)(base - exponent);
     uint{width}_t size = (uint{width}_t)((uint{width}_t){low} | {top:#x}u);
     if (exponent >= base) size = {most};
-    else if (base - exponent >= {width}) size = 0;
-    else size = (uint{width}_t)(size >> (base - exponent));
+    else if (far >= {width}) size = 0;
+    else {{
+        {shifts}
+    }}
     return (int{width}_t)(high & 0x8000u ? -(int{width}_t)size : (int{width}_t)size);
 }}"""
 
