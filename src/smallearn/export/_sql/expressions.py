@@ -3,16 +3,18 @@
 An input, a score and so on is a piece of SQL here: a column of an earlier step, or a whole expression.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from smallearn._text import listed
 from smallearn.export._flat import FlatModel, FlatTerm, as_term
-from smallearn.export._sql.dialects import MOST, Dialect
+from smallearn.export._sql.dialect import Dialect
 from smallearn.model import SMaLLModel
 
 Factor = tuple  # what is the same for terms that differ in the prototype and the weight alone
-ANSWERS = ("prediction", "score", "probability", "reason")
+ANSWERS = ("prediction", "score", "probability")
+REASON = "reason"
+MOST = 700.0  # exp(±700) neither overflows nor underflows; in PostgreSQL that would be an error
 
 
 class Expressions:
@@ -22,6 +24,11 @@ class Expressions:
         self.flat, self.dialect = flat, dialect
         self.labels = _labels(flat.classes, dialect)
         self.booleans = _booleans(model)
+
+    @property
+    def has_text_labels(self) -> bool:
+        """Whether the classes come out as text."""
+        return self.labels == [self.dialect.text(str(label)) for label in self.flat.classes]
 
     # --- scores ----------------------------------------------------------------------------------------------------
 
@@ -34,13 +41,16 @@ class Expressions:
             for input_, column in zip(self.flat.inputs, columns, strict=True)
         ]
 
-    def unanswered(self, columns: list[str], inputs: list[str]) -> str:
-        """The condition that the model cannot predict; empty if it always can."""
+    def unanswered(self, columns: list[str], inputs: list[str], noticed: Collection[int] = ()) -> str:
+        """The condition that the model cannot predict; empty if it always can.
+
+        ``noticed``: inputs whose missing values are noticed otherwise.
+        """
         conditions = []
-        for input_, column, x in zip(self.flat.inputs, columns, inputs, strict=True):
+        for place, (input_, column, x) in enumerate(zip(self.flat.inputs, columns, inputs, strict=True)):
             refused = None if input_.is_text else self.dialect.refused(column)
             conditions += [refused] if refused else []
-            conditions += [] if input_.may_be_missing else [f"{x} IS NULL"]
+            conditions += [] if input_.may_be_missing or place in noticed else [f"{x} IS NULL"]
         return "\n      OR ".join(conditions)
 
     def factors(self, inputs: list[str]) -> dict[Factor, str]:
@@ -49,6 +59,11 @@ class Expressions:
         shared = [row[0] for row in rows if len(row) > 1 and (row[0].kind != "raw" or row[0].mean is not None)]
         found = {_factor(term): self._value(term, inputs[term.input]) for term in shared}
         return {factor: text for factor, text in found.items() if text is not None}
+
+    @property
+    def sums(self) -> list[FlatTerm]:
+        """The terms that make a score NULL where their input is."""
+        return [term for term in self.flat.terms if term.kind == "raw" and term.mean is None]
 
     def scores(self, inputs: list[str], factors: Mapping[Factor, str]) -> list[str]:
         """The score of each prototype, summed from the left in the order of the terms.
@@ -78,7 +93,7 @@ class Expressions:
         if term.kind == "missing":
             return f"{x} IS NULL"
         if isinstance(term.value, str):
-            return self.dialect.same_text(x, term.value)
+            return self.dialect.same_text(x, self.dialect.text(term.value))
         value = float(term.value)  # type: ignore[arg-type]
         if self.flat.inputs[term.input].is_text:
             return self.dialect.same_number_in_text(x, value)
@@ -178,9 +193,13 @@ class Expressions:
                 f"      WHEN {best} {no} {self._cut} THEN 1 / (1 + exp({second}{odds})) END"
             )
         if self.flat.has_one_owner:
-            return f"CASE WHEN {best} IS NOT NULL THEN 1 / (1 + exp(-{self.dialect.least}(abs({score}), {most}))) END"
+            return self._unless_null(best, f"1 / (1 + exp(-{self.dialect.least}(abs({score}), {most})))")
         total = "\n      + ".join(f"exp({self._clipped(f'{one} - {score}')})" for one in own)
-        return f"CASE WHEN {best} IS NOT NULL THEN 1 / ({total}) END"
+        return self._unless_null(best, f"1 / ({total})")
+
+    def _unless_null(self, best: str, answer: str) -> str:
+        """The answer, NULL where ``best`` is."""
+        return f"CASE WHEN {best} IS NOT NULL THEN {answer} END" if self.dialect.skips_null else answer
 
     def _clipped(self, odds: str) -> str:
         """Log-odds that are no error as an exponent."""
