@@ -150,9 +150,17 @@ class Expressions:
         parts = [self.dialect.product(cost, chance) for chance, cost in zip(chances, costs, strict=True) if cost]
         return f"-({' + '.join(parts)})" if parts else self.dialect.number(0.0)
 
+    def _cases(self, subject: str, branches: list[tuple[str, str]]) -> str:
+        """The answer beside the first value that equals ``subject``; NULL if it is NULL, which ClickHouse finds equal."""
+        if self.dialect.steps == "inline":  # the subject is long
+            whens = [f"CASE {subject}", *(f"WHEN {value} THEN {answer}" for value, answer in branches)]
+        else:
+            whens = ["CASE", *(f"WHEN {subject} = {value} THEN {answer}" for value, answer in branches)]
+        return "\n      ".join([*whens, "END"])
+
     def of_class(self, best: str, merits: list[str], answers: list[str]) -> str:
         """The answer of the class that decides; NULL where ``best`` is NULL."""
-        return _cases(best, list(zip(merits, answers, strict=True)))
+        return self._cases(best, list(zip(merits, answers, strict=True)))
 
     # --- answers ---------------------------------------------------------------------------------------------------
 
@@ -169,7 +177,7 @@ class Expressions:
 
     def winner(self, best: str, scores: list[str]) -> str:
         """The class, of more than two: the first that has the greatest score."""
-        return _cases(best, [(scores[j], self.labels[self.flat.owners[j]]) for j in self.flat.by_class])
+        return self._cases(best, [(scores[j], self.labels[self.flat.owners[j]]) for j in self.flat.by_class])
 
     def prediction(self, best: str, scores: list[str]) -> str:
         """The class; NULL where ``best`` is NULL."""
@@ -212,11 +220,11 @@ class Expressions:
 
     def reason(self, best: str, scores: list[str], reasons: list[str]) -> str:
         """That of the prototype with the greatest score."""
-        return _cases(best, [(scores[j], reasons[j]) for j in self.flat.by_class])
+        return self._cases(best, [(scores[j], reasons[j]) for j in self.flat.by_class])
 
     def reason_of_class(self, label: int, own: str, scores: list[str], reasons: list[str]) -> str:
         """That of the prototype with the greatest score of a class, which is ``own``."""
-        return _cases(own, [(scores[j], reasons[j]) for j, owner in enumerate(self.flat.owners) if owner == label])
+        return self._cases(own, [(scores[j], reasons[j]) for j, owner in enumerate(self.flat.owners) if owner == label])
 
     def _reason(self, prototype: int, inputs: list[str], factors: Mapping[Factor, str]) -> str:
         """``prototype 1: constant -1.5000, age 0.7500, [ward = 'A'] 4.0000``, with only those literals that hold."""
@@ -236,10 +244,6 @@ class Expressions:
 
 def _factor(term: FlatTerm) -> Factor:
     return term.input, term.kind, term.value, term.mean
-
-
-def _cases(subject: str, branches: list[tuple[str, str]]) -> str:
-    return "\n      ".join([f"CASE {subject}", *(f"WHEN {value} THEN {answer}" for value, answer in branches), "END"])
 
 
 def _labels(classes: Sequence[Any], dialect: Dialect) -> list[str]:
