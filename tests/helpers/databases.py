@@ -2,6 +2,7 @@
 
 import re
 import sqlite3
+import warnings
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
@@ -15,9 +16,16 @@ from smallearn.export._sql.writer import to_sql
 from smallearn.model._decision import class_scores
 from tests.helpers import mariadb, postgres
 from tests.helpers.exports import full_table, magnitudes
-from tests.helpers.tools import need_module, require_mark
+from tests.helpers.tools import need, need_module, require_mark
 
 ID = "number of the row in this test"
+SPARK = {
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.sql.shuffle.partitions": "1",
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
+}
 
 
 class Database:
@@ -128,15 +136,28 @@ class ArrowResult:
         return list(zip(*(column.to_pylist() for column in self.table.columns), strict=True))
 
 
-# For pytest.fixture(params=…) and @pytest.mark.parametrize: SQLite and DuckDB come with the tests, the others are programs
-# or large. Spark takes a quarter of a second for a query: it has tests of its own.
-TOOLS = ("postgresql", "mysql", "clickhouse")
+class SparkDatabase(Database):
+    """Tables are temporary views; ``connection`` is a session."""
+
+    double, text, quote = "double", "string", "`"
+    types = ("tinyint", "bigint", "decimal(12, 3)", "float", "string")
+
+    def rows(self, query):
+        return [list(row) for row in self.connection.sql(query).collect()]
+
+    def fill(self, columns, rows, table="data"):
+        declared = ", ".join(f"{self.quoted(name)} {kind}" for name, kind in columns)
+        self.connection.createDataFrame(rows, declared).createOrReplaceTempView(table)
+
+
+# For pytest.fixture(params=…) and @pytest.mark.parametrize: SQLite and DuckDB come with the tests, the others are
+# programs or large. Spark, the last, takes a second for a query: few tests run it.
+TOOLS = ("postgresql", "mysql", "clickhouse", "spark")
 POSTGRESQL = pytest.param("postgresql", marks=pytest.mark.tools)
-MARKED_DIALECTS = [
-    pytest.param(dialect, marks=pytest.mark.tools) if dialect in TOOLS else dialect
-    for dialect in EXECUTED
-    if dialect != "spark"
+EVERY_DIALECT = [
+    pytest.param(dialect, marks=pytest.mark.tools) if dialect in TOOLS else dialect for dialect in EXECUTED
 ]
+MARKED_DIALECTS = EVERY_DIALECT[:-1]
 
 
 class Databases(dict):
@@ -174,6 +195,18 @@ class Databases(dict):
         session.query("USE test")
         return ClickHouseDatabase("clickhouse", session)
 
+    def _spark(self) -> Database:
+        need("java")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            builder = need_module("pyspark.sql").SparkSession.builder.master("local[1]")
+            for name, value in SPARK.items():
+                builder = builder.config(name, value)
+            session = builder.getOrCreate()
+        self.stack.callback(session.stop)
+        session.sparkContext.setLogLevel("OFF")
+        return SparkDatabase("spark", session)
+
 
 @contextmanager
 def opened() -> Iterator[Databases]:
@@ -193,17 +226,17 @@ def storable(db, flat, rows):
     return [row for row in rows if all(row[l] is None or isinstance(row[l], str) for l in texts)]
 
 
-def check(db, model, rows, types=None):
-    """The database gives the model's answers to ``rows`` of the inputs in use."""
+def check(db, model, rows):
+    """The database gives the model's answers to ``rows`` of the inputs in use; NaN is a missing value."""
     flat = flatten(model)
     rows = storable(db, flat, rows)
     assert rows
-    kinds = types or [db.text if given.is_text else db.double for given in flat.inputs]
-    columns = [(given.label, kind) for given, kind in zip(flat.inputs, kinds, strict=True)]
+    columns = [(given.label, db.text if given.is_text else db.double) for given in flat.inputs]
     db.fill([*columns, (ID, "integer")], [[*row, i] for i, row in enumerate(rows)])
     found = db.rows(f"SELECT * FROM ({to_sql(model, db.dialect, reason=True)}) AS found ORDER BY {db.quoted(ID)}")
     classes = db.rows(f"SELECT {to_sql(model, db.dialect, form='expression')} FROM data ORDER BY {db.quoted(ID)}")
-    agree(model, flat, rows, found, [row[0] for row in classes])
+    absent = [[None if cell != cell else cell for cell in row] for row in rows]
+    agree(model, flat, absent, found, [row[0] for row in classes])
 
 
 def agree(model, flat, rows, found, classes):

@@ -32,7 +32,6 @@ from smallearn.model._fingerprint import combined, hash_rows, sum_hashes
 from smallearn.model._parts import DataFacts
 
 
-
 @dataclass(frozen=True, eq=False)
 class Survey:
     """What is known of the partitions, before they are encoded."""

@@ -212,13 +212,14 @@ class ClickHouse(Dialect):
 
 
 class Spark(Dialect):
-    """A cast of bad text is an error or NULL, by a setting."""
+    """Spark 4 and Databricks, which have EXCEPT. A cast of bad text is an error or NULL, by a setting."""
 
     name = "Spark"
     double = "DOUBLE"
     string = "STRING"
     skips_null = True
     nan = "DOUBLE('NaN')"
+    steps = "except"
     quote = "`"
 
     def text(self, value: str) -> str:

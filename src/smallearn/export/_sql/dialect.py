@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from smallearn._text import show
 
+
 class Dialect:
     """Standard SQL, as far as databases keep to it.
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from smallearn._text import listed
 from smallearn.export._flat import FlatModel, FlatTerm, as_term
+from smallearn.export._reason_codes import Shortfalls
 from smallearn.export._sql.dialect import Dialect
 from smallearn.model import SMaLLModel
 
@@ -240,6 +241,51 @@ class Expressions:
                 adds = self.dialect.text(f", {text} {term.weight:.4f}")
                 parts.append(f"CASE WHEN {value} THEN {adds} ELSE '' END")
         return self.dialect.joined(parts, gap="\n        ")
+
+    # --- reason codes ------------------------------------------------------------------------------------------------
+
+    def short(self, found: Shortfalls, inputs: list[str], factors: Mapping[Factor, str]) -> dict[int, list[str]]:
+        """By how much each term falls short, for each prototype that may count."""
+        return {
+            j: [self._short(term, most, found.sign, inputs[term.input], factors) for term, most, _ in terms]
+            for j, terms in found.terms.items()
+        }
+
+    def _short(self, term: FlatTerm, most: float, sign: float, x: str, factors: Mapping[Factor, str]) -> str:
+        number = self.dialect.number
+        if term.kind == "raw":
+            return f"{number(most)} {'-' if sign > 0.0 else '+'} ({self._term(term, x, factors)})"
+        value = factors.get(_factor(term)) or self._value(term, x)
+        if value is None:
+            return number(most)
+        return f"CASE WHEN {value} THEN {number(most - sign * term.weight)} ELSE {number(most)} END"
+
+    def ranks(self, short: Sequence[str]) -> list[str]:
+        """The place of each term, from 1 for that which falls short most; NULL if it does not fall short."""
+        ranks = []
+        for place, mine in enumerate(short):
+            before = [
+                f"CASE WHEN {other} {'>=' if at < place else '>'} {mine} THEN 1 ELSE 0 END"
+                for at, other in enumerate(short)
+                if at != place
+            ]
+            ranks.append(f"CASE WHEN {mine} > 0 THEN {' + '.join(['1', *before])} END")
+        return ranks
+
+    def code(self, place: int, found: Shortfalls, ranks: Mapping[int, list[str]], scores: list[str]) -> str:
+        """The words for the term of that place, of the prototype that counts."""
+        words = {
+            j: self._word(place, ranks[j], [self.dialect.text(text) for _, _, text in terms])
+            for j, terms in found.terms.items()
+        }
+        if len(words) == 1:
+            return next(iter(words.values()))
+        best = self.greatest([scores[j] for j in words])
+        return self._cases(best, [(scores[j], word) for j, word in words.items()])
+
+    def _word(self, place: int, ranks: list[str], words: list[str]) -> str:
+        found = [f"WHEN {rank} = {place} THEN {word}" for rank, word in zip(ranks, words, strict=True)]
+        return "\n      ".join(["CASE", *found, "END"]) if place <= len(found) else self.dialect.null(is_text=True)
 
 
 def _factor(term: FlatTerm) -> Factor:

@@ -36,7 +36,9 @@ def differences_query(model: SMaLLModel, parts: Expressions, X: Any, *, scored: 
         values.append(entries)
     columns = [*names, *(dialect.identifier(input_.label) for input_ in flat.inputs)]
     _, expected, score, chance, error = (f"found.{name}" for name in names)
-    same = dialect.same_text("found.prediction", expected) if parts.has_text_labels else f"found.prediction = {expected}"
+    same = (
+        dialect.same_text("found.prediction", expected) if parts.has_text_labels else f"found.prediction = {expected}"
+    )
     different = [
         "found.prediction IS NULL",
         f"NOT ({same})",

@@ -4,12 +4,13 @@ NULL and NaN are missing values. Where the model cannot predict because a value 
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from smallearn._errors import check_choice
 from smallearn._text import listed
 from smallearn.export._flat import FlatModel, decision_rule, flatten
 from smallearn.export._names import comment_text
+from smallearn.export._reason_codes import Shortfalls, shortfalls
 from smallearn.export._sql.dialect import Dialect
 from smallearn.export._sql.dialects import dialect_of
 from smallearn.export._sql.expressions import ANSWERS, REASON, Expressions
@@ -27,6 +28,9 @@ def to_sql(
     form: str = "select",
     view: str | Sequence[str] = "scored",
     reason: bool = False,
+    reason_codes: int = 0,
+    wording: Mapping[str, str] | None = None,
+    favourable: Any = None,
     conformance: Any = None,
 ) -> str:
     """Write a model as SQL for a database.
@@ -68,6 +72,13 @@ def to_sql(
     reason : bool, default=False
         Whether there is one more column, ``reason``: the prototype with the greatest score, and what each of its terms
         adds. To write it takes longer than to predict.
+    reason_codes : int, default=0
+        How many more columns there are, ``reason_1``, ``reason_2`` and so on: the terms that held the favourable class
+        back most, as `smallearn.explain.reason_codes` defines them.
+    wording : mapping from str to str, default=None
+        Words for the terms in reason codes, by the term as it is printed or by its feature.
+    favourable : class label, default=None
+        The class that reason codes speak of. None for the second of two.
     conformance : array or table, default=None
         Rows as `SMaLLModel.predict` takes them. The result is then a query that needs no table and returns those of
         them that the database predicts differently from the model: none, if all is well.
@@ -91,15 +102,18 @@ def to_sql(
     flat = flatten(model)
     _check_columns(flat, database)
     parts = Expressions(model, flat, database)
-    answers = [*ANSWERS, REASON] if reason else ANSWERS
+    codes = [f"reason_{place + 1}" for place in range(reason_codes)]
+    found = shortfalls(flat, wording, favourable) if codes else None
+    extra = _Extra(reason, codes, found)
+    answers = [*ANSWERS, *([REASON] if reason else []), *codes]
     if conformance is not None:
         _check_answers(flat, database, answers)
         rows = database.identifier("rows")
-        query = differences_query(model, parts, conformance, scored=_select(parts, rows, reason), table=rows)
+        query = differences_query(model, parts, conformance, scored=_select(parts, rows, extra), table=rows)
         return f"{_header(flat)}-- The rows that the database predicts differently from the model.\n{query}"
     if form == "expression":
         return _expression(parts)
-    select = _select(parts, _path(database, table), reason)
+    select = _select(parts, _path(database, table), extra)
     if form == "select":
         return f"{_header(flat)}{select}\n"
     _check_answers(flat, database, answers)
@@ -147,14 +161,22 @@ def _expression(parts: Expressions) -> str:
     return f"/* {parts.flat.stamp} */ {_Steps(parts, columns, None).prediction}"
 
 
-def _select(parts: Expressions, table: str, reason: bool) -> str:
+class _Extra(NamedTuple):
+    """What a query gives besides `ANSWERS`: the reason, and columns of reason codes."""
+
+    reason: bool
+    codes: list[str]
+    shortfalls: Shortfalls | None
+
+
+def _select(parts: Expressions, table: str, extra: _Extra) -> str:
     """All columns of the table and the answers."""
     dialect = parts.dialect
     name = {"inline": None, "except": "s.smallearn_{1}", "lateral": "{0}.{1}"}[dialect.steps]
     row = "s" if dialect.steps == "except" else "t"
     columns = [f"{row}.{dialect.identifier(input_.label)}" for input_ in parts.flat.inputs]
     steps = _Steps(parts, columns, None if name is None else name.format)
-    answers = steps.answers(reason)
+    answers = steps.answers(extra)
     if dialect.steps == "lateral":  # PostgreSQL would put expressions in the place of names, were it not for OFFSET
         source = [f"CROSS JOIN LATERAL (SELECT\n{_columns(step)}\nOFFSET 0) AS {name}" for name, step in steps.steps]
         return "\n".join([f"SELECT t.*,\n{_columns(answers)}", f"FROM {table} AS t", *source])
@@ -215,8 +237,10 @@ class _Steps:
         """The class; NULL where there is none."""
         parts = self.parts
         if self.name is not None:
-            return parts.of_class(self.best, self.merits, parts.labels) if self.merits else parts.prediction(
-                self.best, self.scores
+            return (
+                parts.of_class(self.best, self.merits, parts.labels)
+                if self.merits
+                else parts.prediction(self.best, self.scores)
             )
         if parts.flat.has_one_owner:
             answer = parts.any_of(self.scores)
@@ -226,14 +250,30 @@ class _Steps:
             answer = parts.winner(parts.greatest(self.scores), self.scores)
         return _unless(self.unanswered, answer)
 
-    def answers(self, reason: bool) -> dict[str, str]:
+    def answers(self, extra: _Extra) -> dict[str, str]:
         """The columns of the result."""
         parts, best = self.parts, self.best
         odds = parts.odds(self.own)
         score = parts.of_class(best, self.merits, odds) if self.merits else parts.log_odds(best)
         answers = [self.prediction, score, parts.probability(best, score, odds)]
         columns = dict(zip(ANSWERS, answers, strict=True))
-        return {**columns, REASON: self._reason()} if reason else columns
+        columns |= {REASON: self._reason()} if extra.reason else {}
+        return columns if extra.shortfalls is None else columns | self._codes(extra.codes, extra.shortfalls)
+
+    def _codes(self, names: list[str], found: Shortfalls) -> dict[str, str]:
+        parts = self.parts
+        short = parts.short(found, self.inputs, self.factors)
+        named = self._add_each("short", short)
+        ranks = self._add_each("rank", {j: parts.ranks(each) for j, each in named.items()})
+        absent = self.unanswered if self.name is None else f"{self.best} IS NULL"
+        return {
+            name: _unless(absent, parts.code(place + 1, found, ranks, self.scores)) for place, name in enumerate(names)
+        }
+
+    def _add_each(self, step: str, expressions: Mapping[int, list[str]]) -> dict[int, list[str]]:
+        """Add a step with the columns of several prototypes."""
+        names = iter(self._add(step, [one for each in expressions.values() for one in each]))
+        return {j: [next(names) for _ in each] for j, each in expressions.items()}
 
     def _reason(self) -> str:
         parts, reasons = self.parts, self.parts.reasons(self.inputs, self.factors)
