@@ -226,7 +226,7 @@ def storable(db, flat, rows):
     return [row for row in rows if all(row[l] is None or isinstance(row[l], str) for l in texts)]
 
 
-def check(db, model, rows):
+def check(db, model, rows, *, expression=True):
     """The database gives the model's answers to ``rows`` of the inputs in use; NaN is a missing value."""
     flat = flatten(model)
     rows = storable(db, flat, rows)
@@ -234,9 +234,15 @@ def check(db, model, rows):
     columns = [(given.label, db.text if given.is_text else db.double) for given in flat.inputs]
     db.fill([*columns, (ID, "integer")], [[*row, i] for i, row in enumerate(rows)])
     found = db.rows(f"SELECT * FROM ({to_sql(model, db.dialect, reason=True)}) AS found ORDER BY {db.quoted(ID)}")
-    classes = db.rows(f"SELECT {to_sql(model, db.dialect, form='expression')} FROM data ORDER BY {db.quoted(ID)}")
+    plain = db.rows(f"SELECT * FROM ({to_sql(model, db.dialect)}) AS found ORDER BY {db.quoted(ID)}")
+    width = len(columns)  # NaN does not equal NaN, so that only answers are compared
+    assert [row[width:] for row in plain] == [row[width:-1] for row in found]
+    classes = [row[width + 1] for row in found]
+    if expression:
+        query = f"SELECT {to_sql(model, db.dialect, form='expression')} FROM data ORDER BY {db.quoted(ID)}"
+        classes = [row[0] for row in db.rows(query)]
     absent = [[None if cell != cell else cell for cell in row] for row in rows]
-    agree(model, flat, absent, found, [row[0] for row in classes])
+    agree(model, flat, absent, found, classes)
 
 
 def agree(model, flat, rows, found, classes):

@@ -19,7 +19,7 @@ def reason_codes(
     A term falls short by the most that it can add to the score of the class minus what it added. The most is the weight
     where that helps, else 0, for a literal; for a raw term it is what the term adds at the better end of its feature's
     range in training (at the mean, if the range is not known). Terms that fall short by nothing are not named; of equal
-    terms the first in the model comes first. If the class has several prototypes, the one with its greatest score counts.
+    terms the first in the model comes first. If the class has several prototypes, that with its greatest score counts.
     If the other of two classes owns all prototypes, what their terms add counts against the class.
 
     ``to_sql(model, reason_codes=n)`` gives the same in a database.

@@ -45,7 +45,11 @@ def hard_rows(flat):
     ]
     huge = []
     for place, text in enumerate(texts):
-        huge += [] if text else [[*row[:place], value, *row[place + 1 :]] for row, value in zip(rows, EXTREME * 2)]
+        huge += (
+            []
+            if text
+            else [[*row[:place], value, *row[place + 1 :]] for row, value in zip(rows, EXTREME * 2, strict=False)]
+        )
     return rows + nan + huge
 
 
@@ -57,7 +61,8 @@ def test_null_nan_text_huge_and_tiny_values_get_the_answer_of_the_model(db, name
         for row in hard_rows(flat)
     ]
     assert any(None in row for row in rows)
-    check(db, SIX[name], rows)
+    # The expression repeats everything: with costs, Spark takes minutes to plan it.
+    check(db, SIX[name], rows, expression=(db.dialect, name) != ("spark", "costs"))
 
 
 @pytest.mark.parametrize("name", ["every kind of term", "card", "three classes", "threshold"])

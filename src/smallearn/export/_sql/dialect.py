@@ -11,8 +11,8 @@ class Dialect:
 
     ``double``, ``string`` and ``bigint`` are types, ``greatest`` and ``least`` functions of several values;
     ``skips_null``: they leave NULL out, otherwise one NULL makes the result NULL. ``nan`` is a NaN that equals itself;
-    empty if there is none or if it does not. ``typed_columns``: all values of a column have one type. ``empty_names``: a
-    column or table may have an empty name. ``quote`` is what stands around names, ``nowhere`` what a
+    empty if there is none or if it does not. ``typed_columns``: all values of a column have one type. ``empty_names``:
+    a column or table may have an empty name. ``quote`` is what stands around names, ``nowhere`` what a
     SELECT without a table ends with.
 
     ``steps``: how a query names what it needs several times. "inline" does not: it repeats the expression, in any

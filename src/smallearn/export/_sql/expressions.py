@@ -152,7 +152,7 @@ class Expressions:
         return f"-({' + '.join(parts)})" if parts else self.dialect.number(0.0)
 
     def _cases(self, subject: str, branches: list[tuple[str, str]]) -> str:
-        """The answer beside the first value that equals ``subject``; NULL if it is NULL, which ClickHouse finds equal."""
+        """The answer beside the first value that equals ``subject``; NULL if it is NULL, which equals NULL in ClickHouse."""
         if self.dialect.steps == "inline":  # the subject is long
             whens = [f"CASE {subject}", *(f"WHEN {value} THEN {answer}" for value, answer in branches)]
         else:
@@ -189,8 +189,11 @@ class Expressions:
         cut, labels = self._cut, self.labels
         return f"CASE WHEN {best} {yes} {cut} THEN {labels[owner]} WHEN {best} {no} {cut} THEN {labels[1 - owner]} END"
 
-    def probability(self, best: str, score: str, own: list[str]) -> str:
-        """The probability of the predicted class: ``1 / Σ exp(score of a class - greatest score)``."""
+    def probability(self, best: str, score: str, own: list[str], has_gaps: bool) -> str:
+        """The probability of the predicted class: ``1 / Σ exp(score of a class - greatest score)``.
+
+        ``has_gaps``: ``best`` may be NULL.
+        """
         most = self.dialect.number(MOST)
         if self.flat.has_one_owner and self.flat.decision.cut:
             owner = self.flat.owners[0]
@@ -202,13 +205,13 @@ class Expressions:
                 f"      WHEN {best} {no} {self._cut} THEN 1 / (1 + exp({second}{odds})) END"
             )
         if self.flat.has_one_owner:
-            return self._unless_null(best, f"1 / (1 + exp(-{self.dialect.least}(abs({score}), {most})))")
+            return self._unless_null(has_gaps, best, f"1 / (1 + exp(-{self.dialect.least}(abs({score}), {most})))")
         total = "\n      + ".join(f"exp({self._clipped(f'{one} - {score}')})" for one in own)
-        return self._unless_null(best, f"1 / ({total})")
+        return self._unless_null(has_gaps, best, f"1 / ({total})")
 
-    def _unless_null(self, best: str, answer: str) -> str:
+    def _unless_null(self, has_gaps: bool, best: str, answer: str) -> str:
         """The answer, NULL where ``best`` is."""
-        return f"CASE WHEN {best} IS NOT NULL THEN {answer} END" if self.dialect.skips_null else answer
+        return f"CASE WHEN {best} IS NOT NULL THEN {answer} END" if has_gaps and self.dialect.skips_null else answer
 
     def _clipped(self, odds: str) -> str:
         """Log-odds that are no error as an exponent."""
@@ -244,12 +247,25 @@ class Expressions:
 
     # --- reason codes ------------------------------------------------------------------------------------------------
 
-    def short(self, found: Shortfalls, inputs: list[str], factors: Mapping[Factor, str]) -> dict[int, list[str]]:
-        """By how much each term falls short, for each prototype that may count."""
-        return {
+    def short(
+        self, found: Shortfalls, inputs: list[str], factors: Mapping[Factor, str], scores: list[str]
+    ) -> list[str]:
+        """By how much the terms fall short, of the prototype that counts: the first, the second and so on."""
+        each = {
             j: [self._short(term, most, found.sign, inputs[term.input], factors) for term, most, _ in terms]
             for j, terms in found.terms.items()
         }
+        slots = max(len(terms) for terms in each.values())
+        nothing = self.dialect.number(0.0)
+        each = {j: [*terms, *[nothing] * (slots - len(terms))] for j, terms in each.items()}
+        return [self._of_best(scores, {j: each[j][slot] for j in each}) for slot in range(slots)]
+
+    def _of_best(self, scores: list[str], answers: Mapping[int, str]) -> str:
+        """The answer of the prototype with the greatest score, of those that have one."""
+        if len(set(answers.values())) == 1:
+            return next(iter(answers.values()))
+        best = self.greatest([scores[j] for j in answers])
+        return self._cases(best, [(scores[j], answer) for j, answer in answers.items()])
 
     def _short(self, term: FlatTerm, most: float, sign: float, x: str, factors: Mapping[Factor, str]) -> str:
         number = self.dialect.number
@@ -272,20 +288,15 @@ class Expressions:
             ranks.append(f"CASE WHEN {mine} > 0 THEN {' + '.join(['1', *before])} END")
         return ranks
 
-    def code(self, place: int, found: Shortfalls, ranks: Mapping[int, list[str]], scores: list[str]) -> str:
+    def code(self, place: int, found: Shortfalls, ranks: list[str], scores: list[str]) -> str:
         """The words for the term of that place, of the prototype that counts."""
-        words = {
-            j: self._word(place, ranks[j], [self.dialect.text(text) for _, _, text in terms])
-            for j, terms in found.terms.items()
-        }
-        if len(words) == 1:
-            return next(iter(words.values()))
-        best = self.greatest([scores[j] for j in words])
-        return self._cases(best, [(scores[j], word) for j, word in words.items()])
-
-    def _word(self, place: int, ranks: list[str], words: list[str]) -> str:
-        found = [f"WHEN {rank} = {place} THEN {word}" for rank, word in zip(ranks, words, strict=True)]
-        return "\n      ".join(["CASE", *found, "END"]) if place <= len(found) else self.dialect.null(is_text=True)
+        words = {j: [self.dialect.text(text) for _, _, text in terms] for j, terms in found.terms.items()}
+        whens = [
+            f"WHEN {rank} = {place} THEN "
+            + self._of_best(scores, {j: mine[slot] for j, mine in words.items() if slot < len(mine)})
+            for slot, rank in enumerate(ranks)
+        ]
+        return "\n      ".join(["CASE", *whens, "END"]) if place <= len(whens) else self.dialect.null(is_text=True)
 
 
 def _factor(term: FlatTerm) -> Factor:

@@ -114,7 +114,10 @@ class Oracle(Dialect):
         return name
 
     def number(self, value: float) -> str:
-        return f"{with_exponent(value)}d"
+        """By way of a decimal, which has 38 digits but not the range of a double."""
+        if value == 0.0 or 1e-120 < abs(value) < 1e120:
+            return f"CAST({with_exponent(value)} AS BINARY_DOUBLE)"
+        return f"TO_BINARY_DOUBLE('{value!r}')"
 
     def whole(self, value: int) -> str:
         return str(value)

@@ -47,7 +47,7 @@ def to_sql(
     where the model cannot predict, all these columns are NULL. Whole numbers, decimals and text that holds a number are
     read as doubles, and a boolean column where the model compares with True or False (elsewhere PostgreSQL needs a cast
     to integer). Infinities are not supported, as in `SMaLLModel`. Text that holds no number is an error where the model
-    needs one; SQLite, MySQL, ClickHouse and Spark have no such error or not always, so there the row gets no prediction.
+    needs one; SQLite, MySQL, ClickHouse and Spark have no such error or not always: there the row gets no prediction.
     SQLite can be built without ``exp``, which probabilities need.
 
     The tests run what is written for PostgreSQL, DuckDB, SQLite, MySQL (on MariaDB), ClickHouse and Spark. What is
@@ -168,6 +168,11 @@ class _Extra(NamedTuple):
     codes: list[str]
     shortfalls: Shortfalls | None
 
+    @property
+    def asks_scores(self) -> bool:
+        """Whether it takes the scores of the prototypes."""
+        return self.reason or self.shortfalls is not None
+
 
 def _select(parts: Expressions, table: str, extra: _Extra) -> str:
     """All columns of the table and the answers."""
@@ -175,7 +180,7 @@ def _select(parts: Expressions, table: str, extra: _Extra) -> str:
     name = {"inline": None, "except": "s.smallearn_{1}", "lateral": "{0}.{1}"}[dialect.steps]
     row = "s" if dialect.steps == "except" else "t"
     columns = [f"{row}.{dialect.identifier(input_.label)}" for input_ in parts.flat.inputs]
-    steps = _Steps(parts, columns, None if name is None else name.format)
+    steps = _Steps(parts, columns, None if name is None else name.format, extra.asks_scores)
     answers = steps.answers(extra)
     if dialect.steps == "lateral":  # PostgreSQL would put expressions in the place of names, were it not for OFFSET
         source = [f"CROSS JOIN LATERAL (SELECT\n{_columns(step)}\nOFFSET 0) AS {name}" for name, step in steps.steps]
@@ -193,16 +198,25 @@ class _Steps:
 
     b is what several prototypes share, z the scores; with more than two classes follow their scores, with costs their
     probabilities, with offsets or costs what decides, and the greatest. ``name`` gives the column of a step; None if
-    nothing has a name: then expressions are repeated.
+    nothing has a name: then expressions are repeated. ``scores``: whether the scores of the prototypes are asked for.
     """
 
-    def __init__(self, parts: Expressions, columns: list[str], name: Callable[[str, str], str] | None):
+    def __init__(
+        self, parts: Expressions, columns: list[str], name: Callable[[str, str], str] | None, scores: bool = True
+    ):
         self.parts, self.name = parts, name
         self.steps: list[tuple[str, dict[str, str]]] = []
         self.inputs = parts.inputs(columns)
-        factors = {} if name is None else parts.factors(self.inputs)
+        few = len(parts.flat.owners) <= 2  # then a step takes as long as to evaluate a factor twice
+        factors = {} if name is None or few else parts.factors(self.inputs)
         self.factors = dict(zip(factors, self._add("b", list(factors.values())), strict=True))
         self.unanswered = parts.unanswered(columns, self.inputs)
+        self.merits: list[str] = []
+        if name is not None and parts.flat.has_one_owner and not scores:  # only the greatest is asked for
+            each = [f"({score})" for score in parts.scores(self.inputs, self.factors)]
+            self.scores, self.own = each, []
+            self.best = self._add("best", [_unless(self.unanswered, parts.greatest(each))])[0]
+            return
         # A score is NULL where an input of a plain sum is; where something else is amiss, the first is made to be.
         amiss = parts.unanswered(columns, self.inputs, {term.input for term in parts.sums})
         first, *others = parts.scores(self.inputs, self.factors)
@@ -210,7 +224,6 @@ class _Steps:
         self.scores = self._add("z", [first, *others])
         absent = sorted({term.prototype for term in parts.sums} | ({0} if amiss else set()))
         self.own = parts.class_scores(self.scores)
-        self.merits: list[str] = []
         if parts.has_merits:
             self.own = self._add("own", self.own)
             self.merits = self._add("merit", parts.merits(self.own, self._add("chance", parts.chances(self.own))))
@@ -255,25 +268,19 @@ class _Steps:
         parts, best = self.parts, self.best
         odds = parts.odds(self.own)
         score = parts.of_class(best, self.merits, odds) if self.merits else parts.log_odds(best)
-        answers = [self.prediction, score, parts.probability(best, score, odds)]
+        answers = [self.prediction, score, parts.probability(best, score, odds, bool(self.unanswered))]
         columns = dict(zip(ANSWERS, answers, strict=True))
         columns |= {REASON: self._reason()} if extra.reason else {}
         return columns if extra.shortfalls is None else columns | self._codes(extra.codes, extra.shortfalls)
 
     def _codes(self, names: list[str], found: Shortfalls) -> dict[str, str]:
         parts = self.parts
-        short = parts.short(found, self.inputs, self.factors)
-        named = self._add_each("short", short)
-        ranks = self._add_each("rank", {j: parts.ranks(each) for j, each in named.items()})
+        short = self._add("short", parts.short(found, self.inputs, self.factors, self.scores))
+        ranks = self._add("rank", parts.ranks(short))
         absent = self.unanswered if self.name is None else f"{self.best} IS NULL"
         return {
             name: _unless(absent, parts.code(place + 1, found, ranks, self.scores)) for place, name in enumerate(names)
         }
-
-    def _add_each(self, step: str, expressions: Mapping[int, list[str]]) -> dict[int, list[str]]:
-        """Add a step with the columns of several prototypes."""
-        names = iter(self._add(step, [one for each in expressions.values() for one in each]))
-        return {j: [next(names) for _ in each] for j, each in expressions.items()}
 
     def _reason(self) -> str:
         parts, reasons = self.parts, self.parts.reasons(self.inputs, self.factors)
