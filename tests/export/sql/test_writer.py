@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from smallearn import SMaLLModel
 from smallearn.export._flat import flatten
-from smallearn.export._sql.databases import _rounds_to_zero
+from smallearn.export._sql.databases import BLANKS, _rounds_to_zero
 from smallearn.export._sql.dialects import DIALECTS
 from smallearn.export._sql.expressions import ANSWERS
 from smallearn.export._sql.writer import to_sql
@@ -75,7 +75,7 @@ def is_refused(db, model):
     texts += [term.value for term in flat.terms if isinstance(term.value, str)]
     folded = [DIALECTS[db.dialect].key(name) for name in names]
     if db.dialect == "mysql" and any(
-        len(name) > 64 or name.endswith(" ") or max(name, default="") > "\uffff" for name in names
+        len(name) > 64 or name.endswith(BLANKS) or max(name, default="") > "\uffff" for name in names
     ):
         return True
     return (

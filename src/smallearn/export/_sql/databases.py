@@ -6,6 +6,7 @@ from fractions import Fraction
 
 from smallearn.export._sql.dialect import Dialect, truth_as_number, with_exponent
 
+BLANKS = (" ", "\t", "\n", "\v", "\f", "\r")
 POWER = 2**62  # the greatest power of two that every database holds as a whole number
 
 
@@ -144,7 +145,7 @@ class MySQL(Dialect):
     def identifier(self, name: str) -> str:
         if len(name) > 64:
             raise self._unnamable(name, "has more than 64 characters")
-        if name.endswith(" ") or name.startswith("\ufeff") or any(sign > "\uffff" for sign in name):
+        if name.endswith(BLANKS) or name.startswith("\ufeff") or any(sign > "\uffff" for sign in name):
             raise self._unnamable(name, "ends with a blank or has a character beyond U+FFFF")
         return super().identifier(name)
 

@@ -1,9 +1,10 @@
 """The dialects of SQL by name.
 
-To add a database: write a subclass of `Dialect` in `databases`, or in `warehouses` if the tests cannot run it, and add
-one line here. ``name`` and ``number`` have to be written; the rest is standard SQL where there is one: override what
-the database does differently. No dialect can change what is common to all: ``CASE``, ``COALESCE``, ``abs``, ``exp``,
-``WITH``, ``CREATE VIEW``. Every expression is in double precision, and a numeric input is NULL where the value is missing or NaN.
+To add a database: write a subclass of `Dialect` in `databases`, or in `warehouses` if the tests cannot run it, and
+add one line here. ``name`` and ``number`` have to be written; the rest is standard SQL where there is one: override
+what the database does differently. No dialect can change what is common to all: ``CASE``, ``COALESCE``, ``abs``,
+``exp``, ``WITH``, ``CREATE VIEW``. Every expression is in double precision, and a numeric input is NULL where the
+value is missing or NaN.
 """
 
 from typing import Any

@@ -152,7 +152,10 @@ class Expressions:
         return f"-({' + '.join(parts)})" if parts else self.dialect.number(0.0)
 
     def _cases(self, subject: str, branches: list[tuple[str, str]]) -> str:
-        """The answer beside the first value that equals ``subject``; NULL if it is NULL, which equals NULL in ClickHouse."""
+        """The answer beside the first value that equals ``subject``; NULL if that is NULL.
+
+        In ``CASE subject WHEN value``, ClickHouse takes NULL for equal to NULL.
+        """
         if self.dialect.steps == "inline":  # the subject is long
             whens = [f"CASE {subject}", *(f"WHEN {value} THEN {answer}" for value, answer in branches)]
         else:

@@ -183,9 +183,10 @@ def _select(parts: Expressions, table: str, extra: _Extra) -> str:
     steps = _Steps(parts, columns, None if name is None else name.format, extra.asks_scores)
     answers = steps.answers(extra)
     if dialect.steps == "lateral":  # PostgreSQL would put expressions in the place of names, were it not for OFFSET
-        source = [f"CROSS JOIN LATERAL (SELECT\n{_columns(step)}\nOFFSET 0) AS {name}" for name, step in steps.steps]
-        return "\n".join([f"SELECT t.*,\n{_columns(answers)}", f"FROM {table} AS t", *source])
-    source, hidden = f"{table} {row}", []
+        joins = [f"CROSS JOIN LATERAL (SELECT\n{_columns(step)}\nOFFSET 0) AS {name}" for name, step in steps.steps]
+        return "\n".join([f"SELECT t.*,\n{_columns(answers)}", f"FROM {table} AS t", *joins])
+    source = f"{table} {row}"
+    hidden: list[str] = []
     for _, step in steps.steps:
         step = {f"smallearn_{name}": text for name, text in step.items()}
         source, hidden = f"(SELECT s.*,\n{_columns(step)}\nFROM {source}) s", [*hidden, *step]
