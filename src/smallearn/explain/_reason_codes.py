@@ -45,13 +45,15 @@ def reason_codes(
 
     Examples
     --------
+    >>> import numpy as np
     >>> from smallearn.explain import reason_codes
     >>> from smallearn.model import Prototype, SMaLLModel, Term
     >>> late = Term(feature=0, weight=-3.0, name="late", kind="above", value=0.0)
     >>> owner = Term(feature=1, weight=2.0, name="housing", kind="equals", value="own")
     >>> model = SMaLLModel(("refuse", "grant"), "<U6", n_features=2, prototypes=(Prototype(1, 0.5, (late, owner)),))
     >>> wording = {"late": "Payments were late", "housing": "Does not own a home"}
-    >>> reason_codes(model, [[2.0, "rent"], [0.0, "rent"]], n=2, wording=wording).tolist()
+    >>> rows = np.array([[2.0, "rent"], [0.0, "rent"]], dtype=object)
+    >>> reason_codes(model, rows, n=2, wording=wording).tolist()
     [['Payments were late', 'Does not own a home'], ['Does not own a home', None]]
     """
     model = as_model(model)
