@@ -38,7 +38,7 @@ test: $(VENV)/.test
 	$(BIN)/python -m pytest -m "$(QUICK)"
 
 # What is required of coverage is required of both runs together.
-test-all: $(VENV)/.test
+test-all: $(VENV)/.test $(VENV)/.databases
 	$(BIN)/python -m pytest -m "$(QUICK)" --cov --cov-report= --cov-fail-under=0
 	$(BIN)/python -m pytest -m "not ($(QUICK))" --cov --cov-append --cov-report=term
 
@@ -108,6 +108,6 @@ $(VENV)/.cli: pyproject.toml $(VENV)/.made
 	$(PIP) install --no-compile --editable ".[cli]"
 	@touch $@
 
-$(VENV)/.test $(VENV)/.lint $(VENV)/.bench: $(VENV)/.%: pyproject.toml $(VENV)/.made
+$(VENV)/.test $(VENV)/.databases $(VENV)/.lint $(VENV)/.bench: $(VENV)/.%: pyproject.toml $(VENV)/.made
 	$(PIP) install --editable . --group "$*"
 	@touch $@

@@ -6,7 +6,7 @@ import shutil
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from tests.helpers.tools import need, need_module
@@ -19,7 +19,7 @@ def server() -> Iterator[str]:
     """Yields what psycopg connects to."""
     initdb, postgres, psycopg = need("initdb"), need("postgres"), need_module("psycopg")
     folder = tempfile.mkdtemp(prefix="pg-")
-    who = _unprivileged()
+    who = unprivileged("postgres")
     if who:
         shutil.chown(folder, who)
     try:
@@ -27,14 +27,15 @@ def server() -> Iterator[str]:
         make = [initdb, "-D", data, "--no-sync", "-A", "trust", "-U", "tester", "-E", "UTF8", "--locale=C.UTF-8"]
         subprocess.run(make, check=True, capture_output=True, user=who, cwd=folder, extra_groups=[] if who else None)
         options = [part for setting in [*QUICK, "listen_addresses="] for part in ("-c", setting)]
-        with open(os.path.join(folder, "log"), "wb") as log:
+        with open(os.path.join(folder, "log"), "wb") as said:
             command = [postgres, "-D", data, "-k", folder, *options]
             running = subprocess.Popen(
-                command, stdout=log, stderr=log, user=who, cwd=folder, extra_groups=[] if who else None
+                command, stdout=said, stderr=said, user=who, cwd=folder, extra_groups=[] if who else None
             )
         try:
             address = f"host={folder} user=tester dbname=postgres"
-            _wait(running, psycopg, address, os.path.join(folder, "log"))
+            log = os.path.join(folder, "log")
+            wait(running, lambda: psycopg.connect(address).close(), psycopg.OperationalError, log)
             yield address
         finally:
             running.terminate()
@@ -43,23 +44,24 @@ def server() -> Iterator[str]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _unprivileged() -> str | None:
-    """PostgreSQL refuses to run as root: whom it runs as then."""
+def unprivileged(preferred: str) -> str | None:
+    """Servers refuse to run as root: whom they run as then."""
     if os.geteuid() != 0:
         return None
     names = {entry.pw_name for entry in pwd.getpwall()}
-    return "postgres" if "postgres" in names else "nobody"
+    return preferred if preferred in names else "nobody"
 
 
-def _wait(running: subprocess.Popen, psycopg, address: str, log: str) -> None:
+def wait(running: subprocess.Popen, attempt: Callable[[], object], refused: type[Exception], log: str) -> None:
+    """Until an attempt to connect is not refused."""
     for _ in range(300):
         try:
-            psycopg.connect(address).close()
-        except psycopg.OperationalError:
+            attempt()
+        except refused:
             if running.poll() is not None:
                 break
             time.sleep(0.1)
         else:
             return
     with open(log) as said:
-        raise RuntimeError(f"PostgreSQL did not start: {said.read()}")
+        raise RuntimeError(f"The server did not start: {said.read()}")

@@ -27,6 +27,8 @@ DEBIAN = {
     "npm": "npm",
     "rustc": "rustc",
     "initdb": "postgresql",
+    **dict.fromkeys(("mariadbd", "mariadb-install-db"), "mariadb-server"),
+    "java": "default-jre-headless",
     "chromium": "chromium",
 }
 

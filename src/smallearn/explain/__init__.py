@@ -11,6 +11,7 @@ from smallearn.explain._describe import Description, describe
 from smallearn.explain._digits import rounded
 from smallearn.explain._dnf.rule import DNF, Condition, dnf
 from smallearn.explain._importance import Importance, importance
+from smallearn.explain._reason_codes import reason_codes
 
 __all__ = [
     "DNF",
@@ -26,5 +27,6 @@ __all__ = [
     "describe",
     "dnf",
     "importance",
+    "reason_codes",
     "rounded",
 ]

@@ -7,7 +7,7 @@ Where to add something:
 
 - a language like Python or Rust: one file, see ``_scripts/skeleton.py``, and one line in `TARGETS`, from which the
   command ``smallearn export`` takes its targets and, by their signatures, which of its options they have;
-- an SQL dialect: one class and one line in ``_sql/dialects.py``;
+- an SQL dialect: one class in ``_sql/databases.py`` and one line in ``_sql/dialects.py``;
 - a chip: one record in ``smallearn/devices/_chips.py``, and a fit if its costs are to be estimated;
 - anything else: a function ``to_…(model, **options)`` and one line in `TARGETS`, or `register` from outside.
 """

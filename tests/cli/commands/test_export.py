@@ -80,7 +80,7 @@ def test_a_target_that_was_added_may_be_text_bytes_or_a_folder(saved, tmp_path, 
     [
         (["--to", "python", "--number", "int8"], "--number does not go with --to python; it takes --inputs"),
         (["--to", "c", "--number", "int7"], "--number int7"),
-        (["--to", "sql", "--dialect", "oracle"], "oracle"),
+        (["--to", "sql", "--dialect", "access"], "access"),
         (["--to", "onnx"], "--to onnx needs -o"),
         (["--to", "c", "-o", "nowhere/at/all.h"], "there is no folder"),
         (["--to", "c", "--name", "1 x"], "--name '1 x' is not a C name"),

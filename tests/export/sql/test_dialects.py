@@ -4,8 +4,12 @@ import numpy as np
 import pytest
 
 from smallearn.export import to_sql
-from smallearn.export._sql.dialects import DIALECTS, Dialect
+from smallearn.export._flat import flatten
+from smallearn.export._sql.dialect import Dialect
+from smallearn.export._sql.dialects import DIALECTS, PARSED
+from tests.helpers.exports import MODELS, edge_rows, full_table
 from tests.helpers.models import YES
+from tests.helpers.tools import need_module
 
 
 class Other(Dialect):
@@ -34,8 +38,8 @@ def other(monkeypatch):
 
 
 def test_a_dialect_quotes_names_and_joins_text_its_own_way(other):
-    query = to_sql(YES, other, table="cases")
-    assert "FROM `cases` AS t" in query
+    query = to_sql(YES, other, table="cases", reason=True)
+    assert "FROM `cases` t" in query
     assert "CONCAT('prototype 1: constant" in query
     assert "||" not in query
 
@@ -44,6 +48,32 @@ def test_a_dialect_writes_the_table_of_test_vectors_its_own_way(other):
     query = to_sql(YES, other, conformance=np.zeros((2, YES.n_features)))
     assert "\nWITH `rows` (`row`, " in query
     assert query.count("UNION ALL") == 1
-    assert "FROM `rows` AS t" in query
+    assert "FROM `rows` t" in query
     assert "VALUES" not in query
     assert '"' not in query
+
+
+@pytest.mark.parametrize("dialect", PARSED)
+@pytest.mark.parametrize("name", ["mixed", "shared, few columns", "offsets of shared terms", "threshold of a card"])
+def test_what_is_not_run_is_parsed_in_its_own_dialect(dialect, name):
+    sqlglot = need_module("sqlglot")
+    model = MODELS[name]
+    flat = flatten(model)
+    rows = [
+        row
+        for row in edge_rows(flat, 3)
+        if all(isinstance(row[l], str | None) or not flat.inputs[l].is_text for l in range(len(row)))
+    ]
+    options = {"reason": True, "reason_codes": 2, "favourable": model.classes[0]}
+    written = [
+        to_sql(model, dialect, **options),
+        to_sql(model, dialect, form="view", **options),
+        f"SELECT {to_sql(model, dialect, form='expression')} FROM data",
+        to_sql(model, dialect, conformance=full_table(flat, rows)),
+    ]
+    read = {"sqlserver": "tsql"}.get(dialect, dialect)
+    for query in written:
+        (tree,) = sqlglot.parse(query, read=read, error_level=sqlglot.ErrorLevel.RAISE)
+        assert not list(tree.find_all(sqlglot.exp.Command))  # what the parser does not understand is kept as it is
+        labels = {given.label for given in flat.inputs}
+        assert labels <= {column.name for column in tree.find_all(sqlglot.exp.Column)}

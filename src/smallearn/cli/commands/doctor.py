@@ -41,6 +41,8 @@ TOOLS = {
     "node": "running exported JavaScript",
     "rustc": "compiling exported Rust",
     "psql": "running exported SQL on PostgreSQL",
+    "mariadb": "running exported SQL on MariaDB",
+    "java": "running exported SQL on Spark",
 }
 HEADERS = {"simavr": ("simavr/sim_avr.h", "cycles on the ATmega328P")}
 

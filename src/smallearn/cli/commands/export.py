@@ -32,7 +32,8 @@ smallearn export model.json --to sql --dialect duckdb --table patients
 smallearn export model.json --to arduino -o TumourModel
 """
 # Each sets the parameter of that name of the target's function, if it has one.
-OPTIONS = ("number", "layout", "name", "form", "dialect", "table", "view", "inputs", "readings", "counts")
+OPTIONS = ("number", "layout", "name", "form", "dialect", "table", "view", "reason", "reason_codes", "inputs")
+OPTIONS += ("readings", "counts")
 
 
 def add(commands) -> argparse.ArgumentParser:
@@ -65,6 +66,15 @@ def add(commands) -> argparse.ArgumentParser:
     add_named(parser, "--dialect", DIALECT_NAMES, metavar="NAME", help="SQL: %(names)s (default: postgresql)")
     parser.add_argument("--table", metavar="NAME", help="SQL: the table to score (default: data)")
     parser.add_argument("--view", metavar="NAME", help="SQL: the view to create (default: scored)")
+    parser.add_argument(
+        "--reason", action="store_true", default=None, help="SQL: a column that says what each term added"
+    )
+    parser.add_argument(
+        "--reason-codes",
+        type=int,
+        metavar="N",
+        help="SQL: columns reason_1 to reason_N, the terms that held the second class back most",
+    )
     parser.add_argument(
         "--inputs",
         metavar="WHICH",
@@ -111,13 +121,17 @@ def _output(arguments: argparse.Namespace) -> Path:
 def _target_options(arguments: argparse.Namespace, parameters: Collection[str]) -> dict[str, Any]:
     """The options that the user set; each must be one of the parameters of the target's function."""
     options = {name: getattr(arguments, name) for name in OPTIONS if getattr(arguments, name) is not None}
+    unknown = [_option(name) for name in options if name not in parameters]
+    if unknown:
+        known = ", ".join(_option(name) for name in OPTIONS if name in parameters) or "none of these options"
+        raise CommandError(f"{', '.join(unknown)} does not go with --to {arguments.to}; it takes {known}")
     if "counts" in options:
         options["counts"] = read_counts(options["counts"])
-    unknown = [f"--{name}" for name in options if name not in parameters]
-    if unknown:
-        known = ", ".join(f"--{name}" for name in OPTIONS if name in parameters) or "none of these options"
-        raise CommandError(f"{', '.join(unknown)} does not go with --to {arguments.to}; it takes {known}")
     return options
+
+
+def _option(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
 
 
 def _print(text: str) -> None:

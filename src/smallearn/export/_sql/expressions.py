@@ -3,16 +3,19 @@
 An input, a score and so on is a piece of SQL here: a column of an earlier step, or a whole expression.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from smallearn._text import listed
 from smallearn.export._flat import FlatModel, FlatTerm, as_term
-from smallearn.export._sql.dialects import MOST, Dialect
+from smallearn.export._reason_codes import Shortfalls
+from smallearn.export._sql.dialect import Dialect
 from smallearn.model import SMaLLModel
 
 Factor = tuple  # what is the same for terms that differ in the prototype and the weight alone
-ANSWERS = ("prediction", "score", "probability", "reason")
+ANSWERS = ("prediction", "score", "probability")
+REASON = "reason"
+MOST = 700.0  # exp(±700) neither overflows nor underflows; in PostgreSQL that would be an error
 
 
 class Expressions:
@@ -22,6 +25,11 @@ class Expressions:
         self.flat, self.dialect = flat, dialect
         self.labels = _labels(flat.classes, dialect)
         self.booleans = _booleans(model)
+
+    @property
+    def has_text_labels(self) -> bool:
+        """Whether the classes come out as text."""
+        return self.labels == [self.dialect.text(str(label)) for label in self.flat.classes]
 
     # --- scores ----------------------------------------------------------------------------------------------------
 
@@ -34,17 +42,19 @@ class Expressions:
             for input_, column in zip(self.flat.inputs, columns, strict=True)
         ]
 
-    def unanswered(self, columns: list[str], inputs: list[str]) -> str:
-        """The condition that the model cannot predict; empty if it always can."""
+    def unanswered(self, columns: list[str], inputs: list[str], noticed: Collection[int] = ()) -> str:
+        """The condition that the model cannot predict; empty if it always can.
+
+        ``noticed``: inputs whose missing values are noticed otherwise.
+        """
         conditions = []
-        for input_, column, x in zip(self.flat.inputs, columns, inputs, strict=True):
+        for place, (input_, column, x) in enumerate(zip(self.flat.inputs, columns, inputs, strict=True)):
             refused = None if input_.is_text else self.dialect.refused(column)
             conditions += [refused] if refused else []
             accepted = input_.accepted
             gaps = input_.may_be_missing and (accepted is None or accepted.missing)
-            conditions += [] if gaps else [f"{x} IS NULL"]
+            conditions += [] if gaps or place in noticed else [f"{x} IS NULL"]
             if accepted is not None and accepted.categories is not None:
-                place = self.flat.inputs.index(input_)
                 terms = [FlatTerm(0, place, 1.0, "equals", value, None) for value in accepted.categories]
                 known = [self._condition(term, x) for term in terms]
                 conditions.append(f"NOT ({' OR '.join([f'{x} IS NULL', *filter(None, known)])})")
@@ -56,6 +66,11 @@ class Expressions:
         shared = [row[0] for row in rows if len(row) > 1 and (row[0].kind != "raw" or row[0].mean is not None)]
         found = {_factor(term): self._value(term, inputs[term.input]) for term in shared}
         return {factor: text for factor, text in found.items() if text is not None}
+
+    @property
+    def sums(self) -> list[FlatTerm]:
+        """The terms that make a score NULL where their input is."""
+        return [term for term in self.flat.terms if term.kind == "raw" and term.mean is None]
 
     def scores(self, inputs: list[str], factors: Mapping[Factor, str]) -> list[str]:
         """The score of each prototype, summed from the left in the order of the terms.
@@ -85,7 +100,7 @@ class Expressions:
         if term.kind == "missing":
             return f"{x} IS NULL"
         if isinstance(term.value, str):
-            return self.dialect.same_text(x, term.value)
+            return self.dialect.same_text(x, self.dialect.text(term.value))
         value = float(term.value)  # type: ignore[arg-type]
         if self.flat.inputs[term.input].is_text:
             return self.dialect.same_number_in_text(x, value)
@@ -142,9 +157,20 @@ class Expressions:
         parts = [self.dialect.product(cost, chance) for chance, cost in zip(chances, costs, strict=True) if cost]
         return f"-({' + '.join(parts)})" if parts else self.dialect.number(0.0)
 
+    def _cases(self, subject: str, branches: list[tuple[str, str]]) -> str:
+        """The answer beside the first value that equals ``subject``; NULL if that is NULL.
+
+        In ``CASE subject WHEN value``, ClickHouse takes NULL for equal to NULL.
+        """
+        if self.dialect.steps == "inline":  # the subject is long
+            whens = [f"CASE {subject}", *(f"WHEN {value} THEN {answer}" for value, answer in branches)]
+        else:
+            whens = ["CASE", *(f"WHEN {subject} = {value} THEN {answer}" for value, answer in branches)]
+        return "\n      ".join([*whens, "END"])
+
     def of_class(self, best: str, merits: list[str], answers: list[str]) -> str:
         """The answer of the class that decides; NULL where ``best`` is NULL."""
-        return _cases(best, list(zip(merits, answers, strict=True)))
+        return self._cases(best, list(zip(merits, answers, strict=True)))
 
     # --- answers ---------------------------------------------------------------------------------------------------
 
@@ -161,7 +187,7 @@ class Expressions:
 
     def winner(self, best: str, scores: list[str]) -> str:
         """The class, of more than two: the first that has the greatest score."""
-        return _cases(best, [(scores[j], self.labels[self.flat.owners[j]]) for j in self.flat.by_class])
+        return self._cases(best, [(scores[j], self.labels[self.flat.owners[j]]) for j in self.flat.by_class])
 
     def prediction(self, best: str, scores: list[str]) -> str:
         """The class; NULL where ``best`` is NULL."""
@@ -172,8 +198,11 @@ class Expressions:
         cut, labels = self._cut, self.labels
         return f"CASE WHEN {best} {yes} {cut} THEN {labels[owner]} WHEN {best} {no} {cut} THEN {labels[1 - owner]} END"
 
-    def probability(self, best: str, score: str, own: list[str]) -> str:
-        """The probability of the predicted class: ``1 / Σ exp(score of a class - greatest score)``."""
+    def probability(self, best: str, score: str, own: list[str], has_gaps: bool) -> str:
+        """The probability of the predicted class: ``1 / Σ exp(score of a class - greatest score)``.
+
+        ``has_gaps``: ``best`` may be NULL.
+        """
         most = self.dialect.number(MOST)
         if self.flat.has_one_owner and self.flat.decision.cut:
             owner = self.flat.owners[0]
@@ -185,9 +214,13 @@ class Expressions:
                 f"      WHEN {best} {no} {self._cut} THEN 1 / (1 + exp({second}{odds})) END"
             )
         if self.flat.has_one_owner:
-            return f"CASE WHEN {best} IS NOT NULL THEN 1 / (1 + exp(-{self.dialect.least}(abs({score}), {most}))) END"
+            return self._unless_null(has_gaps, best, f"1 / (1 + exp(-{self.dialect.least}(abs({score}), {most})))")
         total = "\n      + ".join(f"exp({self._clipped(f'{one} - {score}')})" for one in own)
-        return f"CASE WHEN {best} IS NOT NULL THEN 1 / ({total}) END"
+        return self._unless_null(has_gaps, best, f"1 / ({total})")
+
+    def _unless_null(self, has_gaps: bool, best: str, answer: str) -> str:
+        """The answer, NULL where ``best`` is."""
+        return f"CASE WHEN {best} IS NOT NULL THEN {answer} END" if has_gaps and self.dialect.skips_null else answer
 
     def _clipped(self, odds: str) -> str:
         """Log-odds that are no error as an exponent."""
@@ -200,11 +233,11 @@ class Expressions:
 
     def reason(self, best: str, scores: list[str], reasons: list[str]) -> str:
         """That of the prototype with the greatest score."""
-        return _cases(best, [(scores[j], reasons[j]) for j in self.flat.by_class])
+        return self._cases(best, [(scores[j], reasons[j]) for j in self.flat.by_class])
 
     def reason_of_class(self, label: int, own: str, scores: list[str], reasons: list[str]) -> str:
         """That of the prototype with the greatest score of a class, which is ``own``."""
-        return _cases(own, [(scores[j], reasons[j]) for j, owner in enumerate(self.flat.owners) if owner == label])
+        return self._cases(own, [(scores[j], reasons[j]) for j, owner in enumerate(self.flat.owners) if owner == label])
 
     def _reason(self, prototype: int, inputs: list[str], factors: Mapping[Factor, str]) -> str:
         """``prototype 1: constant -1.5000, age 0.7500, [ward = 'A'] 4.0000``, with only those literals that hold."""
@@ -221,13 +254,62 @@ class Expressions:
                 parts.append(f"CASE WHEN {value} THEN {adds} ELSE '' END")
         return self.dialect.joined(parts, gap="\n        ")
 
+    # --- reason codes ------------------------------------------------------------------------------------------------
+
+    def short(
+        self, found: Shortfalls, inputs: list[str], factors: Mapping[Factor, str], scores: list[str]
+    ) -> list[str]:
+        """By how much the terms fall short, of the prototype that counts: the first, the second and so on."""
+        each = {
+            j: [self._short(term, most, found.sign, inputs[term.input], factors) for term, most, _ in terms]
+            for j, terms in found.terms.items()
+        }
+        slots = max(len(terms) for terms in each.values())
+        nothing = self.dialect.number(0.0)
+        each = {j: [*terms, *[nothing] * (slots - len(terms))] for j, terms in each.items()}
+        return [self._of_best(scores, {j: each[j][slot] for j in each}) for slot in range(slots)]
+
+    def _of_best(self, scores: list[str], answers: Mapping[int, str]) -> str:
+        """The answer of the prototype with the greatest score, of those that have one."""
+        if len(set(answers.values())) == 1:
+            return next(iter(answers.values()))
+        best = self.greatest([scores[j] for j in answers])
+        return self._cases(best, [(scores[j], answer) for j, answer in answers.items()])
+
+    def _short(self, term: FlatTerm, most: float, sign: float, x: str, factors: Mapping[Factor, str]) -> str:
+        number = self.dialect.number
+        if term.kind == "raw":
+            return f"{number(most)} {'-' if sign > 0.0 else '+'} ({self._term(term, x, factors)})"
+        value = factors.get(_factor(term)) or self._value(term, x)
+        if value is None:
+            return number(most)
+        return f"CASE WHEN {value} THEN {number(most - sign * term.weight)} ELSE {number(most)} END"
+
+    def ranks(self, short: Sequence[str]) -> list[str]:
+        """The place of each term, from 1 for that which falls short most; NULL if it does not fall short."""
+        ranks = []
+        for place, mine in enumerate(short):
+            before = [
+                f"CASE WHEN {other} {'>=' if at < place else '>'} {mine} THEN 1 ELSE 0 END"
+                for at, other in enumerate(short)
+                if at != place
+            ]
+            ranks.append(f"CASE WHEN {mine} > 0 THEN {' + '.join(['1', *before])} END")
+        return ranks
+
+    def code(self, place: int, found: Shortfalls, ranks: list[str], scores: list[str]) -> str:
+        """The words for the term of that place, of the prototype that counts."""
+        words = {j: [self.dialect.text(text) for _, _, text in terms] for j, terms in found.terms.items()}
+        whens = [
+            f"WHEN {rank} = {place} THEN "
+            + self._of_best(scores, {j: mine[slot] for j, mine in words.items() if slot < len(mine)})
+            for slot, rank in enumerate(ranks)
+        ]
+        return "\n      ".join(["CASE", *whens, "END"]) if place <= len(whens) else self.dialect.null(is_text=True)
+
 
 def _factor(term: FlatTerm) -> Factor:
     return term.input, term.kind, term.value, term.mean
-
-
-def _cases(subject: str, branches: list[tuple[str, str]]) -> str:
-    return "\n      ".join([f"CASE {subject}", *(f"WHEN {value} THEN {answer}" for value, answer in branches), "END"])
 
 
 def _labels(classes: Sequence[Any], dialect: Dialect) -> list[str]:

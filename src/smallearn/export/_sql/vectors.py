@@ -6,8 +6,8 @@ import numpy as np
 
 from smallearn._text import show
 from smallearn.export._flat import FlatModel
-from smallearn.export._sql.dialects import Dialect
-from smallearn.export._sql.expressions import ANSWERS
+from smallearn.export._sql.dialect import Dialect
+from smallearn.export._sql.expressions import ANSWERS, REASON, Expressions
 from smallearn.export._vectors import Cell, vectors_of
 from smallearn.model import SMaLLModel
 from smallearn.model._arguments import read_rows
@@ -18,13 +18,12 @@ TOLERANCE = 1e-12  # of scores relative to the sum of the terms' sizes, and of p
 EXTRA_COLUMNS = ("row", "class", "log-odds", "chance", "error")
 
 
-def differences_query(
-    model: SMaLLModel, flat: FlatModel, dialect: Dialect, X: Any, *, labels: list[str], scored: str, table: str
-) -> str:
+def differences_query(model: SMaLLModel, parts: Expressions, X: Any, *, scored: str, table: str) -> str:
     """A query for the rows of X that the database predicts differently.
 
     ``scored`` is a SELECT from ``table`` with the predictions; the query puts the rows of X in the place of that table.
     """
+    flat, dialect = parts.flat, parts.dialect
     rows = read_rows(model, X)
     vectors = vectors_of(model, flat, rows)
     if not vectors:
@@ -33,19 +32,22 @@ def differences_query(
     values = []
     for number, (vector, numbers) in enumerate(zip(vectors, _expected_numbers(model, rows), strict=True)):
         cells = [_cell(dialect, cell, input_.is_text) for cell, input_ in zip(vector.cells, flat.inputs, strict=True)]
-        entries = [str(number), labels[vector.expected], *(dialect.number(float(x)) for x in numbers), *cells]
+        entries = [str(number), parts.labels[vector.expected], *(dialect.number(float(x)) for x in numbers), *cells]
         values.append(entries)
     columns = [*names, *(dialect.identifier(input_.label) for input_ in flat.inputs)]
     _, expected, score, chance, error = (f"found.{name}" for name in names)
+    same = (
+        dialect.same_text("found.prediction", expected) if parts.has_text_labels else f"found.prediction = {expected}"
+    )
     different = [
         "found.prediction IS NULL",
-        f"found.prediction <> {expected}",
+        f"NOT ({same})",
         f"abs(found.score - {score}) > {error}",
         f"abs(found.probability - {chance}) > {error} + {dialect.number(TOLERANCE)}",
     ]
     return (
         f"WITH {dialect.table_of_rows(table, columns, values)}\n"
-        f"SELECT * FROM (\n{scored}\n) AS found\nWHERE " + "\n  OR ".join(different) + "\n"
+        f"SELECT * FROM (\n{scored}\n) found\nWHERE " + "\n  OR ".join(different) + "\n"
     )
 
 
@@ -68,7 +70,7 @@ def _sizes(model: SMaLLModel, rows: Rows) -> np.ndarray:
 
 def _cell(dialect: Dialect, cell: Cell, is_text: bool) -> str:
     if cell is None:
-        return "NULL"
+        return dialect.null(is_text)
     if isinstance(cell, str):
         return dialect.text(cell)
     if is_text and dialect.typed_columns:
@@ -81,7 +83,7 @@ def _cell(dialect: Dialect, cell: Cell, is_text: bool) -> str:
 
 def _unused(name: str, flat: FlatModel, dialect: Dialect) -> str:
     """The name, or a longer one that no column has."""
-    taken = {dialect.key(input_.label) for input_ in flat.inputs} | set(ANSWERS)
+    taken = {dialect.key(input_.label) for input_ in flat.inputs} | {*ANSWERS, REASON}
     while name in taken:
         name += "_"
     return name

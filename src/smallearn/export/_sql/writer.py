@@ -1,18 +1,19 @@
 """A model as SQL: an expression, a SELECT or a view, in any of `DIALECTS`.
 
-NULL and NaN are missing values. Where the model cannot predict because a value is missing, class, score, probability
-and reason are NULL.
+NULL and NaN are missing values. Where the model cannot predict because a value is missing, all answers are NULL.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from smallearn._errors import check_choice
 from smallearn._text import listed
 from smallearn.export._flat import FlatModel, decision_rule, flatten
 from smallearn.export._names import comment_text
-from smallearn.export._sql.dialects import Dialect, dialect_of
-from smallearn.export._sql.expressions import ANSWERS, Expressions
+from smallearn.export._reason_codes import Shortfalls, shortfalls
+from smallearn.export._sql.dialect import Dialect
+from smallearn.export._sql.dialects import dialect_of
+from smallearn.export._sql.expressions import ANSWERS, REASON, Expressions
 from smallearn.export._sql.vectors import differences_query
 from smallearn.model._arguments import as_model
 
@@ -26,9 +27,13 @@ def to_sql(
     table: str | Sequence[str] = "data",
     form: str = "select",
     view: str | Sequence[str] = "scored",
+    reason: bool = False,
+    reason_codes: int = 0,
+    wording: Mapping[str, str] | None = None,
+    favourable: Any = None,
     conformance: Any = None,
 ) -> str:
-    """Write a model as SQL for PostgreSQL, DuckDB, SQLite or Spark.
+    """Write a model as SQL for a database.
 
     A SELECT or a view has all columns of the table and these:
 
@@ -36,29 +41,44 @@ def to_sql(
     prediction   the class: text, whole number, double or boolean as the labels are; labels of several types as text
     score        the decision function: positive for the second of two classes; that of the predicted class of more
     probability  that of ``prediction``
-    reason       the prototype with the greatest score, and what each of its terms adds
     ===========  ======================================================================================================
 
     Columns are named as the features are (``x0``, ``x1``, … if they have no names). NULL and NaN are missing values;
-    where the model cannot predict, all four columns are NULL. Whole numbers, decimals and text that holds a number are
+    where the model cannot predict, all these columns are NULL. Whole numbers, decimals and text that holds a number are
     read as doubles, and a boolean column where the model compares with True or False (elsewhere PostgreSQL needs a cast
     to integer). Infinities are not supported, as in `SMaLLModel`. Text that holds no number is an error where the model
-    needs one; SQLite has no such error, so there the row gets no prediction. SQLite can be built without ``exp``, which
-    probabilities need.
+    needs one; SQLite, MySQL, ClickHouse and Spark have no such error or not always: there the row gets no prediction.
+    SQLite can be built without ``exp``, which probabilities need.
+
+    The tests run what is written for PostgreSQL, DuckDB, SQLite, MySQL (on MariaDB), ClickHouse and Spark. What is
+    written for SQL Server, BigQuery, Snowflake, Oracle, Redshift and Trino has been parsed in their dialect, but never
+    run: try it with ``conformance`` first.
 
     Parameters
     ----------
     model : SMaLLModel or fitted estimator
         The model.
-    dialect : {"postgresql", "duckdb", "sqlite", "spark"}, default="postgresql"
-        The database.
+    dialect : str, default="postgresql"
+        The database: "postgresql", "duckdb", "sqlite", "mysql" (MariaDB too), "clickhouse" or "spark"; or, never run,
+        "sqlserver", "bigquery", "snowflake", "oracle", "redshift" or "trino".
     table : str or sequence of str, default="data"
         The table to read. Names are taken as they are, dots included: ``("schema", "table")`` is a table in a schema.
     form : {"select", "view", "expression"}, default="select"
         A query, a view, or only the class as one expression. An expression has no subqueries, so that literals that
-        several classes share are repeated in it; a query evaluates each of them once.
+        several classes share are repeated in it; a query evaluates each of them once where the database has a way to
+        name a value that is no column of the result.
     view : str or sequence of str, default="scored"
         The name of the view.
+    reason : bool, default=False
+        Whether there is one more column, ``reason``: the prototype with the greatest score, and what each of its terms
+        adds. To write it takes longer than to predict.
+    reason_codes : int, default=0
+        How many more columns there are, ``reason_1``, ``reason_2`` and so on: the terms that held the favourable class
+        back most, as `smallearn.explain.reason_codes` defines them.
+    wording : mapping from str to str, default=None
+        Words for the terms in reason codes, by the term as it is printed or by its feature.
+    favourable : class label, default=None
+        The class that reason codes speak of. None for the second of two.
     conformance : array or table, default=None
         Rows as `SMaLLModel.predict` takes them. The result is then a query that needs no table and returns those of
         them that the database predicts differently from the model: none, if all is well.
@@ -82,19 +102,21 @@ def to_sql(
     flat = flatten(model)
     _check_columns(flat, database)
     parts = Expressions(model, flat, database)
+    codes = [f"reason_{place + 1}" for place in range(reason_codes)]
+    found = shortfalls(flat, wording, favourable) if codes else None
+    extra = _Extra(reason, codes, found)
+    answers = [*ANSWERS, *([REASON] if reason else []), *codes]
     if conformance is not None:
-        _check_answers(flat, database)
+        _check_answers(flat, database, answers)
         rows = database.identifier("rows")
-        query = differences_query(
-            model, flat, database, conformance, labels=parts.labels, scored=_select(parts, rows), table=rows
-        )
+        query = differences_query(model, parts, conformance, scored=_select(parts, rows, extra), table=rows)
         return f"{_header(flat)}-- The rows that the database predicts differently from the model.\n{query}"
     if form == "expression":
         return _expression(parts)
-    select = _select(parts, _path(database, table))
+    select = _select(parts, _path(database, table), extra)
     if form == "select":
         return f"{_header(flat)}{select}\n"
-    _check_answers(flat, database)
+    _check_answers(flat, database, answers)
     return f"{_header(flat)}CREATE VIEW {_path(database, view)} AS\n{select};\n"
 
 
@@ -111,9 +133,9 @@ def _check_columns(flat: FlatModel, dialect: Dialect) -> None:
         )
 
 
-def _check_answers(flat: FlatModel, dialect: Dialect) -> None:
+def _check_answers(flat: FlatModel, dialect: Dialect, answers: Sequence[str]) -> None:
     keys = {dialect.key(input_.label) for input_ in flat.inputs}
-    twice = [name for name in ANSWERS if name in keys]
+    twice = [name for name in answers if name in keys]
     if twice:
         raise ValueError(
             f"There would be two columns called {listed(twice)}; rename the features with model.with_feature_names."
@@ -138,112 +160,142 @@ def _header(flat: FlatModel) -> str:
 def _expression(parts: Expressions) -> str:
     """The class, without subqueries, so that columns and indexes can be defined by it: nothing has a name in it."""
     columns = [parts.dialect.unqualified(input_.label) for input_ in parts.flat.inputs]
-    inputs = parts.inputs(columns)
-    scores = [f"({score})" for score in parts.scores(inputs, {})]
-    unanswered = parts.unanswered(columns, inputs)
-    if parts.flat.has_one_owner:
-        answer = parts.any_of(scores)
-    elif parts.has_merits:
-        own = parts.class_scores(scores)
-        merits = [f"({merit})" for merit in parts.merits(own, parts.chances(own))]
-        answer = parts.of_class(parts.greatest(merits), merits, parts.labels)
-    else:
-        answer = parts.winner(parts.greatest(scores), scores)
-    if unanswered:
-        answer = f"CASE WHEN {unanswered} THEN NULL\n    ELSE {answer} END"
-    return f"/* {parts.flat.stamp} */ {answer}"
+    return f"/* {parts.flat.stamp} */ {_Steps(parts, columns, None).prediction}"
 
 
-def _select(parts: Expressions, table: str) -> str:
-    columns = [f"t.{parts.dialect.identifier(input_.label)}" for input_ in parts.flat.inputs]
-    return (_stages if parts.dialect.lateral else _subqueries)(parts, columns, table)
+class _Extra(NamedTuple):
+    """What a query gives besides `ANSWERS`: the reason, and columns of reason codes."""
+
+    reason: bool
+    codes: list[str]
+    shortfalls: Shortfalls | None
+
+    @property
+    def asks_scores(self) -> bool:
+        """Whether it takes the scores of the prototypes."""
+        return self.reason or self.shortfalls is not None
+
+
+def _select(parts: Expressions, table: str, extra: _Extra) -> str:
+    """All columns of the table and the answers."""
+    dialect = parts.dialect
+    name = {"inline": None, "except": "s.smallearn_{1}", "lateral": "{0}.{1}"}[dialect.steps]
+    row = "s" if dialect.steps == "except" else "t"
+    columns = [f"{row}.{dialect.identifier(input_.label)}" for input_ in parts.flat.inputs]
+    steps = _Steps(parts, columns, None if name is None else name.format, extra.asks_scores)
+    answers = steps.answers(extra)
+    if dialect.steps == "lateral":  # PostgreSQL would put expressions in the place of names, were it not for OFFSET
+        joins = [f"CROSS JOIN LATERAL (SELECT\n{_columns(step)}\nOFFSET 0) AS {name}" for name, step in steps.steps]
+        return "\n".join([f"SELECT t.*,\n{_columns(answers)}", f"FROM {table} AS t", *joins])
+    source = f"{table} {row}"
+    hidden: list[str] = []
+    for _, step in steps.steps:
+        step = {f"smallearn_{name}": text for name, text in step.items()}
+        source, hidden = f"(SELECT s.*,\n{_columns(step)}\nFROM {source}) s", [*hidden, *step]
+    but = f" {dialect.but} ({', '.join(hidden)})" if hidden else ""
+    return f"SELECT {row}.*{but},\n{_columns(answers)}\nFROM {source}"
 
 
 class _Steps:
-    """The columns of each step on the way to the answers, each from those before.
+    """The expressions of the answers, and the columns of each step on the way there, each from those before.
 
-    x are the inputs, b what several prototypes share, z the scores, and with offsets or costs the scores of the
-    classes, their probabilities and what decides. ``of`` names a column of a step.
+    b is what several prototypes share, z the scores; with more than two classes follow their scores, with costs their
+    probabilities, with offsets or costs what decides, and the greatest. ``name`` gives the column of a step; None if
+    nothing has a name: then expressions are repeated. ``scores``: whether the scores of the prototypes are asked for.
     """
 
-    def __init__(self, parts: Expressions, columns: list[str], of: Callable[[str, str], str]):
-        flat = parts.flat
-        self.parts, self.of = parts, of
+    def __init__(
+        self, parts: Expressions, columns: list[str], name: Callable[[str, str], str] | None, scores: bool = True
+    ):
+        self.parts, self.name = parts, name
         self.steps: list[tuple[str, dict[str, str]]] = []
-        self.inputs = self._add("x", parts.inputs(columns), [f"x_{input_.name}" for input_ in flat.inputs])
-        factors = parts.factors(self.inputs)
+        self.inputs = parts.inputs(columns)
+        few = len(parts.flat.owners) <= 2  # then a step takes as long as to evaluate a factor twice
+        factors = {} if name is None or few else parts.factors(self.inputs)
         self.factors = dict(zip(factors, self._add("b", list(factors.values())), strict=True))
-        self.scores = self._add("z", parts.scores(self.inputs, self.factors))
-        self.own = parts.class_scores(self.scores)
+        self.unanswered = parts.unanswered(columns, self.inputs)
         self.merits: list[str] = []
+        if name is not None and parts.flat.has_one_owner and not scores:  # only the greatest is asked for
+            each = [f"({score})" for score in parts.scores(self.inputs, self.factors)]
+            self.scores, self.own = each, []
+            self.best = self._add("best", [_unless(self.unanswered, parts.greatest(each))])[0]
+            return
+        # A score is NULL where an input of a plain sum is; where something else is amiss, the first is made to be.
+        amiss = parts.unanswered(columns, self.inputs, {term.input for term in parts.sums})
+        first, *others = parts.scores(self.inputs, self.factors)
+        first = first if name is None else _unless(amiss, first)
+        self.scores = self._add("z", [first, *others])
+        absent = sorted({term.prototype for term in parts.sums} | ({0} if amiss else set()))
+        self.own = parts.class_scores(self.scores)
         if parts.has_merits:
             self.own = self._add("own", self.own)
             self.merits = self._add("merit", parts.merits(self.own, self._add("chance", parts.chances(self.own))))
+        best = parts.greatest(self.merits or self.scores)
+        if name is None:
+            self.best = _unless(self.unanswered, best)
+        else:
+            null = " OR ".join(f"{self.scores[j]} IS NULL" for j in absent)
+            self.best = best if len(self.scores) == 1 else _unless(null, best)
+            if not parts.flat.has_one_owner:
+                self.best = self._add("best", [self.best])[0]
 
-    def _add(self, step: str, expressions: list[str], names: list[str] | None = None) -> list[str]:
+    def _add(self, step: str, expressions: list[str]) -> list[str]:
         """Add a step; its columns, by name, for those that follow."""
-        names = [f"{step}{place + 1}" for place in range(len(expressions))] if names is None else names
+        if self.name is None:
+            return [f"({expression})" for expression in expressions]
+        names = [f"{step}{place + 1}" for place in range(len(expressions))]
         if names:
             self.steps.append((step, dict(zip(names, expressions, strict=True))))
-        return [self.of(step, name) for name in names]
+        return [self.name(step, name) for name in names]
 
     @property
-    def best(self) -> str:
-        """What decides: the greatest score, or the greatest of what decides between classes."""
-        return self.parts.greatest(self.merits or self.scores)
-
-    def score(self, best: str) -> str:
-        """The decision function of two classes, or that of the predicted class, given what decides."""
-        if not self.merits:
-            return self.parts.log_odds(best)
-        return self.parts.of_class(best, self.merits, self.parts.odds(self.own))
-
-    def answers(self, best: str, score: str, odds: list[str]) -> list[str]:
-        """ANSWERS, given what decides, the score, and the log-odds of each class."""
-        parts, reasons = self.parts, self.parts.reasons(self.inputs, self.factors)
-        if self.merits:
-            prediction = parts.of_class(best, self.merits, parts.labels)
-            each = [parts.reason_of_class(k, own, self.scores, reasons) for k, own in enumerate(self.own)]
-            reason = parts.of_class(best, self.merits, each)
+    def prediction(self) -> str:
+        """The class; NULL where there is none."""
+        parts = self.parts
+        if self.name is not None:
+            return (
+                parts.of_class(self.best, self.merits, parts.labels)
+                if self.merits
+                else parts.prediction(self.best, self.scores)
+            )
+        if parts.flat.has_one_owner:
+            answer = parts.any_of(self.scores)
+        elif self.merits:
+            answer = parts.of_class(parts.greatest(self.merits), self.merits, parts.labels)
         else:
-            prediction, reason = parts.prediction(best, self.scores), parts.reason(best, self.scores, reasons)
-        return [prediction, score, parts.probability(best, score, odds), reason]
+            answer = parts.winner(parts.greatest(self.scores), self.scores)
+        return _unless(self.unanswered, answer)
+
+    def answers(self, extra: _Extra) -> dict[str, str]:
+        """The columns of the result."""
+        parts, best = self.parts, self.best
+        odds = parts.odds(self.own)
+        score = parts.of_class(best, self.merits, odds) if self.merits else parts.log_odds(best)
+        answers = [self.prediction, score, parts.probability(best, score, odds, bool(self.unanswered))]
+        columns = dict(zip(ANSWERS, answers, strict=True))
+        columns |= {REASON: self._reason()} if extra.reason else {}
+        return columns if extra.shortfalls is None else columns | self._codes(extra.codes, extra.shortfalls)
+
+    def _codes(self, names: list[str], found: Shortfalls) -> dict[str, str]:
+        parts = self.parts
+        short = self._add("short", parts.short(found, self.inputs, self.factors, self.scores))
+        ranks = self._add("rank", parts.ranks(short))
+        absent = self.unanswered if self.name is None else f"{self.best} IS NULL"
+        return {
+            name: _unless(absent, parts.code(place + 1, found, ranks, self.scores)) for place, name in enumerate(names)
+        }
+
+    def _reason(self) -> str:
+        parts, reasons = self.parts, self.parts.reasons(self.inputs, self.factors)
+        if not self.merits:
+            return parts.reason(self.best, self.scores, reasons)
+        each = [parts.reason_of_class(k, own, self.scores, reasons) for k, own in enumerate(self.own)]
+        return parts.of_class(self.best, self.merits, each)
 
 
-def _stages(parts: Expressions, columns: list[str], table: str) -> str:
-    """Step by step, then the best score, its log-odds, the answers."""
-    steps = _Steps(parts, columns, lambda step, name: f"{step}.{name}")
-    unanswered, best = parts.unanswered(columns, steps.inputs), steps.best
-    best = f"CASE WHEN {unanswered} THEN NULL ELSE {best} END" if unanswered else best
-    odds = parts.odds(steps.own)
-    names = [f"score{place + 1}" for place in range(len(odds))]
-    answers = steps.answers("best.score", "log_odds.score", [f"log_odds.{name}" for name in names])
-    stages = [
-        *steps.steps,
-        ("best", {"score": best}),
-        ("log_odds", dict(zip(["score", *names], [steps.score("best.score"), *odds], strict=True))),
-        ("answer", dict(zip(ANSWERS, answers, strict=True))),
-    ]
-    chosen = ", ".join(f"answer.{name}" for name in ANSWERS)
-    joins = [f"CROSS JOIN LATERAL (SELECT\n{_columns(text)}\n) AS {name}" for name, text in stages]
-    return "\n".join([f"SELECT t.*, {chosen}", f"FROM {table} AS t", *joins])
-
-
-def _subqueries(parts: Expressions, columns: list[str], table: str) -> str:
-    """One subquery for each answer, for databases without LATERAL: steps are nested, and each has all columns before.
-
-    Without a row of the innermost step the answer is NULL.
-    """
-    steps = _Steps(parts, columns, lambda _, name: f"s.{name}")
-    unanswered = parts.unanswered(columns, parts.inputs(columns))
-    source = f"FROM (SELECT 1{f' WHERE NOT ({unanswered})' if unanswered else ''}) AS s"
-    for place, (_, step) in enumerate(steps.steps):
-        before = "s.*,\n" if place else ""
-        source = f"FROM (SELECT {before}{_columns(step)}\n  {source}) AS s"
-    best = steps.best
-    answers = steps.answers(best, steps.score(best), parts.odds(steps.own))
-    written = [f"  (SELECT {text}\n  {source}) AS {name}" for text, name in zip(answers, ANSWERS, strict=True)]
-    return ",\n".join(["SELECT t.*", *written]) + f"\nFROM {table} AS t"
+def _unless(condition: str, expression: str) -> str:
+    """The expression, NULL where the condition holds."""
+    return f"CASE WHEN {condition} THEN NULL\n    ELSE {expression} END" if condition else expression
 
 
 def _columns(expressions: Mapping[str, str]) -> str:
