@@ -20,7 +20,7 @@ help:
 	@echo "make bench-scale   seconds and memory as rows, columns, terms and classes grow, beside its rivals"
 	@echo "make bench-quality DATA=folder   compare accuracy at 3 to 20 terms with its rivals, with two classes and more"
 	@echo "make bench-concepts   are true concepts (tic-tac-toe, hidden DNFs) learned exactly?"
-	@echo "make bench-devices   accuracy, bytes and cycles on three chips, beside emlearn, m2cgen and micromlgen"
+	@echo "make bench-devices   accuracy, bytes and cycles on three chips, beside emlearn, m2cgen and micromlgen (ARGS=--whole: from readings)"
 	@echo "make bench-flash DATA=folder   accuracy in 0.5 KB and 2 KB of flash, beside a forest, a neural network, Bonsai and ProtoNN"
 	@echo "make bench-large   passes in memory, mapped and on Dask; fits from Parquet; a plan for a cluster"
 	@echo "make same-models BASE=revision   are all models and exports the same as at another Git revision?"

@@ -2,7 +2,7 @@
 
 Each model is a function on an array in RAM, in its own kind of numbers, in the same program. Accuracy is that of the
 compiled code. Models are chosen on the training part alone: 70% of the rows. Inputs are in the model's numbers already:
-what it takes to scale a measurement to int16 or int8 is not counted, for anyone. ``--fit`` makes the estimates of
+what it takes to scale a measurement to int16 or int8 is not counted, for anyone; ``--whole`` counts it. ``--fit`` makes the estimates of
 `smallearn.devices._estimate` anew instead, ``--data folder`` tells what whole numbers lose on many data sets.
 """
 
@@ -17,7 +17,7 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import train_test_split
 from threadpoolctl import threadpool_limits
 
-from benchmarks.devices import fit, numbers
+from benchmarks.devices import fit, numbers, whole
 from benchmarks.devices.rivals import RIVALS, Entry
 from benchmarks.timing import verdict
 from smallearn import SMaLLClassifier, SMaLLClassifierCV, SMaLLModel
@@ -116,10 +116,14 @@ def main() -> None:
     parser.add_argument("--splits", type=int, default=20, help="splits that accuracy is the mean of (20)")
     parser.add_argument("--jobs", type=int, default=1, help="processes, each on one thread (1)")
     parser.add_argument("--data", type=Path, help="folder of the quality benchmark: what whole numbers lose there")
+    parser.add_argument("--whole", action="store_true", help="the whole way from floats and counts to the decision")
     parser.add_argument("--fit", action="store_true", help="measure random models and write estimates.json")
     given = parser.parse_args()
     if given.fit:
         fit.main(given.jobs)
+        return
+    if given.whole:
+        whole.main(given.data)
         return
     if given.data is not None:
         numbers.main(given.data, given.jobs, min(given.splits, 2))

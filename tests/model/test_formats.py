@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from smallearn import SMaLLModel, load_model
-from smallearn.model import Accepted, DataFacts, Range, Selection, Step, Training
+from smallearn.model import Accepted, DataFacts, Deployment, Range, Selection, Step, Training
 from smallearn.model._json import VERSION, _added
 from smallearn.model._term import KINDS
 
@@ -81,6 +81,11 @@ KNOWN = {
         [[1.5], [-0.5], [0.5]],
         ["yes", "no", "yes"],
     ),
+    9: (
+        pd.DataFrame({"ward": ["A", "B", None], "age": [30.0, 40.0, 50.0]}),
+        [[1.5], [-0.5], [0.5]],
+        ["yes", "no", "yes"],
+    ),
 }
 
 
@@ -111,7 +116,8 @@ def test_a_file_of_every_format_predicts_what_it_always_did(number):
 
 
 def test_what_an_early_format_does_not_say_has_the_value_that_it_meant():
-    first, second, third, fourth, fifth, sixth, seventh, eighth = (load_model(file_of(number)) for number in KNOWN)
+    models = [load_model(file_of(number)) for number in KNOWN]
+    first, second, third, fourth, fifth, sixth, seventh, eighth, ninth = models
     assert (first.scale, first.ranges, first.selection, first.data) == (1.0, (), None, None)
     assert {(term.kind, term.value, term.mean, term.unit) for term in first.terms} == {("raw", None, None, None)}
     assert (first.training.budget, first.training.max_cost, first.training.certified) == ("prototype", None, False)
@@ -137,6 +143,8 @@ def test_what_an_early_format_does_not_say_has_the_value_that_it_meant():
     assert (sixth.sole_owner, seventh.sole_owner) == (0, None)
     assert seventh.accepted == ()
     assert eighth.accepted == (Accepted(0, ("A", "B")), Accepted(1, missing=False))
+    assert eighth.deployment is None
+    assert ninth.deployment == Deployment("atmega328p", "int8", "code", "counts", (("age", 0.1, 0.0, 0, 1023),))
 
 
 def test_a_model_is_written_in_the_oldest_format_from_6_on_that_holds_it():

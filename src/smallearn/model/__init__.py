@@ -3,7 +3,7 @@
 from smallearn.model._arguments import as_model, read_rows
 from smallearn.model._card import CardRow
 from smallearn.model._model import SMaLLModel, load_model
-from smallearn.model._parts import Accepted, DataFacts, Prototype, Range, Selection, Step, Term, Training
+from smallearn.model._parts import Accepted, DataFacts, Deployment, Prototype, Range, Selection, Step, Term, Training
 from smallearn.model._pipeline.fold import fold_pipeline
 from smallearn.model._rows import Rows
 
@@ -11,6 +11,7 @@ __all__ = [
     "Accepted",
     "CardRow",
     "DataFacts",
+    "Deployment",
     "Prototype",
     "Range",
     "Rows",

@@ -12,8 +12,9 @@ The rule for the format:
 
 Format 2 added literals, score cards and further budgets, format 3 the ranges of the features, format 4 how the model
 was chosen and on what data, format 5 models without a certificate, whose lower bound is null, format 6 the decision
-threshold and the cost matrix, format 7 prototypes of both of two classes, format 8 the values that a model accepts. A
-model is written in the oldest format from 6 on that holds it, which earlier versions read.
+threshold and the cost matrix, format 7 prototypes of both of two classes, format 8 the values that a model accepts,
+format 9 how it is compiled for a chip. A model is written in the oldest format from 6 on that holds it, which earlier
+versions read.
 """
 
 import errno
@@ -46,6 +47,7 @@ from smallearn.model._json_values import (
 from smallearn.model._parts import (
     Accepted,
     DataFacts,
+    Deployment,
     Prototype,
     Range,
     Selection,
@@ -54,7 +56,7 @@ from smallearn.model._parts import (
     Training,
 )
 
-FORMAT, VERSION = "smallearn-model", 8  # the kind of file, and the number of its format
+FORMAT, VERSION = "smallearn-model", 9  # the kind of file, and the number of its format
 # The types of class labels that a model can hold, as numpy writes them.
 CLASS_DTYPE = re.compile(r"[<>|=]?(b1|[iu][1248]|f[248]|U[1-9][0-9]{0,5}|O)")
 # The fields that each format added to a model, a term and a training record, and the kinds of terms that it added.
@@ -69,6 +71,7 @@ ADDED: dict[int, dict[str, tuple[str, ...]]] = {
     4: {"model": ("selection", "data")},
     6: {"model": ("decision_threshold", "cost_matrix")},
     8: {"model": ("accepted",)},
+    9: {"model": ("deployment",)},
 }
 
 
@@ -109,11 +112,15 @@ def write(model: dict[str, Any]) -> str:
     }
     if version > 7:
         content["accepted"] = [asdict(one) for one in model["accepted"]]
+    if version > 8:
+        content["deployment"] = asdict(model["deployment"])
     return json.dumps(content, indent=1, allow_nan=False, ensure_ascii=False) + "\n"
 
 
 def _oldest_format(model: dict[str, Any]) -> int:
     """The number of the oldest format that holds a model, from 6 on."""
+    if model["deployment"] is not None:
+        return 9
     if model["accepted"]:
         return 8
     owners = [prototype.owner for prototype in model["prototypes"]]
@@ -194,6 +201,7 @@ def read(text: str) -> dict[str, Any]:
             _read_accepted(entry, f"accepted[{position}]", n_features)
             for position, entry in enumerate(of_type(fields["accepted"], list, "accepted") if version > 7 else ())
         ),
+        "deployment": _or_null(_read_deployment)(fields["deployment"], "deployment") if version > 8 else None,
     }
 
 
@@ -268,6 +276,22 @@ def _read_accepted(entry: Any, where: str, n_features: int) -> Accepted:
         categories=categories,
         missing=of_type(fields["missing"], bool, f"{where}.missing"),
     )
+
+
+def _read_deployment(entry: Any, where: str) -> Deployment:
+    fields = fields_of(entry, where, ("chip", "number", "layout", "readings", "counts"))
+    chip, number, layout, readings = (
+        of_type(fields[name], str, f"{where}.{name}") for name in ("chip", "number", "layout", "readings")
+    )
+    counts = []
+    for position, one in enumerate(of_type(fields["counts"], list, f"{where}.counts")):
+        place = f"{where}.counts[{position}]"
+        if len(of_type(one, list, place)) != 5:
+            raise ValueError(f"{place}: expected label, scale, offset, least and greatest count.")
+        numbers = [finite_number(value, f"{place}[{i}]") for i, value in enumerate(one[1:3], start=1)]
+        ends = [whole_number(value, f"{place}[{i}]", -(2**31), 2**31) for i, value in enumerate(one[3:], start=3)]
+        counts.append((of_type(one[0], str, f"{place}[0]"), *numbers, *ends))
+    return Deployment(chip=chip, number=number, layout=layout, readings=readings, counts=tuple(counts))
 
 
 def _read_classes(labels: list, dtype: str) -> tuple:

@@ -32,7 +32,17 @@ from smallearn.model._decision import (
 from smallearn.model._fingerprint import fingerprint
 from smallearn.model._lazy import by_block
 from smallearn.model._one_row import decide_one
-from smallearn.model._parts import Accepted, DataFacts, Prototype, Range, Selection, Term, Training, without_gaps
+from smallearn.model._parts import (
+    Accepted,
+    DataFacts,
+    Deployment,
+    Prototype,
+    Range,
+    Selection,
+    Term,
+    Training,
+    without_gaps,
+)
 from smallearn.model._rows import CHUNK_ROWS, Rows, gather
 from smallearn.model._sentences import decision_sentence
 from smallearn.model._totals import attainable_totals
@@ -80,6 +90,8 @@ class SMaLLModel:
         cost is predicted, at a tie the first. With two classes it is None: costs are a threshold.
     accepted : tuple of Accepted, default=()
         The features in use of which not every value is accepted; a row with another value is an error.
+    deployment : Deployment or None, default=None
+        How the model is compiled for the chip that it was chosen for, if there is one.
 
     See Also
     --------
@@ -118,6 +130,7 @@ class SMaLLModel:
     decision_threshold: float = 0.5
     cost_matrix: Costs | None = None
     accepted: tuple[Accepted, ...] = ()
+    deployment: Deployment | None = None
 
     def __post_init__(self):
         check_parts(self)

@@ -364,3 +364,45 @@ class DataFacts:
     class_counts: tuple[int, ...]
     target: str | None = None
     source: str | None = None
+
+
+@dataclass(frozen=True)
+class Deployment:
+    """How a model was chosen to be compiled for a chip; C exports are written so by default.
+
+    Parameters
+    ----------
+    chip : str
+        The name of the chip.
+    number : str
+        The type of the weights, as in `smallearn.export.to_c`.
+    layout : {"code", "table"}
+        Whether the weights are in the code or in tables.
+    readings : {"float", "counts", "codes"}
+        What the device passes.
+    counts : tuple of (str, float, float, int, int), default=()
+        With "counts", the features in use: label, scale, offset, and the least and the greatest count.
+
+    Examples
+    --------
+    >>> from smallearn.model import Deployment
+    >>> Deployment("atmega328p", "int8", "code", "counts", (("age", 0.1, 0.0, 0, 1023),)).counts_by_label
+    {'age': (0.1, 0.0, 0, 1023)}
+    """
+
+    chip: str
+    number: str
+    layout: str
+    readings: str
+    counts: tuple[tuple[str, float, float, int, int], ...] = ()
+
+    @property
+    def counts_by_label(self) -> dict[str, tuple[float, float, int, int]] | None:
+        """The counts as `smallearn.export.to_c` takes them.
+
+        Returns
+        -------
+        dict or None
+            None if there are none.
+        """
+        return {label: (scale, offset, low, high) for label, scale, offset, low, high in self.counts} or None

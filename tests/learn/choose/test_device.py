@@ -12,7 +12,11 @@ from smallearn import SMaLLClassifierCV
 from smallearn._learn.choose import device as on_device
 from smallearn._learn.choose import final
 from smallearn.devices import CHIPS, cost
+from smallearn.devices._measure import measure
+from smallearn.devices._rows import encode
+from smallearn.devices._toolchain import Program
 from smallearn.export import quantise, to_c
+from smallearn.export._fixed.quantise import target_of
 from tests.helpers.tools import need, need_chip
 
 QUICK = {"alphas": (0.01,), "cv": 3, "random_state": 0, "verbose": -1}
@@ -31,7 +35,7 @@ def on_chip(clf, X):
 @pytest.fixture(scope="module")
 def small():
     need("avr-gcc")
-    selector = SMaLLClassifierCV(8, device="atmega328p", max_flash=200, random_state=0, verbose=-1)
+    selector = SMaLLClassifierCV(8, device="atmega328p", max_flash=200, readings="codes", random_state=0, verbose=-1)
     return selector.fit(X_train, y_train)
 
 
@@ -41,10 +45,10 @@ def test_a_model_for_200_bytes_takes_no_more_and_is_94_percent_right(small, tmp_
     assert small.device_cost_.measured
     assert small.device_cost_.flash <= 200
     # The same by the compiler's own tool: a program that calls predict, and one that does not.
-    text = to_c(small.model_, small.number_, layout=small.device_cost_.layout, readings="float")
-    kind = "float"
+    text = to_c(small.model_)  # in the form that was chosen
+    kind = {"float32": "float", "int16": "int16_t", "int8": "int8_t"}[small.number_]
     sizes = []
-    for called in ("model_predict_readings(x)", "1"):
+    for called in ("model_predict(x)", "x[0] > 0"):
         source = tmp_path / "main.c"
         program = f"{text}\nvolatile {kind} in[MODEL_INPUTS]; volatile uint8_t out;\n"
         program += f"static uint8_t __attribute__((noinline)) answer(const {kind} *x) {{ return {called}; }}\n"
@@ -64,10 +68,35 @@ def test_a_model_for_200_bytes_takes_no_more_and_is_94_percent_right(small, tmp_
 @pytest.mark.tools
 def test_the_reported_cost_is_that_of_the_model(small):
     found = small.device_cost_
-    again = cost(small.model_, "atmega328p", small.number_, X_train, layout=found.layout)
+    again = cost(small.model_, "atmega328p", small.number_, X_train, layout=found.layout, readings="codes")
     assert (again.flash, again.ram) == (found.flash, found.ram)
     assert again.cycles <= found.cycles  # the worst was among the rows that were looked at
     assert small.n_terms_ == len(small.model_.terms) <= 8
+
+
+@pytest.mark.tools
+@pytest.mark.parametrize("readings", ["float", "counts"])
+def test_limits_hold_for_the_whole_way_on_every_row(readings):
+    need("avr-gcc")
+    names = [f"x{l}" for l in range(X.shape[1])]
+    counts = {name: (float(X[:, l].max()) / 1023, 0.0, 0, 1023) for l, name in enumerate(names)}
+    inputs = {"readings": readings, "counts": counts if readings == "counts" else None}
+    limits = {"device": "atmega328p", "max_flash": 200, "max_time_us": 100}
+    clf = SMaLLClassifierCV(6, **limits, **inputs, random_state=0, verbose=-1).fit(X_train, y_train)
+    found = clf.device_cost_
+    assert (found.readings, clf.model_.deployment.readings) == (readings, readings)
+    assert found.flash <= 200
+    assert found.bound
+    assert found.time_us <= 100.0
+    target = target_of(clf.model_, clf.number_, readings=readings, counts=clf.model_.deployment.counts_by_label)
+    rows, kind = encode(target, X)
+    program = Program(to_c(clf), "return model_predict_readings(x);", kind, rows.shape[1])
+    on_every_row = measure(program, "atmega328p", rows)
+    assert on_every_row.flash <= 200
+    assert max(on_every_row.counts) <= found.cycles
+    answers = np.array(on_every_row.answers)
+    np.testing.assert_array_equal(answers, target.predict_rows(X))
+    assert np.mean(clf.classes_[answers] == y) > 0.93
 
 
 @pytest.mark.tools
@@ -198,7 +227,9 @@ def test_a_family_is_searched_once_and_few_of_its_models_are_compiled(monkeypatc
 
 
 def test_what_is_twice_too_large_needs_at_most_half_the_terms():
-    spent = cost(SMaLLClassifierCV(2, **QUICK).fit(X_train, y_train), "cortex-m0", "int8", method="estimate")
+    spent = cost(
+        SMaLLClassifierCV(2, **QUICK).fit(X_train, y_train), "cortex-m0", "int8", method="estimate", readings="codes"
+    )
     limits = on_device.Limits("cortex-m0", max_flash=spent.flash / 2, max_cycles=10.0 * spent.count)
     assert limits.excess(spent) == pytest.approx(2.0)
 

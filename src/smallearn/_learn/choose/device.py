@@ -16,7 +16,7 @@ from smallearn._text import count, listed
 from smallearn.devices import Cost, cost
 from smallearn.devices._chips import find_chip
 from smallearn.export._fixed.quantise import quantise
-from smallearn.model import SMaLLModel
+from smallearn.model import Deployment, SMaLLModel
 
 NUMBERS = ("float32", "int16", "int8x16", "int8")  # the most exact first
 LAYOUTS = ("code", "table")
@@ -117,7 +117,8 @@ def choose_for_device(
             expected = results.mean(chosen) - deployed.loss
             if best is None or expected > highest:
                 highest = expected
-                best = Choice(candidate=chosen, fitted=fitted, number=deployed.number, cost=deployed.cost)
+                kept = replace(fitted, model=_with_deployment(fitted.model, limits, deployed.cost))
+                best = Choice(candidate=chosen, fitted=kept, number=deployed.number, cost=deployed.cost)
         if not smallest or len(fitted.model.terms) <= len(smallest[0].model.terms):
             smallest = tried
         most = np.inf if fitting else chosen.n_terms / min(limits.excess(deployed.cost) for deployed in tried)
@@ -125,6 +126,16 @@ def choose_for_device(
     if best is None:
         raise too_tight(limits, smallest)
     return best
+
+
+def _with_deployment(model: SMaLLModel, limits: Limits, spent: Cost) -> SMaLLModel:
+    """The model with how it is compiled."""
+    used = {term.label for term in model.features}
+    counts = tuple((label, *entry) for label, entry in (limits.counts or {}).items() if label in used)
+    deployment = Deployment(
+        chip=limits.device, number=spent.number, layout=spent.layout, readings=spent.readings, counts=counts
+    )
+    return replace(model, deployment=deployment)
 
 
 def _train(task: Task, results: Results, sample: Sample, candidate: CandidateModel, n_init: int) -> Fitted:
@@ -137,7 +148,7 @@ def _train(task: Task, results: Results, sample: Sample, candidate: CandidateMod
 
 def deploy(model: SMaLLModel, limits: Limits, rows: DeviceRows, numbers: Sequence[str] | None = None) -> list[Deployed]:
     """The model in these number formats, by default all that may be tried, and every layout, compiled and measured."""
-    inputs = {"readings": limits.readings, "counts": limits.counts}
+    inputs: dict[str, Any] = {"readings": limits.readings, "counts": limits.counts}
     predicted = model.predict(rows.X)
     correct, truth = predicted == rows.y, model.codes(rows.y)
     of_class = [np.flatnonzero(predicted == label) for label in np.unique(predicted)]

@@ -65,9 +65,9 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
 
     if arguments.number == "float64":
         raise CommandError("chips have no float64: --number is float32, int8, int8x16, int16 or int32")
-    numbers = NUMBERS if arguments.number is None else (arguments.number,)
-    if arguments.number is None and arguments.readings != "float":
-        numbers = NUMBERS[1:]
+    numbers = [arguments.number]
+    if arguments.number is None:
+        numbers = [name for name in NUMBERS if arguments.readings == "float" or name != "float32"]
     rows = None
     if arguments.data is not None:
         from smallearn.cli.io.model_rows import read_for_model

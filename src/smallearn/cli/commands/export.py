@@ -32,8 +32,8 @@ smallearn export model.json --to sql --dialect duckdb --table patients
 smallearn export model.json --to arduino -o TumourModel
 """
 # Each sets the parameter of that name of the target's function, if it has one.
-OPTIONS = ("number", "layout", "name", "form", "dialect", "table", "view", "reason", "reason_codes", "inputs")
-OPTIONS += ("readings", "counts")
+OPTIONS: tuple[str, ...] = ("number", "layout", "name", "form", "dialect", "table", "view", "reason", "reason_codes")
+OPTIONS += ("inputs", "readings", "counts")
 
 
 def add(commands) -> argparse.ArgumentParser:

@@ -213,10 +213,6 @@ def _next_commands(arguments: argparse.Namespace, selector: Any) -> list[str]:
     reading = "" if arguments.encoding == "utf-8" else f" --encoding {shlex.quote(arguments.encoding)}"
     reading += "".join(f" {shlex.quote(f'--missing={text}')}" for text in arguments.missing)
     to_c = f"smallearn export {model} --to c"
-    if arguments.device is not None:
-        spent = selector.device_cost_
-        to_c += f" --number {spent.number} --layout {spent.layout} --readings {spent.readings}"
-        to_c += "" if arguments.counts is None else f" --counts {shlex.quote(str(arguments.counts))}"
     report = shlex.quote(str(arguments.output.with_suffix(".html")))
     return [
         f"smallearn explain {model} {data}{reading}",

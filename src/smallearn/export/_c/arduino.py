@@ -12,7 +12,7 @@ from smallearn._run.files import folder_draft_of
 from smallearn._text import listed
 from smallearn.export._c.model import NAME, CModel, real
 from smallearn.export._c.readings import has_readings, readings_type
-from smallearn.export._c.writer import c_text
+from smallearn.export._c.writer import c_text, chosen_form
 from smallearn.export._fixed.codes import Count
 from smallearn.export._fixed.quantise import BITS, IntegerModel, target_of
 from smallearn.export._flat import flatten
@@ -27,7 +27,7 @@ SENTENCE = "sentence=A small classifier, made by smallearn."  # marks an earlier
 def to_arduino(
     model: Any,
     folder: str | os.PathLike,
-    number: str = "int16",
+    number: str | None = None,
     name: str | None = None,
     *,
     layout: str = "auto",
@@ -48,8 +48,8 @@ def to_arduino(
         The model.
     folder : path
         Where the library goes.
-    number : {"float32", "float64", "int8", "int8x16", "int16", "int32"}, default="int16"
-        The type of the weights, as in `to_c`.
+    number : {"float32", "float64", "int8", "int8x16", "int16", "int32"} or None, default=None
+        The type of the weights, as in `to_c`. None: what was chosen for a chip, otherwise "int16".
     name : str, default=None
         The name of the library and its header; functions have it in lower case. Default: after the folder.
     layout, arguments, ranges, counts, conformance
@@ -87,6 +87,7 @@ def to_arduino(
             Parameter("name", library), " must be a letter, then at most 39 letters, digits or underscores."
         )
     model = as_model(model)
+    number, layout, readings, counts = chosen_form(model, number or "", layout, readings, counts, "int16")
     readings = readings or _default_readings(model, number, counts)
     target = target_of(model, number, ranges=ranges, counts=counts, readings=readings)
     c = CModel(prefix=_prefix(library), target=target, arguments=bool(arguments))

@@ -37,10 +37,15 @@ def fixed(c: "CModel", position: int) -> str:
 
 
 def is_missing(c: "CModel", position: int) -> str:
-    """The condition that a reading is not a number; of 16 bits also that it is infinite, which no reading is."""
-    if width_of(c, position) == 16:
-        return f"({bits(c, position)} & 0x7fff) >= 0x7f80"
-    return f"({bits(c, position)} & 0x7fffffff) > 0x7f800000"
+    """The condition that a reading is not a number: its exponent is the greatest, as that of infinity is, and its
+    significand is greater."""
+    width = width_of(c, position)
+    return f"({bits(c, position)} & {2 ** (width - 1) - 1:#x}) > {_infinity(width):#x}"
+
+
+def _infinity(width: int) -> int:
+    """The code of infinity."""
+    return FloatBits(width).greatest
 
 
 def holds(c: "CModel", term: TargetTerm) -> str:
@@ -62,7 +67,10 @@ def holds(c: "CModel", term: TargetTerm) -> str:
     low = None if low is not None and low < coder.least else low
     parts = [] if low is None else [f"!({at_most(low)})"]
     parts += [] if high is None else [at_most(high)]
-    if len(parts) == 1 and high is None:
+    if low is not None and high is None and low >= 0 and known and isinstance(coder, FloatBits):
+        least, width = low + 1, coder.width  # in one comparison: greater, and a number
+        return f"(uint{width}_t)({bits(c, term.input)} - {least:#x}) <= {_infinity(width) - least:#x}u"
+    if low is not None and high is None:
         parts = [_code_above(c, term.input, low)]
     return " && ".join([*known, *parts]) or "1"
 

@@ -60,7 +60,7 @@ def _fixed(c: CModel, width: int) -> str:
     most, top = 2 ** (width - 1) - 1, 2 ** (width - 1)
     # No loop, so that the longest time is known.
     steps = [step for step in (8, 4, 2, 1) if step < width]
-    shifts = " ".join(f"if (far & {step}) size = (uint{width}_t)(size >> {step});" for step in steps)
+    shifts = "\n        ".join(f"if (far & {step}) size = (uint{width}_t)(size >> {step});" for step in steps)
     return f"""\
 /* a float times a power of 2, without its fraction, at most {most} either way; base - 127 is the exponent too large */
 static int{width}_t {c.prefix}_fixed(const float *x, uint8_t base) {{

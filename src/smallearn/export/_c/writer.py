@@ -19,6 +19,7 @@ from smallearn.export._c.model import CModel, real
 from smallearn.export._c.vectors import TestVectors
 from smallearn.export._fixed.quantise import IntegerModel, target_of
 from smallearn.export._names import comment_text
+from smallearn.model import SMaLLModel
 from smallearn.model._arguments import as_model
 
 FORMS = ("header", "h", "c")
@@ -29,7 +30,7 @@ INLINE = "static inline "
 
 def to_c(
     model: Any,
-    number: str = "float32",
+    number: str | None = None,
     *,
     name: str = "model",
     form: str = "header",
@@ -51,8 +52,10 @@ def to_c(
     ----------
     model : SMaLLModel or fitted estimator
         The model.
-    number : {"float32", "float64", "int8", "int8x16", "int16", "int32"}, default="float32"
-        The type of the weights. The integer types need no floating point at all (see `quantise`).
+    number : {"float32", "float64", "int8", "int8x16", "int16", "int32"} or None, default=None
+        The type of the weights. The integer types need no floating point at all (see `quantise`). None: if the model
+        was chosen for a chip, what was chosen for it (``model.deployment``), layout, readings and counts as well unless
+        they are given; otherwise "float32".
     name : str, default="model"
         What every identifier begins with, and the name of a pair's files.
     form : {"header", "h", "c"}, default="header"
@@ -93,8 +96,28 @@ def to_c(
     >>> "uint8_t tumour_predict(const int8_t *x)" in header
     True
     """
-    target = target_of(as_model(model), number, ranges=ranges, counts=counts, readings=readings)
+    model = as_model(model)
+    number, layout, readings, counts = chosen_form(model, number or "", layout, readings, counts, "float32")
+    target = target_of(model, number, ranges=ranges, counts=counts, readings=readings)
     return c_text(CModel(prefix=name, target=target, arguments=bool(arguments)), form, layout, conformance)
+
+
+def chosen_form(
+    model: SMaLLModel,
+    number: str,
+    layout: str,
+    readings: str | None,
+    counts: Mapping[str, tuple[float, float, int, int]] | None,
+    usual: str,
+) -> tuple[str, str, str | None, Mapping[str, tuple[float, float, int, int]] | None]:
+    """Number, layout, readings and counts: without a number those that were chosen for a chip, or the usual number."""
+    chosen = model.deployment
+    if number or chosen is None:
+        return number or usual, layout, readings, counts
+    layout = chosen.layout if layout == "auto" else layout
+    if readings in (None, chosen.readings):
+        counts = chosen.counts_by_label if counts is None else counts
+    return chosen.number, layout, readings or chosen.readings, counts
 
 
 def c_text(c: CModel, form: str, layout: str, conformance: Any) -> str:
