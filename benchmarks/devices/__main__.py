@@ -2,8 +2,9 @@
 
 Each model is a function on an array in RAM, in its own kind of numbers, in the same program. Accuracy is that of the
 compiled code. Models are chosen on the training part alone: 70% of the rows. Inputs are in the model's numbers already:
-what it takes to scale a measurement to int16 or int8 is not counted, for anyone; ``--whole`` counts it. ``--fit`` makes the estimates of
-`smallearn.devices._estimate` anew instead, ``--data folder`` tells what whole numbers lose on many data sets.
+what it takes to scale a measurement to int16 or int8 is not counted, for anyone; ``--whole`` counts it. ``--fit`` makes
+the estimates of `smallearn.devices._estimate` anew, ``--data folder`` tells what whole numbers lose on many data
+sets.
 """
 
 import argparse

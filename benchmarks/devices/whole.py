@@ -19,7 +19,7 @@ from threadpoolctl import threadpool_limits
 from benchmarks.devices.rivals import Entry, emlearn_program, m2cgen_logistic, micromlgen_program
 from benchmarks.quality.data import load, manifest
 from benchmarks.timing import verdict
-from smallearn import SMaLLClassifierCV
+from smallearn import SMaLLClassifier, SMaLLClassifierCV, SMaLLModel
 from smallearn.devices._measure import measure
 from smallearn.devices._rows import encode
 from smallearn.devices._toolchain import Program
@@ -100,14 +100,20 @@ def ours(X: np.ndarray, y: np.ndarray, readings: str) -> Iterator[Entry]:
         for size in SIZES:
             with threadpool_limits(1):
                 clf = SMaLLClassifierCV(size, literals=literals, random_state=0, verbose=-1).fit(X, y)
-            model = clf.model_.for_complete_rows()
-            for number in NUMBERS[readings]:
-                target = target_of(model, number, readings=readings, counts=counts)
-                source = to_c(model, number, readings=readings, counts=counts)
-                kind = encode(target, X[:1])[1]
-                program = Program(source, "return model_predict_readings(x);", kind, len(target.flat.inputs))
-                name = f"smallearn, {literals}, at most {size} terms, {number}"
-                yield Entry(name, program, lambda rows, target=target: encode(target, rows)[0])
+            yield from _entries(f"{literals}, at most {size} terms", clf.model_, readings, counts)
+    every = SMaLLClassifier(n_prototypes=1, n_nonzero=None, alpha=1 / len(y), random_state=0).fit(X, y)
+    yield from _entries("raw, all features", every.model_, readings, counts)
+
+
+def _entries(name: str, model: SMaLLModel, readings: str, counts: dict | None) -> Iterator[Entry]:
+    """A model in several number formats."""
+    model = model.for_complete_rows()
+    for number in NUMBERS[readings]:
+        target = target_of(model, number, readings=readings, counts=counts)
+        source = to_c(model, number, readings=readings, counts=counts)
+        kind = encode(target, np.zeros((1, model.n_features)))[1]
+        program = Program(source, "return model_predict_readings(x);", kind, len(target.flat.inputs))
+        yield Entry(f"smallearn, {name}, {number}", program, lambda rows, target=target: encode(target, rows)[0])
 
 
 def rivals(X: np.ndarray, y: np.ndarray, readings: str) -> Iterator[Entry]:
