@@ -52,11 +52,13 @@ def to_arduino(
         The type of the weights, as in `to_c`. None: what was chosen for a chip, otherwise "int16".
     name : str, default=None
         The name of the library and its header; functions have it in lower case. Default: after the folder.
-    layout, arguments, ranges, counts, conformance
+    layout, arguments, ranges, counts
         As in `to_c`.
     readings : {"codes", "counts", "float"} or None, default=None
         As in `to_c`. None: "counts" if `counts` has every number that the model uses, "float" if there are no counts,
         otherwise "codes".
+    conformance : array or table, default=None
+        As in `to_c`.
 
     Returns
     -------
