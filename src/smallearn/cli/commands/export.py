@@ -58,7 +58,8 @@ def add(commands) -> argparse.ArgumentParser:
     parser.add_argument(
         "--form",
         metavar="FORM",
-        help="C: header, h or c (default: header); SQL: select, view or expression (default: select)",
+        help="C: header, h or c (default: header); SQL: select, view or expression (default: select); "
+        "JavaScript: module, commonjs or types (default: module)",
     )
     add_named(parser, "--dialect", DIALECT_NAMES, metavar="NAME", help="SQL: %(names)s (default: postgresql)")
     parser.add_argument("--table", metavar="NAME", help="SQL: the table to score (default: data)")
