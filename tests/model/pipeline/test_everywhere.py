@@ -92,6 +92,7 @@ CALLS = {
     "to_c": lambda s: export.to_c(s.model),
     "to_javascript": lambda s: export.to_javascript(s.model),
     "to_onnx": lambda s: export.to_onnx(s.model),
+    "to_pmml": lambda s: export.to_pmml(s.model),
     "to_python": lambda s: export.to_python(s.model, conformance=s.X),
     "to_rust": lambda s: export.to_rust(s.model),
     "to_sql": lambda s: export.to_sql(s.model),

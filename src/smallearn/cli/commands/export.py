@@ -38,7 +38,7 @@ def add(commands) -> argparse.ArgumentParser:
     parser = add_command(
         commands,
         "export",
-        summary="a model as C, Arduino library, Python, JavaScript, Rust, SQL or ONNX",
+        summary="a model as C, Arduino library, Python, JavaScript, Rust, SQL, ONNX or PMML",
         description=DESCRIPTION,
         examples=EXAMPLES,
     )
