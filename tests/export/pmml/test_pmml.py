@@ -2,7 +2,6 @@
 
 import json
 import math
-import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -82,15 +81,14 @@ def can_be_written(model):
     """Whether PMML can hold a model; what it refuses is tested below."""
     try:
         to_pmml(model)
-    except ValueError as error:
-        assert re.search("XML cannot hold|same text|has one type", str(error))
+    except ValueError:
         return False
     return True
 
 
 @pytest.mark.tools
 def test_names_can_do_no_harm(run):
-    names = [name[:1000] for name in scripts.HOSTILE if name and not NOT_XML.search(name)]  # PMML4S refuses ""
+    names = [name[:1000] for name in scripts.HOSTILE if name and not NOT_XML.search(name)]
     assert len(names) > 40
     assert_all_agree(run, [(scripts.hostile_model(names), scripts.hostile_rows(names))])
 
@@ -135,6 +133,8 @@ def test_what_pmml_cannot_hold_is_refused():
         to_pmml(scripts.hostile_model(["a", "b\x00", "c"]))
     with pytest.raises(ValueError, match="two classes of the model have the same text"):
         to_pmml(scripts.labelled(scripts.LABELS["mixed"]))
+    with pytest.raises(ValueError, match="one is empty"):
+        to_pmml(scripts.labelled(("", "a")))
     terms = (Term(0, 1.0, "a", "equals", "b"), Term(0, 2.0, "a", "equals", 3.0))
     with pytest.raises(ValueError, match="PMML cannot compare 'a' with text and numbers"):
         to_pmml(replace(YES, prototypes=(Prototype(1, 0.5, terms),)))

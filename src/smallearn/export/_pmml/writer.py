@@ -44,7 +44,7 @@ def to_pmml(model: Any) -> str:
     ------
     ValueError
         If a label, a category or a class has a sign that XML cannot hold, such as U+0000; if a feature is compared with
-        text and with numbers; or if two classes are the same text.
+        text and with numbers; if two classes are the same text; or if a name is empty.
 
     Examples
     --------
@@ -76,6 +76,8 @@ class _Document:
         self.complete: str | None = None  # the field that is 1 where the model has an answer, 0 elsewhere
         self.terms: dict[tuple, str] = {}
         self.classes = [label if isinstance(label, str) else json.dumps(label) for label in flat.classes]
+        if "" in (*self.inputs, *self.classes):
+            raise ValueError("PMML needs names for features and classes: one is empty.")
         if len(set(self.classes)) < len(self.classes):
             raise ValueError("PMML has classes as text, and two classes of the model have the same text.")
 
