@@ -110,10 +110,10 @@ class _Document:
         for name in self.inputs:
             SubElement(schema, "MiningField", name=name, invalidValueTreatment="asIs")
         output = SubElement(tree, "Output")
-        SubElement(output, "OutputField", name=label, **self._class_type(), feature="predictedValue")
+        SubElement(output, "OutputField", self._class_type(), name=label, feature="predictedValue")
         numbers = {"optype": "continuous", "dataType": "double", "feature": "transformedValue"}
         for name, field in zip([*of_classes, *of_prototypes], [*probabilities, *scores], strict=True):
-            SubElement(output, "OutputField", name=name, **numbers).append(_field(field))
+            SubElement(output, "OutputField", numbers, name=name).append(_field(field))
         SubElement(tree, "LocalTransformations").extend(self.derived)
         top = SubElement(tree, "Node", id="0")
         SubElement(top, "True")
@@ -124,7 +124,7 @@ class _Document:
 
     def _add_dictionary(self, root: Element, target: str) -> None:
         fields = SubElement(root, "DataDictionary", numberOfFields=str(len(self.inputs) + 1))
-        classes = SubElement(fields, "DataField", name=target, **self._class_type())
+        classes = SubElement(fields, "DataField", self._class_type(), name=target)
         for text in self.classes:
             SubElement(classes, "Value", value=text)
         for position, name in enumerate(self.inputs):
