@@ -9,6 +9,9 @@ import glob
 import importlib
 import os
 import shutil
+import subprocess
+import tempfile
+from pathlib import Path
 
 import pytest
 
@@ -52,6 +55,27 @@ def need_chip(name: str) -> None:
     reason = available(name)
     if reason is not None:
         missing(reason)
+
+
+def need_package(package: str) -> Path:
+    """Return the folder of a package for node, ``name@version``, installed by npm once in a folder of its own."""
+    need("node")
+    npm = need("npm")
+    cache = Path(os.environ.get("SMALLEARN_TOOLS") or Path.home() / ".cache" / "smallearn-tools")
+    folder = cache / package.replace("/", "_")
+    if not folder.exists():
+        cache.mkdir(parents=True, exist_ok=True)
+        draft = tempfile.mkdtemp(dir=cache)  # and renamed when complete: several tests may want it at once
+        command = [npm, "install", "--no-audit", "--no-fund", "--prefix", draft, package]
+        done = subprocess.run(command, capture_output=True, text=True)
+        if done.returncode:
+            shutil.rmtree(draft)
+            missing(f"npm cannot install {package}: {done.stderr[-300:]}")
+        try:
+            os.rename(draft, folder)
+        except OSError:  # another was faster
+            shutil.rmtree(draft)
+    return folder / "node_modules" / package.rpartition("@")[0]
 
 
 def require_mark(program: str) -> None:

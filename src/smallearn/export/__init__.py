@@ -1,4 +1,4 @@
-"""Exports: a trained model as C, Arduino, Python, JavaScript, Rust, SQL or ONNX.
+"""Exports: a trained model as C, Arduino, Python, JavaScript, Rust, SQL, ONNX or PMML.
 
 Every target is written from the same flat list of terms (`flatten`) and every function takes a `SMaLLModel` or a fitted
 estimator.
@@ -23,6 +23,7 @@ from smallearn.export._fixed.float32 import float32_error_bound
 from smallearn.export._fixed.quantise import IntegerModel, quantise
 from smallearn.export._flat import FlatModel, FlatTerm, Input, flatten, model_hash
 from smallearn.export._onnx.writer import register_onnx, to_onnx
+from smallearn.export._pmml.writer import to_pmml
 from smallearn.export._scripts.javascript import to_javascript
 from smallearn.export._scripts.python import to_python
 from smallearn.export._scripts.rust import to_rust
@@ -46,6 +47,7 @@ __all__ = [
     "to_c",
     "to_javascript",
     "to_onnx",
+    "to_pmml",
     "to_python",
     "to_rust",
     "to_sql",
@@ -59,6 +61,7 @@ TARGETS: dict[str, Callable[..., Any]] = {
     "rust": to_rust,
     "sql": to_sql,
     "onnx": to_onnx,
+    "pmml": to_pmml,
 }
 
 
@@ -70,8 +73,8 @@ def export(model: Any, target: str, **options: Any) -> Any:
     model : SMaLLModel or fitted estimator
         The model.
     target : str
-        One of the names in `TARGETS`: "c", "arduino", "python", "javascript", "rust", "sql", "onnx", or one added with
-        `register`.
+        One of the names in `TARGETS`: "c", "arduino", "python", "javascript", "rust", "sql", "onnx", "pmml", or one
+        added with `register`.
     **options : dict
         The parameters of the target's function.
 

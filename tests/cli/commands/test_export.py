@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from smallearn import cli
-from smallearn.export import TARGETS, register, to_c, to_onnx
+from smallearn.export import TARGETS, register, to_c, to_javascript, to_onnx
 from tests.helpers.models import CARD
 
 
@@ -20,6 +20,8 @@ def test_export_prints_or_writes_the_target(saved, tmp_path, capsys):
     query = ["export", str(saved), "--to", "sql", "--dialect", "sqlite", "--table", "my cases", "--form", "select"]
     assert cli.main(query) == 0
     assert '"my cases"' in capsys.readouterr().out
+    assert cli.main(["export", str(saved), "--to", "javascript", "--form", "types"]) == 0
+    assert capsys.readouterr().out == to_javascript(CARD, form="types")
 
 
 def test_onnx_is_written_in_the_number_format_that_is_asked_for(saved, tmp_path):

@@ -1,4 +1,4 @@
-"""Exports to JavaScript, run by node: many models in one process."""
+"""Exports to JavaScript, run by node: many models in one process. The types are in test_typescript.py."""
 
 import json
 import subprocess
@@ -19,10 +19,12 @@ from tests.helpers.tools import need
 # is reported by its name.
 HOST = """
 import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+const require = createRequire(import.meta.url);
 const tasks = JSON.parse(readFileSync("tasks.json", "utf-8"));
 const found = [];
-for (const [i, task] of tasks.entries()) {
-  const m = await import(`./m${i}.mjs`);
+for (const task of tasks) {
+  const m = task.file.endsWith(".cjs") ? require(task.file) : await import(task.file);
   const evaluate = new Function("m", "x", `return ${task.expression};`);
   for (const cells of task.rows) {
     const row = task.labels ? Object.fromEntries(task.labels.map((label, l) => [label, cells[l]])) : cells;
@@ -53,10 +55,12 @@ def run(tmp_path_factory):
 
     def run_node(tasks):
         folder = tmp_path_factory.mktemp("node")
-        for i, (text, *_) in enumerate(tasks):
-            (folder / f"m{i}.mjs").write_text(text, encoding="ascii")
         keys = ("expression", "rows", "labels")
-        lines = [dict(zip(keys, task, strict=False)) for _, *task in tasks]
+        lines = []
+        for i, (text, *task) in enumerate(tasks):
+            file = f"./m{i}.{'cjs' if 'module.exports' in text else 'mjs'}"
+            (folder / file).write_text(text, encoding="ascii")
+            lines.append({"file": file, **dict(zip(keys, task, strict=False))})
         (folder / "tasks.json").write_text(json.dumps(lines))
         (folder / "host.mjs").write_text(HOST)
         done = subprocess.run([need("node"), "host.mjs"], cwd=folder, capture_output=True, text=True)
@@ -68,7 +72,7 @@ def run(tmp_path_factory):
 
 
 def assert_all_agree(run, cases, expression=ANSWER):
-    """By position of all features and of those in use, and by label."""
+    """By position of all features and of those in use, and by label; as an ES module and as CommonJS."""
     tasks = []
     for model, rows in cases:
         flat = flatten(model)
@@ -76,9 +80,12 @@ def assert_all_agree(run, cases, expression=ANSWER):
         tasks.append((to_javascript(model), expression, [all_features(flat, row) for row in rows]))
         tasks.append((to_javascript(model, inputs="used"), expression, rows))
         tasks.append((to_javascript(model), expression, rows, labels))
+        tasks.append((to_javascript(model, form="commonjs"), expression, rows, labels))
     found = run(tasks)
     for position, (model, rows) in enumerate(cases):
-        for results in found[3 * position : 3 * position + 3]:
+        module, commonjs = found[4 * position + 2 : 4 * position + 4]
+        assert module == commonjs
+        for results in found[4 * position : 4 * position + 3]:
             assert_agrees(model, rows, [_answer(result) for result in results])
 
 
@@ -215,9 +222,10 @@ def test_conformance_counts_the_rows_that_differ(run):
     wrong = text.replace("], 1],", "], 0],")
     mixed = to_javascript(MIXED, conformance=full_table(flatten(MIXED), scripts.edge_rows(flatten(MIXED), 20)))
     huge = to_javascript(scripts.labelled(scripts.LABELS["huge"]), conformance=[[0], [1], [2]])
-    found = run([(one, "m.test()", [0]) for one in (text, wrong, mixed, huge)])
+    required = to_javascript(YES, form="commonjs", inputs="used", conformance=ROWS)
+    found = run([(one, "m.test()", [0]) for one in (text, wrong, mixed, huge, required)])
     differ = np.count_nonzero(YES.predict(ROWS) == "yes")
-    assert [result["value"] for (result,) in found] == [0, differ, 0, 0]
+    assert [result["value"] for (result,) in found] == [0, differ, 0, 0, 0]
     assert differ > 0
 
 
@@ -231,3 +239,5 @@ def test_the_text_says_where_it_comes_from_and_what_it_does():
 def test_wrong_arguments_are_refused():
     with pytest.raises(ValueError, match="neither 'all'"):
         to_javascript(YES, inputs="some")
+    with pytest.raises(ValueError, match=r"form='esm' is not one of 'module', 'commonjs', 'types'"):
+        to_javascript(YES, form="esm")

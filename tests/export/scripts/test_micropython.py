@@ -1,12 +1,8 @@
 """Exports to plain Python, run by MicroPython (with floats of 64 bits) on node: many models in one interpreter."""
 
 import json
-import os
-import shutil
 import struct
 import subprocess
-import tempfile
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -16,7 +12,7 @@ from smallearn.export._scripts.python import to_python
 from tests.helpers import scripts
 from tests.helpers.exports import full_table, trained_models
 from tests.helpers.scripts import Answer, all_features, assert_agrees, few
-from tests.helpers.tools import missing, need
+from tests.helpers.tools import need, need_package
 
 pytestmark = pytest.mark.tools
 MICROPYTHON = "@micropython/micropython-webassembly-pyscript@1.27.0"
@@ -25,23 +21,7 @@ MICROPYTHON = "@micropython/micropython-webassembly-pyscript@1.27.0"
 @pytest.fixture(scope="session")
 def micropython():
     """The path of MicroPython for node, installed once in a folder of its own."""
-    need("node")
-    npm = need("npm")
-    cache = Path(os.environ.get("SMALLEARN_TOOLS") or Path.home() / ".cache" / "smallearn-tools")
-    folder = cache / MICROPYTHON.replace("/", "_")
-    if not folder.exists():
-        cache.mkdir(parents=True, exist_ok=True)
-        draft = tempfile.mkdtemp(dir=cache)  # and renamed when complete: several tests may want it at once
-        command = [npm, "install", "--no-audit", "--no-fund", "--prefix", draft, MICROPYTHON]
-        done = subprocess.run(command, capture_output=True, text=True)
-        if done.returncode:
-            shutil.rmtree(draft)
-            missing(f"npm cannot install {MICROPYTHON}: {done.stderr[-300:]}")
-        try:
-            os.rename(draft, folder)
-        except OSError:  # another was faster
-            shutil.rmtree(draft)
-    return folder / "node_modules" / MICROPYTHON.rpartition("@")[0] / "micropython.mjs"
+    return need_package(MICROPYTHON) / "micropython.mjs"
 
 
 HOST = """

@@ -41,7 +41,7 @@ def add(commands) -> argparse.ArgumentParser:
     parser = add_command(
         commands,
         "export",
-        summary="a model as C, Arduino library, Python, JavaScript, Rust, SQL or ONNX",
+        summary="a model as C, Arduino library, Python, JavaScript, Rust, SQL, ONNX or PMML",
         description=DESCRIPTION,
         examples=EXAMPLES,
     )
@@ -61,7 +61,8 @@ def add(commands) -> argparse.ArgumentParser:
     parser.add_argument(
         "--form",
         metavar="FORM",
-        help="C: header, h or c (default: header); SQL: select, view or expression (default: select)",
+        help="C: header, h or c (default: header); SQL: select, view or expression (default: select); "
+        "JavaScript: module, commonjs or types (default: module)",
     )
     add_named(parser, "--dialect", DIALECT_NAMES, metavar="NAME", help="SQL: %(names)s (default: postgresql)")
     parser.add_argument("--table", metavar="NAME", help="SQL: the table to score (default: data)")

@@ -1,21 +1,24 @@
-"""A model as an ES module without dependencies.
+"""A model as a JavaScript module without dependencies: an ES module, a CommonJS module, or the types of both.
 
 Each term is written once, in `contributions`, from which everything else is computed. Sums are taken in the order of
 the terms, so they are those of `SMaLLModel` to the last bit.
 """
 
 import json
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from typing import Any
 
+from smallearn._errors import check_choice
 from smallearn.export._scripts.skeleton import Script, write
-from smallearn.export._vectors import Cell
+from smallearn.export._vectors import Cell, Vector
 
 LARGEST_WHOLE = 2**53  # beyond it a whole number of JavaScript is a BigInt or rounded
+EXPORTED = re.compile(r"^export (?=(?:const|function) (\w+))", re.MULTILINE)
 
 
-def to_javascript(model: Any, *, inputs: str = "all", conformance: Any = None) -> str:
-    """Write a model as an ES module without dependencies.
+def to_javascript(model: Any, *, form: str = "module", inputs: str = "all", conformance: Any = None) -> str:
+    """Write a model as a JavaScript module without dependencies, or its types for TypeScript.
 
     The module has ``predict``, ``scores``, ``decision``, ``probabilities`` and ``reason``, each of one row. A row is an
     array or a typed array, or an object keyed by the features' labels, which must have those in use. null, undefined
@@ -26,6 +29,9 @@ def to_javascript(model: Any, *, inputs: str = "all", conformance: Any = None) -
     ----------
     model : SMaLLModel or fitted estimator
         The model.
+    form : {"module", "commonjs", "types"}, default="module"
+        An ES module (``import``), a CommonJS module (``require``), or what TypeScript has to know of either: the text
+        of ``model.d.ts`` beside ``model.js``, made with the same ``inputs`` and ``conformance``.
     inputs : {"all", "used"}, default="all"
         Whether an array has all features of the training data or only those that the model uses, in order.
     conformance : array or table, default=None
@@ -35,7 +41,7 @@ def to_javascript(model: Any, *, inputs: str = "all", conformance: Any = None) -
     Returns
     -------
     str
-        The text of the module.
+        The text of the module, or of its types.
 
     Examples
     --------
@@ -45,8 +51,11 @@ def to_javascript(model: Any, *, inputs: str = "all", conformance: Any = None) -
     >>> clf = SMaLLClassifier(1, 2, random_state=0).fit(*load_breast_cancer(return_X_y=True))
     >>> print(to_javascript(clf).splitlines()[1])
     // Predict 1 if the score is above 0, otherwise 0.
+    >>> print(next(line for line in to_javascript(clf, form="types").splitlines() if "predict" in line))
+    export declare function predict(x: Row): Class;
     """
-    return write(JavaScript, model, inputs, conformance)
+    check_choice("form", form, tuple(FORMS))
+    return write(FORMS[form], model, inputs, conformance)
 
 
 class JavaScript(Script):
@@ -271,6 +280,119 @@ export function test() {
   return wrong;
 }
 """
+
+
+class CommonJS(JavaScript):
+    """The same module for ``require``."""
+
+    def text(self, vectors: Sequence[Vector] | None) -> str:
+        text = super().text(vectors)
+        names = "".join(f"  {name},\n" for name in EXPORTED.findall(text))
+        return f'"use strict";\n{EXPORTED.sub("", text)}\nmodule.exports = {{\n{names}}};\n'
+
+
+class Types(JavaScript):
+    """What TypeScript has to know of the module."""
+
+    def named_place(self, name: str, place: int) -> str:
+        return f"export declare const {name}: {place};"
+
+    def parts(self) -> dict[str, str | list[str]]:
+        features = {input_.label: self._types(position) for position, input_ in enumerate(self.flat.inputs)}
+        if self.layout.width == len(features):
+            values = sorted({one for types in features.values() for one in types})
+        else:
+            values = ["boolean", "null", "number", "string", "undefined"]  # some places are never read
+        return super().parts() | {
+            "class": " | ".join(self.labels()),
+            "features": [f"readonly {self.string(label)}: {' | '.join(types)};" for label, types in features.items()],
+            "value": " | ".join(values) or "never",
+            "log_odds": "number" if len(self.flat.classes) == 2 else "number[]",
+            "log_odds_mean": "positive for CLASSES[1]" if len(self.flat.classes) == 2 else "the score of each class",
+        }
+
+    def _types(self, position: int) -> list[str]:
+        """The types of the values that an input can have."""
+        input_ = self.flat.inputs[position]
+        categories = [term.value for term in self.flat.terms if term.input == position and term.kind == "equals"]
+        text = input_.is_text and not self.is_number(position)
+        number = not (text and categories and all(isinstance(one, str) for one in categories))
+        return [
+            *(["string"] if text else []),
+            *(["number", "boolean"] if number else []),
+            *(["null", "undefined"] if input_.may_be_missing else []),
+        ]
+
+    template = """\
+@heading@
+
+@names@
+export type Class = @class@;
+export declare const CLASSES: readonly @classes@;
+
+/** A row by label: it has the features in use. */
+export interface Features {
+  @features@
+}
+
+/** A value of a row by position. Which type belongs in which place is checked when a row is read. */
+export type Value = @value@;
+
+/** A row by label or by position. */
+export type Row = Features | readonly Value[] | NumberArray;
+
+export type NumberArray =
+  | Int8Array
+  | Uint8Array
+  | Uint8ClampedArray
+  | Int16Array
+  | Uint16Array
+  | Int32Array
+  | Uint32Array
+  | Float32Array
+  | Float64Array;
+
+/** What a term adds to the score of its prototype. */
+export interface Contribution {
+  feature: string;
+  term: string;
+  contribution: number;
+}
+
+/** Why a row has its class: the score of the prototype that decides is its intercept and what its terms add. */
+export interface Reason {
+  class: Class;
+  prototype: number;
+  score: number;
+  intercept: number;
+  terms: Contribution[];
+}
+
+/** The class of a row. */
+export declare function predict(x: Row): Class;
+
+/** The score of each prototype. */
+export declare function scores(x: Row): number[];
+
+/** Log-odds: @log_odds_mean@. */
+export declare function decision(x: Row): @log_odds@;
+
+/** The probability of each class, in the order of CLASSES. */
+export declare function probabilities(x: Row): number[];
+
+/** The prototype that decides, the one with the greatest score of its class, and what each of its terms adds to it. */
+export declare function reason(x: Row): Reason;
+
+/** For each prototype, what each of its terms adds to its score. */
+export declare function contributions(x: Row): number[][];
+"""
+    test_template = """
+/** How many test vectors are predicted differently from the model that this text was made from. */
+export declare function test(): number;
+"""
+
+
+FORMS: dict[str, type[JavaScript]] = {"module": JavaScript, "commonjs": CommonJS, "types": Types}
 
 
 def _literal(value: Any) -> str:
