@@ -198,14 +198,15 @@ def test_literals_with_weights_are_decided_as_in_floats_for_all_rows():
 @given(quantised())
 def test_scores_are_those_of_the_values_that_codes_stand_for_but_for_the_rounding_of_weights(target):
     flat, bits = target.flat, BITS[target.number]
-    step = sketch(flat, target.coders, bits).step(target.factor, 2 ** (bits - 1) - 1)  # of the weights of literals
+    before = sketch(flat, target.coders, bits)
+    step = before.step(target.factor, 2 ** (bits - 1) - 1)  # of the weights of literals
     for row in extremes(target)[:20]:
         row = [
             coder.greatest if code == target.missing else code for code, coder in zip(row, target.coders, strict=True)
         ]
         row = [int(np.clip(code, c.least, c.greatest)) for code, c in zip(row, target.coders, strict=True)]
         exact = [Fraction(intercept) for intercept in flat.intercepts]
-        unit = math.gcd(*target.intercepts) if target.shares_terms else 1  # of constants in a card
+        unit = math.gcd(*target.intercepts) if before.shares else 1  # of constants in a card
         slack = [Fraction(1 + (unit & -unit)) for _ in flat.intercepts]
         for term in flat.terms:
             coder = target.coders[term.input]
