@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from smallearn import cli
+from smallearn import cli, load_model
 from smallearn.cli.commands.cost import _as_text as text_of_costs
 from smallearn.devices import cost
 from tests.helpers.models import CARD
@@ -25,11 +25,35 @@ def test_cost_prints_every_format_or_the_one_asked_for(saved, capsys):
     assert cli.main(["cost", str(saved), "--chip", "atmega328p"]) == 0
     assert capsys.readouterr().out.count("bytes of flash") == 3
     assert cli.main(["cost", str(saved), "--chip", "atmega328p", "--number", "int8"]) == 0
-    assert capsys.readouterr().out.count("int8: ") == 1
+    assert capsys.readouterr().out.count("int8 from floats: ") == 1
     assert cli.main(["cost", str(saved), "--number", "float64"]) == 1
     assert "--number is float32, int8, int8x16, int16 or int32" in capsys.readouterr().err
     assert cli.main(["cost", str(saved), "--chip", "8051"]) == 1
     assert "--chip 8051 is not one of" in capsys.readouterr().err
+
+
+@pytest.mark.tools
+def test_what_the_chip_reads_is_part_of_the_question(saved, tmp_path, capsys):
+    need("avr-gcc")
+    counts = tmp_path / "counts.csv"
+    lines = [f'"{term.label}",0.01,0,0,1023' for term in load_model(saved).features]
+    counts.write_text("\n".join(["feature,scale,offset,low,high", *lines, "another,1,0,0,9"]))
+    assert cli.main(["cost", str(saved), "--readings", "counts", "--counts", str(counts)]) == 0
+    printed = capsys.readouterr().out
+    assert printed.count("from counts: ") == 2  # there is no float32 of counts
+    assert (
+        cli.main(
+            ["export", str(saved), "--to", "c", "--number", "int8", "--readings", "counts", "--counts", str(counts)]
+        )
+        == 0
+    )
+    assert "model_predict_readings(const int16_t *x)" in capsys.readouterr().out
+    assert cli.main(["export", str(saved), "--to", "c", "--number", "int8", "--readings", "float"]) == 0
+    assert "model_predict_readings(const float *x)" in capsys.readouterr().out
+    assert cli.main(["cost", str(saved), "--readings", "counts", "--number", "int8"]) == 1
+    assert "counts lacks" in capsys.readouterr().err
+    assert cli.main(["cost", str(saved), "--readings", "volts", "--number", "int8"]) == 1
+    assert "--readings volts is not one of" in capsys.readouterr().err
 
 
 def test_costs_found_in_the_same_way_say_so_once():

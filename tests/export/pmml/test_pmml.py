@@ -104,7 +104,7 @@ def test_a_row_without_an_answer_has_none(run):
 
 
 @pytest.mark.tools
-@pytest.mark.parametrize("kind", scripts.LABELS.keys() - {"mixed"})
+@pytest.mark.parametrize("kind", sorted(scripts.LABELS.keys() - {"mixed"}))
 def test_classes_are_whole_numbers_or_text(run, kind):
     labels = scripts.LABELS[kind]
     (answers,) = run([(scripts.labelled(labels), [[i] for i in range(len(labels))])])
