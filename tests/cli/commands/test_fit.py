@@ -60,7 +60,9 @@ def test_fit_for_a_chip_names_the_command_that_exports_what_fits(table, tmp_path
     command = printed.splitlines()[-1].split()[1:]
     assert cli.main([*command, "-o", str(tmp_path / "model.h")]) == 0
     assert "model_predict" in (tmp_path / "model.h").read_text()
-    assert cli.main(["cost", str(output), "--number", command[5], "--layout", command[7], "--json"]) == 0
+    chosen = load_model(output).deployment  # exports use it without being told
+    assert chosen.readings == "float"
+    assert cli.main(["cost", str(output), "--number", chosen.number, "--layout", chosen.layout, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)[0]["flash"] <= 100
 
 
