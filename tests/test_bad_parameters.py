@@ -69,6 +69,9 @@ def test_a_wrong_parameter_is_refused_with_its_name_and_value(name, value):
         ({"class_weight": "auto"}, "neither None, 'balanced' nor a dict"),
         ({"solver_options": 3}, "not a dict or None"),
         ({"n_jobs": 0}, "not None or an integer other than 0"),
+        ({"random_state": "first"}, "not None, a whole number from 0 to 4294967295 or a numpy.random.RandomState"),
+        ({"random_state": -1}, "not None, a whole number from 0"),
+        ({"random_state": np.random.default_rng(0)}, "or a numpy.random.RandomState"),
     ],
 )
 def test_a_refusal_says_what_is_allowed(parameters, hint):
@@ -103,11 +106,17 @@ def test_a_refusal_says_what_is_allowed(parameters, hint):
         {"refit_support": False},
         {"standardize": False},
         {"n_jobs": 2},
+        {"random_state": np.uint32(2**32 - 1)},
     ],
     ids=repr,
 )
 def test_every_allowed_extreme_works(parameters):
     fit_and_check(X, Y, **parameters)
+
+
+@pytest.mark.parametrize("random_state", [np.random.RandomState(0), np.random], ids=["RandomState", "numpy.random"])
+def test_generators_of_numpy_are_allowed(random_state):
+    fit_and_check(X, Y, n_prototypes=2, random_state=random_state)
 
 
 @pytest.mark.parametrize("max_iter", [1, 2])

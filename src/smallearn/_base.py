@@ -135,7 +135,8 @@ class SMaLLBase(ClassifierMixin, BaseEstimator):
         else:
             values, labels, categories = reader._validated_table(X, y)
         names = getattr(reader, "feature_names_in_", None)
-        check_classification_targets(labels)
+        if not _are_classes(labels):
+            check_classification_targets(labels)
         if sparse.issparse(values) and not np.isfinite(values.data).all():
             raise ValueError("X is sparse and has NaN, for which sparse columns have no term; fill the gaps first.")
         weight = check_sample_weight(sample_weight, values)
@@ -195,12 +196,16 @@ class SMaLLBase(ClassifierMixin, BaseEstimator):
         check_evaluated(X)
         if self.categorical_features is not None:
             return validate_data(self, X, *y, reset=bool(y), skip_check_array=True)
-        numbers = [np.float64, np.float32]
+        checks |= {"reset": bool(y), "accept_sparse": "csr", "dtype": [np.float64, np.float32]}
         checks.setdefault("ensure_all_finite", "allow-nan" if self._allows_gaps() else True)
         try:
-            return validate_data(self, X, *y, reset=bool(y), accept_sparse="csr", dtype=numbers, **checks)
+            if not y or not _are_classes(y[0]):
+                return validate_data(self, X, *y, **checks)
+            checked = validate_data(self, X, **checks)
         except DTypePromotionError as error:
             raise ValueError(f"X has columns that are not numbers: {error}") from None
+        check_consistent_length(checked, y[0])
+        return checked, y[0]
 
     def _validated_table(self, X: Any, y: Any) -> tuple[np.ndarray, np.ndarray, dict[int, tuple]]:
         """A table with categories as numbers, the labels, and the categories of each such feature."""
@@ -372,6 +377,11 @@ class SMaLLBase(ClassifierMixin, BaseEstimator):
             X = self._validated(X, ensure_all_finite=False)
         stored = prediction.stored(X, self._allows_gaps())
         return None if stored is None else answer(stored, count_threads(self.n_jobs))
+
+
+def _are_classes(y: Any) -> bool:
+    """Whether y is an array of whole numbers or text, one for each row: nothing in it can be wrong."""
+    return type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "biuSU"
 
 
 def warn_if_cut_short(deadline: Deadline) -> None:

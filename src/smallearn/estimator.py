@@ -6,7 +6,6 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
 
 from smallearn._base import SMaLLBase, TrainingData, warn_if_cut_short
 from smallearn._errors import Parameter, ParameterError
@@ -446,8 +445,8 @@ class SMaLLClassifier(SMaLLBase):
                 )
         if start is not None:
             return [assignments.by_index(start, problem.code, list(counts), int(self.n_prototypes))]
-        rng = check_random_state(self.random_state)
-        return starts.best(problem, rows, penalty, counts, kind=self.assignment, n_init=int(self.n_init), rng=rng)
+        options = {"kind": self.assignment, "n_init": int(self.n_init), "random_state": self.random_state}
+        return starts.best(problem, rows, penalty, counts, **options)
 
     def _warn_if_unfinished(self, solution: descent.Solution) -> None:
         """Warn if the solver stopped short of ``tol``."""

@@ -31,6 +31,7 @@ LITERALS = ("raw", "thresholds", "both")
 BUDGETS = ("prototype", "total", "shared")
 STARTS = ("kmeans", "splits", "random", "auto")
 MOST_CUTS = 65_000
+LARGEST_SEED = 2**32 - 1
 
 
 class SolverRules(Protocol):
@@ -91,6 +92,7 @@ def check_terms(parameters: dict[str, Any]) -> None:
     if parameters["max_cost"] is not None:
         check_number("max_cost", parameters["max_cost"], 1e-300, 1e300)
     check_threshold(parameters["decision_threshold"])
+    check_seed(parameters["random_state"])
     if parameters["time_limit"] is not None:
         check_number("time_limit", parameters["time_limit"], 0.0, LARGEST, " (seconds); None means no limit")
     if parameters["max_points"] is not None:
@@ -114,6 +116,16 @@ def check_threshold(threshold: Any) -> None:
         raise ParameterError(
             Parameter("decision_threshold", threshold),
             " is neither 'auto' nor a number above 0 and below 1, a probability of the second class.",
+        )
+
+
+def check_seed(seed: Any) -> None:
+    """Raise unless ``seed`` is what scikit-learn takes as ``random_state``."""
+    is_seed = is_integer(seed) and 0 <= seed <= LARGEST_SEED
+    if seed is not None and not is_seed and not isinstance(seed, np.random.RandomState) and seed is not np.random:
+        raise ParameterError(
+            Parameter("random_state", seed),
+            f" is not None, a whole number from 0 to {LARGEST_SEED} or a numpy.random.RandomState.",
         )
 
 

@@ -61,12 +61,12 @@ class Column:
     @cached_property
     def numbers(self) -> np.ndarray:
         """The values as float64, NaN for missing; infinities, dates, complex numbers and text are refused."""
-        if not self._all_finite and np.isinf(self._converted).any():
+        if not self.all_finite and np.isinf(self._converted).any():
             self._refuse("NaN or infinity", "finite numbers")
         return self._converted
 
     @cached_property
-    def _all_finite(self) -> bool:
+    def all_finite(self) -> bool:
         """Whether no value is missing or infinite."""
         return all_finite(self._converted)
 
@@ -114,7 +114,7 @@ class Column:
 
     def _raw(self, mean: float | None) -> np.ndarray:
         """The numbers, with the mean for missing values; these are refused if there is no mean."""
-        if self._all_finite:
+        if self.all_finite:
             return self.numbers
         if mean is None:
             self._refuse("NaN or infinity", "finite numbers")

@@ -19,6 +19,11 @@ DIGITS, SORTED_DIGITS = 32, 64  # of a fingerprint, now and formerly
 EXACT = 2.0**53  # larger whole numbers may lie between two floats
 _MISSING = np.uint64(0x9E3779B97F4A7C15)
 _STEP = np.uint64(0xD6E8FEB86659FD93)
+_MIXING = [
+    (np.uint64(30), np.uint64(0xBF58476D1CE4E5B9)),
+    (np.uint64(27), np.uint64(0x94D049BB133111EB)),
+]
+_LAST_SHIFT = np.uint64(31)
 
 
 def fingerprint(features: Sequence[Term], n_features: int, X: Any, code: np.ndarray, like: str = "") -> str:
@@ -82,6 +87,8 @@ def _of_sorted(rows: np.ndarray) -> str:
 
 def _bits(column: Column) -> np.ndarray:
     """64 bits for each value: those of a number as float64, whatever its type, or of the hash of text."""
+    if column.values.dtype.kind == "f" and column.all_finite:
+        return _of_numbers(column.numbers)
     missing = column.missing
     large = column.values.dtype.kind in "iu" and bool((np.abs(column.numbers) >= EXACT).any())
     if column.values.dtype.kind != "O" and not large:
@@ -120,8 +127,8 @@ def _mix(bits: np.ndarray) -> np.ndarray:
     """The finishing step of splitmix64, in place: every bit of the result depends on every bit of the input."""
     for begin in range(0, len(bits), CHUNK_ROWS):
         part = bits[begin : begin + CHUNK_ROWS]
-        for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
-            part ^= part >> np.uint64(shift)
-            part *= np.uint64(factor)
-        part ^= part >> np.uint64(31)
+        for shift, factor in _MIXING:
+            part ^= part >> shift
+            part *= factor
+        part ^= part >> _LAST_SHIFT
     return bits

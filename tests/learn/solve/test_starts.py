@@ -58,7 +58,9 @@ def test_every_start_is_an_assignment_and_no_more_come_than_are_asked_for(seed, 
     problem, rows, penalty = setting(
         X, y, counts, literals="raw" if literals == "sparse" else literals, convert=convert
     )
-    found = starts.best(problem, rows, penalty, counts, kind=kind, n_init=n_init, rng=np.random.RandomState(seed))
+    found = starts.best(
+        problem, rows, penalty, counts, kind=kind, n_init=n_init, random_state=np.random.RandomState(seed)
+    )
     assert 1 <= len(found) <= n_init
     assert len({start.own.tobytes() for start in found}) == len(found)
     for start in found:
@@ -69,7 +71,7 @@ def test_every_start_is_an_assignment_and_no_more_come_than_are_asked_for(seed, 
 def test_one_prototype_a_class_leaves_no_choice(kind):
     X, y = data(0, n_classes=3)
     counts = {0: 1, 1: 1, 2: 1}
-    (only,) = starts.best(*setting(X, y, counts), counts, kind=kind, n_init=4, rng=np.random.RandomState(0))
+    (only,) = starts.best(*setting(X, y, counts), counts, kind=kind, n_init=4, random_state=np.random.RandomState(0))
     assert only.own.tolist() == y.tolist()
 
 
@@ -81,15 +83,13 @@ def test_a_row_of_weight_two_is_placed_as_the_row_twice_in_any_order(kind, liter
     times = rng.integers(1, 4, len(y))
     order = rng.permutation(times.sum())
     copies = np.repeat(np.arange(len(y)), times)[order]
-    once = starts.best(
-        *setting(X, y, {1: 2}, times, literals), {1: 2}, kind=kind, n_init=3, rng=np.random.RandomState(1)
-    )
+    once = starts.best(*setting(X, y, {1: 2}, times, literals), {1: 2}, kind=kind, n_init=3, random_state=1)
     twice = starts.best(
         *setting(X[copies], y[copies], {1: 2}, None, literals),
         {1: 2},
         kind=kind,
         n_init=3,
-        rng=np.random.RandomState(1),
+        random_state=1,
     )
     assert len(once) == len(twice)
     for one, two in zip(once, twice, strict=True):
@@ -114,9 +114,7 @@ def test_splits_find_the_feature_that_parts_the_cases_where_its_ends_are_one_cla
     X = rng.normal(size=(200, 6))
     X[:, 4] = rng.uniform(-1.5, 1.0, 200)
     y = (np.abs(X[:, 4]) > 0.5).astype(int)
-    (start,) = starts.best(
-        *setting(X, y, {1: 2}, literals="both"), {1: 2}, kind="splits", n_init=1, rng=np.random.RandomState(0)
-    )
+    (start,) = starts.best(*setting(X, y, {1: 2}, literals="both"), {1: 2}, kind="splits", n_init=1, random_state=0)
     low, high = X[(y == 1) & (X[:, 4] < 0.0), 4], X[(y == 1) & (X[:, 4] > 0.0), 4]
     groups = [X[start.own == j, 4] for j in (0, 1)]
     assert min(len(low), len(high)) > 30
@@ -154,5 +152,7 @@ def test_rows_that_are_all_alike_get_one_prototype():
     X, y = np.zeros((10, 2)), np.arange(10) % 2
     X[y == 0] = 1.0
     for kind in KINDS:
-        for start in starts.best(*setting(X, y, {1: 3}), {1: 3}, kind=kind, n_init=2, rng=np.random.RandomState(0)):
+        for start in starts.best(
+            *setting(X, y, {1: 3}), {1: 3}, kind=kind, n_init=2, random_state=np.random.RandomState(0)
+        ):
             assert start.owner.tolist() == [1]

@@ -271,7 +271,7 @@ def train_family(
             counts,
             kind="auto",
             n_init=n_init,
-            rng=np.random.RandomState(task.seed),
+            random_state=task.seed,
             columns=training.columns,
         )
     else:

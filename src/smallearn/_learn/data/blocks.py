@@ -391,7 +391,7 @@ def add_blocks(of_block: Callable[[slice], tuple], blocks: list[slice], n_jobs: 
     """Add up, field by field, what ``of_block`` returns for each block, always in the order of the rows."""
     if len(blocks) == 1:
         return of_block(blocks[0])
-    if n_jobs == 1 or len(blocks) == 1:
+    if n_jobs == 1:
         return running_sum(map(of_block, blocks))
     with ThreadPoolExecutor(n_jobs) as pool:
         return running_sum(pool.map(of_block, blocks))

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 
 import numpy as np
+from sklearn.utils import check_random_state
 
 from smallearn._learn.data.blocks import TrainingRows
 from smallearn._learn.data.labels import Assignment
@@ -32,7 +33,7 @@ def best(
     *,
     kind: str,
     n_init: int,
-    rng: np.random.RandomState,
+    random_state: int | np.random.RandomState | None,
     pool: int = POOL,
     columns: ColumnCache | None = None,
 ) -> list[Assignment]:
@@ -43,6 +44,7 @@ def best(
     """
     if all(count == 1 for count in counts.values()):
         return [assignments.single(problem.code, list(counts))]
+    rng = check_random_state(random_state)
     if kind == "kmeans" and n_init == 1:
         return by_kmeans(problem, counts, 1, rng)
     proposed = propose(problem, rows, penalty, counts, kind=kind, count=pool * n_init, rng=rng)
