@@ -13,11 +13,12 @@ from smallearn.devices import cost as cost_of
 from smallearn.devices._cost import NUMBERS
 from smallearn.devices._estimate import estimate
 from smallearn.devices._measure import measure
-from smallearn.devices._rows import encode, typical_rows
+from smallearn.devices._rows import encode
 from smallearn.devices._toolchain import Program
 from smallearn.export._c.writer import to_c
 from smallearn.export._fixed.float32 import certain, error_bound, exact_scores
 from smallearn.export._fixed.quantise import IntegerModel, target_of
+from smallearn.export._fixed.typical import typical_rows
 from smallearn.export._flat import flatten
 from smallearn.model import Prototype, Range, Term
 from tests.helpers.exports import MODELS, edge_rows, full_table, trained_models

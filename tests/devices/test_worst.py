@@ -11,11 +11,12 @@ from hypothesis import strategies as st
 from smallearn.devices import CHIPS
 from smallearn.devices._cost import LAYOUTS, NUMBERS
 from smallearn.devices._measure import Bound, Measured, bound, measure
-from smallearn.devices._rows import encode, typical_rows
+from smallearn.devices._rows import encode
 from smallearn.devices._toolchain import Program
 from smallearn.export._c.model import CModel
 from smallearn.export._c.writer import c_text
 from smallearn.export._fixed.quantise import IntegerModel, target_of
+from smallearn.export._fixed.typical import typical_rows
 from tests.helpers.exports import MODELS, edge_rows, full_table
 from tests.helpers.tools import MARKED_CHIPS, need_chip
 

@@ -11,12 +11,13 @@ from smallearn._text import count
 from smallearn.devices._chips import CHIPS, Chip, architecture_of, find_chip
 from smallearn.devices._estimate import estimate
 from smallearn.devices._measure import available, bound, measure
-from smallearn.devices._rows import encode, typical_rows
+from smallearn.devices._rows import encode
 from smallearn.devices._toolchain import Program, ToolchainError
 from smallearn.export._c.model import CModel
 from smallearn.export._c.writer import c_text
 from smallearn.export._fixed.numbers import TargetModel
 from smallearn.export._fixed.quantise import IntegerModel, target_of
+from smallearn.export._fixed.typical import typical_rows
 from smallearn.model._arguments import as_model
 
 NUMBERS = ("float32", "int8", "int8x16", "int16", "int32")

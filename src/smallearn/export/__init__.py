@@ -20,6 +20,7 @@ from smallearn._text import show
 from smallearn.export._c.arduino import to_arduino
 from smallearn.export._c.writer import to_c
 from smallearn.export._fixed.float32 import float32_error_bound
+from smallearn.export._fixed.loss import FormatLoss, FormatLossWarning, format_loss
 from smallearn.export._fixed.quantise import IntegerModel, quantise
 from smallearn.export._flat import FlatModel, FlatTerm, Input, flatten, model_hash
 from smallearn.export._onnx.writer import register_onnx, to_onnx
@@ -34,11 +35,14 @@ __all__ = [
     "TARGETS",
     "FlatModel",
     "FlatTerm",
+    "FormatLoss",
+    "FormatLossWarning",
     "Input",
     "IntegerModel",
     "export",
     "flatten",
     "float32_error_bound",
+    "format_loss",
     "model_hash",
     "quantise",
     "register",

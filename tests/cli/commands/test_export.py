@@ -1,6 +1,7 @@
 """``smallearn export``: every target, printed or written."""
 
 import io
+import re
 import sys
 from dataclasses import replace
 
@@ -8,6 +9,7 @@ import pytest
 
 from smallearn import cli
 from smallearn.export import TARGETS, register, to_c, to_javascript, to_onnx
+from smallearn.model import Deployment, Prototype, Range, Term
 from tests.helpers.models import CARD
 
 
@@ -28,6 +30,60 @@ def test_onnx_is_written_in_the_number_format_that_is_asked_for(saved, tmp_path)
     path = tmp_path / "model.onnx"
     assert cli.main(["export", str(saved), "--to", "onnx", "--number", "float64", "-o", str(path)]) == 0
     assert path.read_bytes() == to_onnx(CARD, number="float64").SerializeToString()
+
+
+LOST = replace(
+    CARD,
+    prototypes=(Prototype(1, -1000.3, (Term(0, 1.0, "a"), Term(1, 1000.0, "b", kind="above", value=0.0))),),
+    ranges=(Range(0, 0.0, 1.0), Range(1, -1.0, 1.0)),
+    scale=1.0,
+)
+
+
+@pytest.fixture
+def lossy(tmp_path):
+    """A model that eight bits cannot hold, in a file, and a table of rows that they predict well."""
+    LOST.save(tmp_path / "lossy.json")
+    (tmp_path / "rows.csv").write_text("a,b\n1,-1\n0.2,-0.5\n0.5,-0.1\n")
+    return ["export", str(tmp_path / "lossy.json"), "--to", "c", "--number", "int8"]
+
+
+def test_a_format_that_changes_many_decisions_is_refused_unless_told(lossy, tmp_path, capsys):
+    output = tmp_path / "model.h"
+    assert cli.main([*lossy, "-o", str(output)]) == 1
+    said = capsys.readouterr().err
+    assert re.search(
+        r"int8 changes \d+ of 2,000 decisions .*, more than 2%: choose a wider --number, name a table", said
+    )
+    assert "or allow more with --max-changed" in said
+    assert not output.exists()
+    assert cli.main([*lossy, "-o", str(output), "--max-changed", "100"]) == 0
+    assert "of 2,000 decisions" in capsys.readouterr().err
+    assert output.read_text() == to_c(LOST, "int8")
+    assert cli.main([*lossy[:2], str(tmp_path / "rows.csv"), *lossy[2:]]) == 0
+    assert "int8 changes 0 of 3 decisions on the rows given." in capsys.readouterr().err
+    assert cli.main([*lossy, "--quiet", "--number", "int32"]) == 0
+    assert capsys.readouterr().err == ""
+
+
+def test_what_was_chosen_for_a_chip_is_written_and_told(tmp_path, capsys):
+    chosen = replace(LOST, deployment=Deployment("atmega328p", "int8", "code", "float"))
+    chosen.save(tmp_path / "chosen.json")
+    assert cli.main(["export", str(tmp_path / "chosen.json"), "--to", "c"]) == 0
+    captured = capsys.readouterr()
+    assert captured.out == to_c(chosen)
+    assert "int8 changes" in captured.err
+    assert cli.main(["export", str(tmp_path / "chosen.json"), "--to", "c", "--max-changed", "0.5"]) == 1
+    assert "more than 0.5%" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("given", [["--max-changed", "3"], ["DATA"]])
+def test_rows_and_limits_go_with_number_formats_alone(saved, tmp_path, given, capsys):
+    rows = tmp_path / "rows.csv"
+    rows.write_text("a,b\n1,2\n")
+    given = [str(rows) if part == "DATA" else part for part in given]
+    assert cli.main(["export", str(saved), *given, "--to", "sql"]) == 1
+    assert "does not go with --to sql, which has no number formats" in capsys.readouterr().err
 
 
 def as_rule(model, *, name="rule"):

@@ -11,11 +11,13 @@ from smallearn.cli.console import Console
 from smallearn.cli.errors import CommandError, ExitCode, library_errors
 from smallearn.cli.io.counts import read_counts
 from smallearn.cli.io.files import print_json, read_model
+from smallearn.cli.rounding import read_rows
 
 DESCRIPTION = """\
 Bytes of flash and RAM, and cycles or instructions of one prediction: compiled and simulated if the chip's compiler
 and simulator are installed, else estimated. "At most" holds for any row: it is the longest path through the machine
-code. Where that cannot be found, the rows of the table are run, or typical ones.
+code. Where that cannot be found, the rows of the table are run, or typical ones. It is also told how many decisions
+each number format changes.
 """
 EXAMPLES = """\
 smallearn cost model.json --chip atmega328p
@@ -62,29 +64,26 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
     """Measure in each number format and print."""
     model = read_model(arguments)
     from smallearn.devices import cost
+    from smallearn.export import format_loss
 
     if arguments.number == "float64":
         raise CommandError("chips have no float64: --number is float32, int8, int8x16, int16 or int32")
     numbers = [arguments.number]
     if arguments.number is None:
         numbers = [name for name in NUMBERS if arguments.readings == "float" or name != "float32"]
-    rows = None
-    if arguments.data is not None:
-        from smallearn.cli.io.model_rows import read_for_model
-        from smallearn.cli.io.tables import ReadOptions
-
-        rows = read_for_model(model, arguments.data, options=ReadOptions.of(arguments), console=console).X
-    options = {
-        "layout": arguments.layout,
+    rows = read_rows(arguments, model, console)
+    inputs = {
         "readings": arguments.readings,
         "counts": None if arguments.counts is None else read_counts(arguments.counts),
     }
     with library_errors(arguments):
-        costs = [cost(model, arguments.chip, number, rows, **options) for number in numbers]
+        costs = [cost(model, arguments.chip, number, rows, layout=arguments.layout, **inputs) for number in numbers]
+        losses = [format_loss(model, number, rows, **inputs) for number in numbers]
     if arguments.json:
-        print_json([asdict(one) for one in costs])
+        print_json([asdict(one) | {"format_loss": asdict(loss)} for one, loss in zip(costs, losses, strict=True)])
     else:
         print(_as_text(costs))
+        print("\n".join(f"{loss}." for loss in losses))
     return ExitCode.DONE
 
 

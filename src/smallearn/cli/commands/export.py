@@ -2,6 +2,7 @@
 
 import argparse
 import sys
+import warnings
 from collections.abc import Collection
 from inspect import signature
 from pathlib import Path
@@ -12,6 +13,7 @@ from smallearn.cli.arguments import (
     DIALECT_NAMES,
     TARGET_NAMES,
     add_command,
+    add_data,
     add_model,
     add_named,
     add_path,
@@ -22,12 +24,16 @@ from smallearn.cli.console import Console
 from smallearn.cli.errors import CommandError, ExitCode, library_errors
 from smallearn.cli.io.counts import read_counts
 from smallearn.cli.io.files import check_output, read_model, write_file
+from smallearn.cli.rounding import check_loss
 
 DESCRIPTION = """\
-Write a model in another language, so that predictions need neither Python nor smallearn.
+Write a model in another language, so that predictions need neither Python nor smallearn. Whole numbers (--number int8,
+int16 …) are rounded: it is told how many decisions that changes, on the rows of DATA if they are given, otherwise on
+random rows within the training ranges. More than --max-changed percent of them is an error, and nothing is written.
 """
 EXAMPLES = """\
 smallearn export model.json --to c --number int8 --readings float -o model.h
+smallearn export model.json data.csv --to c --number int8 --max-changed 1 -o model.h
 smallearn export model.json --to sql --dialect duckdb --table patients
 smallearn export model.json --to arduino -o TumourModel
 """
@@ -46,6 +52,7 @@ def add(commands) -> argparse.ArgumentParser:
         examples=EXAMPLES,
     )
     add_model(parser)
+    add_data(parser, optional=True)
     add_named(parser, "--to", TARGET_NAMES, required=True, choices=TARGET_NAMES, metavar="TARGET", help="%(names)s")
     add_path(
         parser, "-o", "--output", metavar="FILE", help="the file to write, for arduino the folder (default: print it)"
@@ -82,13 +89,20 @@ def add(commands) -> argparse.ArgumentParser:
         help="Python, JavaScript, Rust, ONNX: a row has all features, or only those used (default: all, for Rust used)",
     )
     add_readings(parser, None, "C, Arduino: what the program passes: float, counts (see --counts) or codes")
+    parser.add_argument(
+        "--max-changed",
+        type=float,
+        metavar="PERCENT",
+        help="C, Arduino: how many of the decisions whole numbers may change (default: 2; no limit for a model that "
+        "fit chose for a chip, in the number chosen with it)",
+    )
     add_printing(parser, json=False)
     return parser
 
 
 def run(arguments: argparse.Namespace, console: Console) -> int:
     """Export and write, or print."""
-    from smallearn.export import TARGETS
+    from smallearn.export import TARGETS, FormatLossWarning
 
     function = TARGETS[arguments.to]
     parameters = signature(function).parameters
@@ -100,7 +114,10 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
     if writes_folder:
         options["folder"] = _output(arguments)
     with library_errors(arguments, TypeError, ImportError):
-        exported = function(model, **options)
+        check_loss(arguments, model, options, console)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", FormatLossWarning)
+            exported = function(model, **options)
     if writes_folder:
         console.note(f"Wrote the folder {exported}.")
     elif isinstance(exported, str) and arguments.output is None:

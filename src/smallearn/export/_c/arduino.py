@@ -14,6 +14,7 @@ from smallearn.export._c.model import NAME, CModel, real
 from smallearn.export._c.readings import has_readings, readings_type
 from smallearn.export._c.writer import c_text, chosen_form
 from smallearn.export._fixed.codes import Count
+from smallearn.export._fixed.loss import warn_if_much
 from smallearn.export._fixed.quantise import BITS, IntegerModel, target_of
 from smallearn.export._flat import flatten
 from smallearn.export._names import comment_text, identifier
@@ -70,6 +71,11 @@ def to_arduino(
     FileExistsError
         If the folder has other files than an earlier export.
 
+    Warns
+    -----
+    FormatLossWarning
+        As in `to_c`.
+
     Examples
     --------
     >>> import tempfile
@@ -89,9 +95,12 @@ def to_arduino(
             Parameter("name", library), " must be a letter, then at most 39 letters, digits or underscores."
         )
     model = as_model(model)
+    given = number
     number, layout, readings, counts = chosen_form(model, number or "", layout, readings, counts, "int16")
-    readings = readings or _default_readings(model, number, counts)
+    readings = readings or default_readings(model, number, counts)
     target = target_of(model, number, ranges=ranges, counts=counts, readings=readings)
+    if given is not None or model.deployment is None:
+        warn_if_much(target, ranges, counts)
     c = CModel(prefix=_prefix(library), target=target, arguments=bool(arguments))
     files = _files(c, library, layout, conformance)
     _refuse_to_overwrite(place)
@@ -102,7 +111,7 @@ def to_arduino(
     return place
 
 
-def _default_readings(model: SMaLLModel, number: str, counts: Mapping | None) -> str:
+def default_readings(model: SMaLLModel, number: str, counts: Mapping | None) -> str:
     """What a device passes if nothing is said."""
     if not counts or number not in BITS:
         return "float"

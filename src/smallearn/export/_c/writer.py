@@ -17,6 +17,7 @@ from smallearn.export._c.differences import Differences
 from smallearn.export._c.heading import heading
 from smallearn.export._c.model import CModel, real
 from smallearn.export._c.vectors import TestVectors
+from smallearn.export._fixed.loss import warn_if_much
 from smallearn.export._fixed.quantise import IntegerModel, target_of
 from smallearn.export._names import comment_text
 from smallearn.model import SMaLLModel
@@ -86,6 +87,11 @@ def to_c(
     str
         The text of the file.
 
+    Warns
+    -----
+    FormatLossWarning
+        If `number` changes more than 2% of the decisions on random rows, as `format_loss` counts them.
+
     Examples
     --------
     >>> from sklearn.datasets import load_breast_cancer
@@ -97,8 +103,11 @@ def to_c(
     True
     """
     model = as_model(model)
+    given = number
     number, layout, readings, counts = chosen_form(model, number or "", layout, readings, counts, "float32")
     target = target_of(model, number, ranges=ranges, counts=counts, readings=readings)
+    if given is not None:
+        warn_if_much(target, ranges, counts)
     return c_text(CModel(prefix=name, target=target, arguments=bool(arguments)), form, layout, conformance)
 
 
