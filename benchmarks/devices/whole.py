@@ -96,7 +96,7 @@ def _compare(name: str, readings: str, X: np.ndarray, y: np.ndarray) -> None:
 def ours(X: np.ndarray, y: np.ndarray, readings: str) -> Iterator[Entry]:
     """Our models, each size chosen by cross-validation, in several number formats."""
     counts = {f"x{l}": (*_scale(X[:, l]), 0, COUNTS) for l in range(X.shape[1])} if readings == "counts" else None
-    for literals in ("thresholds", "raw"):
+    for literals in ("both", "thresholds", "raw"):
         for size in SIZES:
             with threadpool_limits(1):
                 clf = SMaLLClassifierCV(size, literals=literals, random_state=0, verbose=-1).fit(X, y)

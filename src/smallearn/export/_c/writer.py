@@ -26,7 +26,7 @@ from smallearn.model._arguments import as_model
 FORMS = ("header", "h", "c")
 LAYOUTS = ("auto", "code", "table")
 FEW_ROWS = 4  # of a card that is shorter as code
-MANY_PRODUCTS = 10  # raw terms, without literals, that are shorter as a table
+MANY_PRODUCTS = 16  # raw terms, without literals, that take about two thirds of the flash as a table
 INLINE = "static inline "
 
 
@@ -64,8 +64,8 @@ def to_c(
         "header" is one file with everything; "h" and "c" are the two files of a pair.
     layout : {"auto", "code", "table"}, default="auto"
         Whether the weights are in the code or in tables, which are smaller for large models and are in flash on AVR.
-        "auto": in a table where that takes less flash, which is so for ten or more raw terms without literals, and if
-        several classes or prototypes share terms and the weights are whole numbers; otherwise in the code, which is
+        "auto": in a table where that takes much less flash, which is so for 16 or more raw terms without literals, and
+        if several classes or prototypes share terms and the weights are whole numbers; otherwise in the code, which is
         faster. `smallearn.devices.cost` tells exactly which is smaller on a chip.
     arguments : bool, default=False
         Whether the functions take the inputs one by one instead of as an array.
@@ -144,7 +144,7 @@ def c_text(c: CModel, form: str, layout: str, conformance: Any) -> str:
 
 
 def _is_smaller_as_table(c: CModel) -> bool:
-    """Whether tables take less flash than code, by what was measured on an ATmega328P and a Cortex-M0."""
+    """Whether tables take much less flash than code, by what was measured on an ATmega328P and a Cortex-M0."""
     card = Differences.of(c) or Card.of(c)
     if card is not None and len(card.rows) >= FEW_ROWS:
         return True
