@@ -10,7 +10,7 @@ from smallearn.explain import reason_codes
 from smallearn.export._flat import flatten
 from smallearn.export._sql.writer import to_sql
 from smallearn.model import Prototype, Term
-from tests.helpers.databases import EVERY_DIALECT, ID, check, opened
+from tests.helpers.databases import EVERY_DIALECT, ID, check
 from tests.helpers.exports import EXPECTED_COSTS, MIXED, MODELS, edge_rows, full_table
 from tests.helpers.models import CARD
 
@@ -23,12 +23,6 @@ SIX = {
     "threshold": MODELS["threshold of one of two"],
     "costs": EXPECTED_COSTS["costs out of order"],
 }
-
-
-@pytest.fixture(scope="module")
-def databases():
-    with opened() as found:
-        yield found
 
 
 @pytest.fixture(params=EVERY_DIALECT)

@@ -15,7 +15,7 @@ from smallearn.export._sql.dialects import DIALECTS
 from smallearn.export._sql.expressions import ANSWERS
 from smallearn.export._sql.writer import to_sql
 from smallearn.model import Prototype, Term
-from tests.helpers.databases import ID, MARKED_DIALECTS, POSTGRESQL, agree, check, opened, storable
+from tests.helpers.databases import ID, MARKED_DIALECTS, POSTGRESQL, agree, check, storable
 from tests.helpers.exports import (
     EXPECTED_COSTS,
     MIXED,
@@ -29,12 +29,6 @@ from tests.helpers.exports import (
 from tests.helpers.models import CARD, NO, THREE, YES
 
 VIEW = 'v"; --'
-
-
-@pytest.fixture(scope="session")
-def databases():
-    with opened() as found:
-        yield found
 
 
 @pytest.fixture(params=MARKED_DIALECTS)
