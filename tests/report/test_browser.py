@@ -312,7 +312,7 @@ def test_reason_codes_are_those_of_python(visit, name):
     for label in labels if len(labels) > 2 else (None, labels[0]):
         words = {input_.label: f"<b>Bad luck with {input_.label}</b>" for input_ in flat.inputs[::2]}
         options = {"wording": words, "favourable": label}
-        opened = visit(report_html(given.model, reason_codes=2, chips=(), **options))
+        opened = visit(report_html(given.model, given.X, reason_codes=2, chips=(), **options))
         expected = [[code for code in row if code is not None] for row in reason_codes(given.model, X, 2, **options)]
         found = []
         for row in rows:

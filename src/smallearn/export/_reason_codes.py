@@ -12,7 +12,7 @@ from typing import Any
 
 from smallearn._errors import Parameter, ParameterError
 from smallearn._text import listed, show
-from smallearn.export._flat import FlatModel, FlatTerm, as_term
+from smallearn.export._flat import FlatModel, FlatTerm
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ class _Words:
             )
 
     def _keys(self, term: FlatTerm) -> tuple[str, str]:
-        return as_term(self.flat, term).text, self.flat.inputs[term.input].label
+        return term.text, self.flat.inputs[term.input].label
 
     def of(self, term: FlatTerm) -> str:
         text, label = self._keys(term)
