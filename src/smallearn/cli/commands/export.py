@@ -72,7 +72,7 @@ def add(commands) -> argparse.ArgumentParser:
     parser.add_argument(
         "--reason", action="store_true", default=None, help="SQL: a column that says what each term added"
     )
-    add_reason_codes(parser, "SQL: ", "columns reason_1 to reason_N,")
+    add_reason_codes(parser, "SQL, PMML: ", "columns reason_1 to reason_N,")
     parser.add_argument(
         "--inputs",
         metavar="WHICH",
