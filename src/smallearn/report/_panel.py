@@ -147,7 +147,7 @@ def codes_of(
         {"place": place, "terms": [{"most": most, "words": words} for _, most, words in terms]}
         for place, terms in found.terms.items()
     ]
-    label = show(found.favourable, quote=False)
+    label = show(found.favourable)
     return {"label": label, "number": int(number), "sign": found.sign, "prototypes": prototypes}
 
 

@@ -38,7 +38,7 @@ def test_a_report_shows_reason_codes_if_they_are_asked_for(capsys, tmp_path):
     options = ("--no-compare", "-o", "report.html")
     run(capsys, "report", "model.json", "test.csv", "--wording", str(words), "--favourable", "no", *options)
     page = Path("report.html").read_text(encoding="utf-8")
-    assert "What held no back most" in page
+    assert "What held &#39;no&#39; back most" in page
     assert '"words": "Bad luck"' in page
     run(capsys, "report", "model.json", "test.csv", *options)
     assert "back most" not in Path("report.html").read_text(encoding="utf-8")
