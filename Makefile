@@ -9,7 +9,7 @@ BIN := $(VENV)/bin
 endif
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: help demo test test-all lint format bench bench-scale bench-quality bench-concepts bench-devices bench-flash bench-large same-models screenshots clean
+.PHONY: help demo test test-all lint format bench bench-scale bench-quality bench-concepts bench-devices bench-flash bench-large bench-databases same-models screenshots clean
 
 help:
 	@echo "make demo    the whole journey on the breast cancer data: fit, evaluate, explain, export, report"
@@ -23,6 +23,7 @@ help:
 	@echo "make bench-devices   accuracy, bytes and cycles on three chips, beside emlearn, m2cgen and micromlgen (ARGS=--whole: from readings)"
 	@echo "make bench-flash DATA=folder   accuracy in 0.5 KB and 2 KB of flash, beside a forest, a neural network, Bonsai and ProtoNN"
 	@echo "make bench-large   passes in memory, mapped and on Dask; fits from Parquet; a plan for a cluster"
+	@echo "make bench-databases   a million rows scored in DuckDB, and in PostgreSQL if ARGS names a server"
 	@echo "make same-models BASE=revision   are all models and exports the same as at another Git revision?"
 	@echo "make screenshots   draw the report anew for the README (needs chromium)"
 	@echo "make format  let ruff rewrite the code"
@@ -85,6 +86,10 @@ same-models: $(VENV)/.test
 # More in ARGS: make bench-large ARGS=--full for the sizes of the targets (5 GB of files).
 bench-large: $(VENV)/.bench
 	$(BIN)/python -m benchmarks.large $(ARGS)
+
+# PostgreSQL takes part if it is named: make bench-databases ARGS="--postgresql 'host=/tmp user=me dbname=postgres'"
+bench-databases: $(VENV)/.test
+	$(BIN)/python -m benchmarks.databases $(ARGS)
 
 # The picture of the report in the README, from what make demo left behind.
 screenshots: $(VENV)/.test

@@ -43,6 +43,7 @@ def folder(tmp_path_factory):
         part.to_parquet(path / "parts" / f"{number}.parquet")
     model = path / "model.json"
     assert cli.main(["fit", str(path / "data.csv"), "--target", "y", "--max-terms", "3", "-o", str(model)]) == 0
+    (path / "wording.csv").write_text("term,words\nage,Too young\n")
     return path
 
 

@@ -5,7 +5,11 @@ import json
 import pytest
 
 from smallearn._text import show
+from smallearn.explain import reason_codes
+from smallearn.export import flatten
+from smallearn.report import report_html
 from tests.helpers.browser import ARGUMENTS, EXAMPLES, Example, answers, as_entered, example, panel_rows, typical
+from tests.helpers.exports import full_table
 from tests.helpers.tools import need, need_module
 
 pytestmark = pytest.mark.browser
@@ -297,3 +301,23 @@ def test_links_lead_to_their_sections(visit):
         link.click()
         target = page.locator(link.get_attribute("href"))
         assert 0 <= target.evaluate("it => it.getBoundingClientRect().top") < page.viewport_size["height"]
+
+
+@pytest.mark.parametrize("name", ["breast cancer", "messy", "card", "shared terms", "mixed"])
+def test_reason_codes_are_those_of_python(visit, name):
+    given = example(name)
+    flat, labels = flatten(given.model), given.model.classes
+    rows = panel_rows(given, N_ROWS)
+    X = full_table(flat, rows)
+    for label in labels if len(labels) > 2 else (None, labels[0]):
+        words = {input_.label: f"<b>Bad luck with {input_.label}</b>" for input_ in flat.inputs[::2]}
+        options = {"wording": words, "favourable": label}
+        opened = visit(report_html(given.model, given.X, reason_codes=2, chips=(), **options))
+        expected = [[code for code in row if code is not None] for row in reason_codes(given.model, X, 2, **options)]
+        found = []
+        for row in rows:
+            opened.enter([as_entered(given, row)])
+            found.append(opened.page.eval_on_selector_all("#codes li", "lines => lines.map(line => line.textContent)"))
+            assert opened.page.is_visible("#no-codes") == (not found[-1])
+        assert found == expected
+        assert len({tuple(row) for row in found}) > 1

@@ -5,9 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from smallearn._errors import Parameter, ParameterError
 from smallearn.export._flat import as_term, flatten
-from smallearn.export._reason_codes import shortfalls
+from smallearn.export._reason_codes import check_number, shortfalls
 from smallearn.model._arguments import as_model, read_rows
 
 
@@ -22,7 +21,7 @@ def reason_codes(
     terms the first in the model comes first. If the class has several prototypes, that with its greatest score counts.
     If the other of two classes owns all prototypes, what their terms add counts against the class.
 
-    ``to_sql(model, reason_codes=n)`` gives the same in a database.
+    ``to_sql(model, reason_codes=n)`` gives the same in a database, ``report_html(model, reason_codes=n)`` on a page.
 
     Parameters
     ----------
@@ -33,8 +32,8 @@ def reason_codes(
     n : int, default=3
         How many to name.
     wording : mapping from str to str, default=None
-        Words for terms, by the term as it is printed (``"[age ≤ 40]"``) or by its feature (``"age"``); otherwise the
-        term is named as it is printed.
+        Words for terms, by the term as it is printed (``"[age ≤ 40]"`` or ``"[age <= 40]"``) or by its feature
+        (``"age"``); otherwise the term is named as it is printed.
     favourable : class label, default=None
         The class that was held back: that which is wanted. None for the second of two.
 
@@ -57,8 +56,7 @@ def reason_codes(
     [['Payments were late', 'Does not own a home'], ['Does not own a home', None]]
     """
     model = as_model(model)
-    if n < 1:
-        raise ParameterError(Parameter("n"), f"={n} must be at least 1.")
+    check_number("n", n, least=1)
     rows = read_rows(model, X)
     flat = flatten(model)
     found = shortfalls(flat, wording, favourable)

@@ -90,6 +90,8 @@ class FlatTerm:
         The cut point or category; None for "raw" and "missing".
     mean : float or None
         What stands in for a missing value in a raw term.
+    text : str, default=""
+        The term as the model prints it: ``[member = True]`` where ``value`` is 1.0.
 
     Examples
     --------
@@ -107,6 +109,7 @@ class FlatTerm:
     kind: str
     value: Category | None
     mean: float | None
+    text: str = ""
 
 
 @dataclass(frozen=True)
@@ -254,6 +257,7 @@ def flatten(model: Any) -> FlatModel:
                 kind=term.kind,
                 value=_plain(term.value),
                 mean=term.mean,
+                text=term.text,
             )
             for j, terms in enumerate(kept)
             for term in terms

@@ -7,11 +7,12 @@ difference between that and what it added.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any
 
 from smallearn._errors import Parameter, ParameterError
 from smallearn._text import listed, show
-from smallearn.export._flat import FlatModel, FlatTerm, as_term
+from smallearn.export._flat import FlatModel, FlatTerm
 
 
 @dataclass(frozen=True)
@@ -23,8 +24,15 @@ class Shortfalls:
     other class: there, what a term adds counts against the class.
     """
 
+    favourable: Any
     sign: float
     terms: dict[int, tuple[tuple[FlatTerm, float, str], ...]]
+
+
+def check_number(name: str, value: Any, least: int) -> None:
+    """Raise unless the number of reason codes is a whole number from ``least`` on."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
+        raise ParameterError(Parameter(name, value), f" is not a whole number of reason codes, {least} or more.")
 
 
 def shortfalls(flat: FlatModel, wording: Mapping[str, str] | None, favourable: Any) -> Shortfalls:
@@ -36,12 +44,13 @@ def shortfalls(flat: FlatModel, wording: Mapping[str, str] | None, favourable: A
             )
         favourable = flat.classes[1]
     if favourable not in flat.classes:
-        raise ParameterError(Parameter("favourable"), f"={show(favourable)} is not a class: {listed(flat.classes)}.")
+        raise ParameterError(Parameter("favourable", favourable), f" is not a class: {listed(flat.classes)}.")
     wanted = flat.classes.index(favourable)
     own = [j for j, owner in enumerate(flat.owners) if owner == wanted]
     sign = 1.0 if own else -1.0
     words = _Words(flat, wording or {})
     return Shortfalls(
+        favourable=favourable,
         sign=sign,
         terms={
             j: tuple((term, _most(flat, term, sign), words.of(term)) for term in flat.of(j))
@@ -69,9 +78,10 @@ class _Words:
     """What terms are called: by the user's words for the term or for its feature, else as they are printed."""
 
     def __init__(self, flat: FlatModel, wording: Mapping[str, str]):
-        self.flat, self.wording = flat, wording
+        self.flat = flat
         known = {key for term in flat.terms for key in self._keys(term)}
-        unknown = [key for key in wording if key not in known]
+        self.wording = {key if key in known else key.replace("<=", "≤"): words for key, words in wording.items()}
+        unknown = [key for key in self.wording if key not in known]
         if unknown:
             raise ParameterError(
                 Parameter("wording"),
@@ -79,7 +89,7 @@ class _Words:
             )
 
     def _keys(self, term: FlatTerm) -> tuple[str, str]:
-        return as_term(self.flat, term).text, self.flat.inputs[term.input].label
+        return term.text, self.flat.inputs[term.input].label
 
     def of(self, term: FlatTerm) -> str:
         text, label = self._keys(term)

@@ -10,7 +10,7 @@ from smallearn.evaluation import Comparison, Evaluation, evaluate
 from smallearn.model import SMaLLModel, as_model, read_rows
 from smallearn.model._arguments import checked_units
 from smallearn.report._facts import cost_of, training_of
-from smallearn.report._panel import fields_of, script_of
+from smallearn.report._panel import codes_of, fields_of, script_of
 from smallearn.report._quality import comparison_of, quality_of
 from smallearn.report._rule import about, title_of
 from smallearn.report._subject import Subject
@@ -34,6 +34,9 @@ def report_html(
     compared: Comparison | None = None,
     title: str | None = None,
     units: Mapping[str, str] | None = None,
+    reason_codes: int = 0,
+    wording: Mapping[str, str] | None = None,
+    favourable: Any = None,
     source: str | None = None,
     rows: Sequence[int] | None = None,
     chips: Sequence[str] = tuple(CHIPS),
@@ -62,6 +65,12 @@ def report_html(
         The heading of the page.
     units : mapping from str to str, default=None
         Units of features: ``{"age": "years"}``.
+    reason_codes : int, default=0
+        How many reason codes the panel shows, as `smallearn.explain.reason_codes` defines them.
+    wording : mapping from str to str, default=None
+        Words for the terms in reason codes, by the term as it is printed or by its feature.
+    favourable : class label, default=None
+        The class that reason codes speak of. None for the second of two.
     source : str, default=None
         The name of the file with the rows.
     rows : sequence of int, default=None
@@ -108,8 +117,9 @@ def report_html(
     }
     step()
     fields = fields_of(model, subject.rows, subject.units or {})
-    script = script_of(model, fields, subject.units or {})
-    content |= {"fields": fields, "script": script, "case": case_of(subject, fields)}
+    codes = codes_of(model, reason_codes, wording, favourable)
+    script = script_of(model, fields, subject.units or {}, codes)
+    content |= {"fields": fields, "codes": codes, "script": script, "case": case_of(subject, fields)}
     step()
     content["frontier"] = frontier_of(model)
     content |= pictures_of(subject)

@@ -11,6 +11,7 @@ import numpy as np
 
 from smallearn._text import show, show_category
 from smallearn.export._flat import FlatModel, FlatTerm, Input, as_term, flatten
+from smallearn.export._reason_codes import check_number, shortfalls
 from smallearn.export._scripts.javascript import to_javascript
 from smallearn.model import SMaLLModel, read_rows
 from smallearn.model._card import card_table
@@ -131,8 +132,29 @@ def _step(extent: float) -> float:
     return float(f"1e{int(np.floor(np.log10(extent))) - 3}")
 
 
-def script_of(model: SMaLLModel, fields: list[Field], units: Mapping[str, str]) -> str:
-    """The exported module and the code of the panel, for one ``<script type="module">``."""
+def codes_of(
+    model: SMaLLModel, number: int, wording: Mapping[str, str] | None, favourable: Any
+) -> dict[str, Any] | None:
+    """The reason codes that the panel shows: for whom, how many, and by prototype the most that each term can add.
+
+    None if there are to be none.
+    """
+    check_number("reason_codes", number, least=0)
+    if number == 0:
+        return None
+    found = shortfalls(flatten(model), wording, favourable)
+    prototypes = [
+        {"place": place, "terms": [{"most": most, "words": words} for _, most, words in terms]}
+        for place, terms in found.terms.items()
+    ]
+    label = show(found.favourable)
+    return {"label": label, "number": int(number), "sign": found.sign, "prototypes": prototypes}
+
+
+def script_of(
+    model: SMaLLModel, fields: list[Field], units: Mapping[str, str], codes: dict[str, Any] | None = None
+) -> str:
+    """The exported module and the code of the panel, for one ``<script type="module">``; ``codes``: `codes_of`."""
     panel = files("smallearn.report").joinpath("panel.js").read_text(encoding="utf-8")
     constants = {
         "FIELDS": [asdict(field) for field in fields],
@@ -140,6 +162,7 @@ def script_of(model: SMaLLModel, fields: list[Field], units: Mapping[str, str]) 
         "SCORE_NAMES": [score_name(model, number, quote=False) for number in range(len(model.prototypes))],
         "NAMES": [show(label, quote=False) for label in model.classes],
         "CARD": _card(model, units),
+        "CODES": codes,
         "DECIDES": "costs" if model.decision.costs else "offsets" if model.decision.offsets else "score",
     }
     lines = [f"const {name} = {_script_json(value)};" for name, value in constants.items()]

@@ -96,6 +96,20 @@ function showCard(table, parts, z, prototype) {
   cardLine(table.tFoot, "score", z, prototype);
 }
 
+// The terms that fall short most of what they can add, of the best prototype that counts; none if there is no answer.
+function showCodes(z, every) {
+  if (CODES === null) return;
+  const best = z && CODES.prototypes.reduce((one, other) => (z[other.place] > z[one.place] ? other : one));
+  const short = z ? best.terms.map(({ most, words }, i) => ({ by: most - CODES.sign * every[best.place][i], words })) : [];
+  const held = short.filter(({ by }) => by > 0).sort((one, other) => other.by - one.by).slice(0, CODES.number);
+  at("codes").replaceChildren(...held.map(({ words }) => {
+    const line = document.createElement("li");
+    line.textContent = words;
+    return line;
+  }));
+  at("no-codes").hidden = held.length > 0 || !z;
+}
+
 function update() {
   const decision = at("decision");
   const body = at("contributions").tBodies[0];
@@ -108,6 +122,7 @@ function update() {
     const parts = every[prototype];
     const chances = probabilities(x);
     const chance = chances[label];
+    showCodes(z, every);
     decision.textContent = `${NAMES[label]} (${percent(chance)})`;
     decision.dataset.label = String(label);
     decision.dataset.score = String(z[prototype]);
@@ -125,6 +140,7 @@ function update() {
     at("total").textContent = signed(z[prototype]);
   } catch (error) {
     decision.textContent = "No prediction";
+    showCodes(null, null);
     for (const name of Object.keys(decision.dataset)) delete decision.dataset[name];
     at("why").textContent = error.message;
     if (CARD === null) at("total").textContent = "";

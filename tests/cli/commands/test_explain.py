@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from smallearn import SMaLLModel, load_model
+from smallearn.explain import reason_codes
 from smallearn.model import Prototype, Term
 from tests.helpers.commands import run
 from tests.helpers.models import CARD, THREE
@@ -75,3 +76,44 @@ def test_rules_of_many_classes_are_printed_up_to_ten(capsys, tmp_path):
     prototypes = tuple(Prototype(label, 0.0, (Term(0, 1.0, "colour", "equals", str(label)),)) for label in range(12))
     SMaLLModel(tuple(range(12)), "<i8", 1, prototypes).save(tmp_path / "many.json")
     assert "The rules of the other 2 classes: use --json." in run(capsys, "explain", str(tmp_path / "many.json")).out
+
+
+def test_reason_codes_of_a_row_are_those_of_python_in_the_words_of_a_file(capsys, tmp_path):
+    model = load_model("model.json")
+    feature = next(iter(model.features)).label
+    words = tmp_path / "words.csv"
+    words.write_text(f"term,words\n{feature},Bad luck\n", encoding="utf-8")
+    rows = pd.read_csv("train.csv")
+    for label in model.classes:
+        expected = reason_codes(model, rows, 2, wording={feature: "Bad luck"}, favourable=label)
+        number = 1 + next(row for row, codes in enumerate(expected) if "Bad luck" in codes)
+        named = [code for code in expected[number - 1] if code is not None]
+        options = ("--row", str(number), "--reason-codes", "2", "--wording", str(words), "--favourable", str(label))
+        facts = json.loads(run(capsys, "explain", "model.json", "train.csv", *options, "--json").out)
+        assert facts["reason_codes"] == named
+        output = run(capsys, "explain", "model.json", "train.csv", *options).out
+        lines = output[output.index(f"What held '{label}' back most:") :].splitlines()[1:]
+        assert lines == [f"  {place + 1}. {code}" for place, code in enumerate(named)]
+    facts = json.loads(run(capsys, "explain", "model.json", "train.csv", "--row", "1", "--json").out)
+    assert "reason_codes" not in facts
+
+
+@pytest.mark.parametrize(
+    ("content", "options", "message"),
+    [
+        ("term,words\nage,Too old\n", ["--favourable", "maybe"], "--favourable maybe is not a class"),
+        ("term,words\nheight,Too tall\n", [], "'height' is neither a term nor a feature in use"),
+        ("term;words\nage;Too old\n", [], "must have the columns term, words"),
+        ("term,words\nage,Too old\nage,Old\n", [], "has 'age' twice"),
+        ("term,words\n", [], "has no lines"),
+    ],
+)
+def test_words_that_cannot_be_used_are_refused(capsys, tmp_path, content, options, message):
+    words = tmp_path / "words.csv"
+    words.write_text(content, encoding="utf-8")
+    arguments = ("explain", "model.json", "train.csv", "--row", "1", "--wording", str(words), *options)
+    assert message in run(capsys, *arguments, code=1).err
+
+
+def test_reason_codes_need_a_row(capsys):
+    assert "name it with --row" in run(capsys, "explain", "model.json", "--reason-codes", "2", code=1).err

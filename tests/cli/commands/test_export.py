@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from smallearn import cli
-from smallearn.export import TARGETS, register, to_c, to_javascript, to_onnx
+from smallearn.export import TARGETS, register, to_c, to_javascript, to_onnx, to_pmml, to_sql
 from smallearn.model import Deployment, Prototype, Range, Term
 from tests.helpers.models import CARD
 
@@ -24,6 +24,24 @@ def test_export_prints_or_writes_the_target(saved, tmp_path, capsys):
     assert '"my cases"' in capsys.readouterr().out
     assert cli.main(["export", str(saved), "--to", "javascript", "--form", "types"]) == 0
     assert capsys.readouterr().out == to_javascript(CARD, form="types")
+
+
+def test_reason_codes_have_the_words_of_a_file_and_speak_of_the_class_that_is_named(saved, tmp_path, capsys):
+    words = tmp_path / "words.csv"
+    words.write_text('term,words\n"[age > 40]",Too old\ncolour,Wrong colour\n', encoding="utf-8")
+    options = {"wording": {"[age > 40]": "Too old", "colour": "Wrong colour"}, "favourable": "no"}
+    asked = ["--reason-codes", "2", "--wording", str(words), "--favourable", "no"]
+    assert cli.main(["export", str(saved), "--to", "sql", *asked]) == 0
+    assert capsys.readouterr().out == to_sql(CARD, reason_codes=2, **options)
+    assert cli.main(["export", str(saved), "--to", "sql", *asked[2:]]) == 0
+    assert capsys.readouterr().out == to_sql(CARD, reason_codes=3, **options)
+    assert cli.main(["export", str(saved), "--to", "pmml", "--favourable", "no"]) == 0
+    assert capsys.readouterr().out == to_pmml(CARD, reason_codes=3, favourable="no")
+    assert cli.main(["export", str(saved), "--to", "c", "--favourable", "no"]) == 1
+    assert "--favourable does not go with --to c" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        cli.main(["export", str(saved), "--to", "sql", "--reason-codes", "-1"])
+    assert "not a whole number from 1" in capsys.readouterr().err
 
 
 def test_onnx_is_written_in_the_number_format_that_is_asked_for(saved, tmp_path):

@@ -31,6 +31,19 @@ def test_a_report_is_one_file_under_a_megabyte(capsys):
     assert f"{load_model('model.json').selection.score:.1%}" in page
 
 
+def test_a_report_shows_reason_codes_if_they_are_asked_for(capsys, tmp_path):
+    feature = next(iter(load_model("model.json").features)).label
+    words = tmp_path / "words.csv"
+    words.write_text(f"term,words\n{feature},Bad luck\n", encoding="utf-8")
+    options = ("--no-compare", "-o", "report.html")
+    run(capsys, "report", "model.json", "test.csv", "--wording", str(words), "--favourable", "no", *options)
+    page = Path("report.html").read_text(encoding="utf-8")
+    assert "What held &#39;no&#39; back most" in page
+    assert '"words": "Bad luck"' in page
+    run(capsys, "report", "model.json", "test.csv", *options)
+    assert "back most" not in Path("report.html").read_text(encoding="utf-8")
+
+
 def test_a_report_without_classes_has_no_scores(capsys):
     pd.read_csv("test.csv").drop(columns="y").to_csv("unlabelled.csv", index=False)
     output = run(capsys, "report", "model.json", "unlabelled.csv", "-o", "plain.html")

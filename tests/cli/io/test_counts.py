@@ -17,8 +17,8 @@ def test_each_line_is_a_feature(tmp_path):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("", "has no counts: its columns are 'feature', 'scale', 'offset', 'low', 'high'"),
-        (HEAD, "has no counts"),
+        ("", "has no lines: its columns are 'feature', 'scale', 'offset', 'low', 'high'"),
+        (HEAD, "has no lines"),
         ("feature,scale\na,1\n", "must have the columns feature, scale, offset, low, high in every line"),
         (HEAD + "a,1,0,0\n", "must have the columns"),
         (HEAD + "a,1,0,0,9,9\n", "must have the columns"),

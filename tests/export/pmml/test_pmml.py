@@ -5,17 +5,20 @@ import math
 import subprocess
 import sys
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
 from hypothesis import given
 
+from smallearn.explain import reason_codes
 from smallearn.export import to_pmml
 from smallearn.export._flat import flatten
 from smallearn.export._pmml.writer import NOT_XML
-from smallearn.model import Prototype, Term
+from smallearn.model import Prototype, SMaLLModel, Term
+from smallearn.model._columns import factor_of_one
 from tests.helpers import scripts
-from tests.helpers.exports import full_table, trained_models
+from tests.helpers.exports import MIXED, MODELS, edge_rows, full_table, trained_models
 from tests.helpers.models import CARD, YES
 from tests.helpers.scripts import few
 from tests.helpers.tools import need, need_module
@@ -38,9 +41,11 @@ def run(tmp_path_factory):
     need("java")
     need_module("pypmml")
 
-    def evaluate(cases):
+    def evaluate(cases, **options):
         folder = tmp_path_factory.mktemp("pmml")
-        tasks = [(to_pmml(model), [one.label for one in flatten(model).inputs], rows) for model, rows in cases]
+        tasks = [
+            (to_pmml(model, **options), [one.label for one in flatten(model).inputs], rows) for model, rows in cases
+        ]
         (folder / "tasks.json").write_text(json.dumps(tasks))
         done = subprocess.run([sys.executable, "-c", HOST], cwd=folder, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr[-2000:]
@@ -122,10 +127,71 @@ def test_features_may_have_the_names_of_outputs(run):
     assert answer["probability(yes)_"] == pytest.approx(1 / (1 + math.exp(-25.5)), rel=1e-12)
 
 
+# --- score cards -----------------------------------------------------------------------------------------------------
+
+
+def cards():
+    """Each prototype of each model as a model of its own, of literals, for either class, also with whole points."""
+    found = []
+    for model in MODELS.values():
+        for prototype in model.prototypes:
+            literals = tuple(term for term in prototype.terms if term.kind != "raw")
+            whole = tuple(replace(term, weight=float(round(3.0 * term.weight) or 1)) for term in literals)
+            for owner, (constant, points) in product((0, 1), ((prototype.intercept + 0.1, literals), (-2.0, whole))):
+                own = Prototype(owner, constant, points)
+                decided = {"decision_threshold": model.decision_threshold, "scale": model.scale}
+                one = SMaLLModel(("no", "yes"), "<U3", model.n_features, (own,), **decided)
+                found += [one] if points and can_be_written(one) else []
+    return found
+
+
+@pytest.mark.tools
+def test_a_card_is_evaluated_as_by_the_model(run):
+    models = cards()
+    assert len(models) > 20
+    assert all("<Scorecard" in to_pmml(model) for model in models)
+    assert {model.decision_threshold == 0.5 for model in models} == {True, False}
+    assert_all_agree(run, [(model, edge_rows(flatten(model), 40)) for model in models])
+
+
+@pytest.mark.tools
+def test_reason_codes_of_cards_are_those_of_python(run):
+    """PMML4S repeats the last reason where fewer terms fall short, and has another order of equal terms."""
+    cases = [(model, edge_rows(flatten(model), 40)) for model in cards()]
+    for label in ("yes", "no"):
+        for (model, rows), answers in zip(cases, run(cases, reason_codes=3, favourable=label), strict=True):
+            flat = flatten(model)
+            table = full_table(flat, rows)
+            expected = reason_codes(model, table, 3, favourable=label)
+            for row, codes, answer in zip(table, expected, answers, strict=True):
+                found = [answer[f"reason_{place}"] for place in (1, 2, 3)][: sum(code is not None for code in codes)]
+                short = shortfalls_of(model, row, label)
+                assert len(set(found)) == len(found)
+                assert [short[code] for code in found] == [short[code] for code in codes if code is not None]
+
+
+def shortfalls_of(model, row, label):
+    """By term, by how much it falls short."""
+    sign = 1.0 if model.classes.index(label) == model.prototypes[0].owner else -1.0
+    return {
+        term.text: max(sign * term.weight, 0.0) - sign * term.weight * factor_of_one(term, row[term.feature])
+        for term in model.terms
+    }
+
+
 def test_the_text_says_where_it_comes_from():
     text = to_pmml(CARD)
     assert f'description="{flatten(CARD).stamp}"' in text
     assert "name=\"colour = 'red'\"" in text
+    assert "<Scorecard" in text
+    assert "<TreeModel" in to_pmml(MIXED)
+
+
+def test_reason_codes_need_a_card_and_different_words():
+    with pytest.raises(ValueError, match="reason_codes=2 needs a score card in PMML"):
+        to_pmml(MIXED, reason_codes=2)
+    with pytest.raises(ValueError, match="wording: PMML adds up terms of the same words: 'no luck'"):
+        to_pmml(CARD, reason_codes=2, wording=dict.fromkeys([term.label for term in CARD.features], "no luck"))
 
 
 def test_what_pmml_cannot_hold_is_refused():

@@ -10,7 +10,7 @@ from smallearn.explain import reason_codes
 from smallearn.export._flat import flatten
 from smallearn.export._sql.writer import to_sql
 from smallearn.model import Prototype, Term
-from tests.helpers.databases import EVERY_DIALECT, ID, check, opened
+from tests.helpers.databases import EVERY_DIALECT, ID, check
 from tests.helpers.exports import EXPECTED_COSTS, MIXED, MODELS, edge_rows, full_table
 from tests.helpers.models import CARD
 
@@ -23,12 +23,6 @@ SIX = {
     "threshold": MODELS["threshold of one of two"],
     "costs": EXPECTED_COSTS["costs out of order"],
 }
-
-
-@pytest.fixture(scope="module")
-def databases():
-    with opened() as found:
-        yield found
 
 
 @pytest.fixture(params=EVERY_DIALECT)
@@ -63,6 +57,19 @@ def test_null_nan_text_huge_and_tiny_values_get_the_answer_of_the_model(db, name
     assert any(None in row for row in rows)
     # The expression repeats everything: with costs, Spark takes minutes to plan it.
     check(db, SIX[name], rows, expression=(db.dialect, name) != ("spark", "costs"))
+
+
+def test_the_expression_of_a_small_model_with_costs_gives_its_answer(db):
+    prototypes = (
+        Prototype(0, 0.5, (Term(0, -1.0, "age"),)),
+        Prototype(1, -0.25, (Term(0, 0.5, "age"), Term(1, 1.5, "ward", "equals", "A"))),
+        Prototype(2, 0.0, (Term(1, 2.0, "ward", "missing"),)),
+    )
+    costs = ((0.0, 1.0, 4.0), (2.0, 0.0, 1.0), (9.0, 3.0, 0.0))
+    model = SMaLLModel(("a", "b", "c"), "<U1", 2, prototypes, scale=0.5, cost_matrix=costs)
+    rows = [[age, ward] for age in (-4.0, -1.0, 0.0, 0.5, 3.0) for ward in ("A", "B", None)]
+    assert set(model.predict(full_table(flatten(model), rows)).tolist()) == {"a", "b", "c"}
+    check(db, model, rows)
 
 
 @pytest.mark.parametrize("name", ["every kind of term", "card", "three classes", "threshold"])

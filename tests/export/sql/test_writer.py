@@ -1,6 +1,7 @@
 """Models in SQL, run by SQLite, DuckDB and PostgreSQL, against the models themselves."""
 
 import math
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -15,7 +16,7 @@ from smallearn.export._sql.dialects import DIALECTS
 from smallearn.export._sql.expressions import ANSWERS
 from smallearn.export._sql.writer import to_sql
 from smallearn.model import Prototype, Term
-from tests.helpers.databases import ID, MARKED_DIALECTS, POSTGRESQL, agree, check, opened, storable
+from tests.helpers.databases import ID, MARKED_DIALECTS, POSTGRESQL, agree, check, storable
 from tests.helpers.exports import (
     EXPECTED_COSTS,
     MIXED,
@@ -29,12 +30,6 @@ from tests.helpers.exports import (
 from tests.helpers.models import CARD, NO, THREE, YES
 
 VIEW = 'v"; --'
-
-
-@pytest.fixture(scope="session")
-def databases():
-    with opened() as found:
-        yield found
 
 
 @pytest.fixture(params=MARKED_DIALECTS)
@@ -312,6 +307,17 @@ def test_the_reason_names_the_winning_prototype_and_what_its_terms_add(db):
         "prototype 1: constant -1.5000, age 37.5000, [age is missing] 2.0000",
         "prototype 2: constant 0.2500, [blood pressure > 140] 1.5000, dose 1.0000",
     ]
+
+
+def test_the_numbers_in_a_reason_have_four_decimals_whatever_their_size(db):
+    model = replace(YES, prototypes=(Prototype(1, 0.25, (Term(0, -0.3, "a"),)),), n_features=2)
+    values = [0.0, 1e-9, -1e-9, 0.00012, -1.23456, 3333.33333, 2.9e15, -3.1e15, 1e20]
+    db.fill([("a", db.double), (ID, "integer")], [[value, i] for i, value in enumerate(values)])
+    found = [row[-1] for row in db.rows(f"{to_sql(model, db.dialect, reason=True)} ORDER BY {db.quoted(ID)}")]
+    for value, text in zip(values, found, strict=True):
+        written = text.removeprefix("prototype 1: constant 0.2500, a ")
+        assert re.fullmatch(r"-?\d+[.]\d{4}", written)
+        assert float(written) == pytest.approx(-0.3 * value, abs=0.500001e-4, rel=1e-14)
 
 
 def test_a_view_is_the_select_under_a_name_and_a_table_may_be_in_a_schema(db):

@@ -3,6 +3,7 @@
 import argparse
 from typing import Any
 
+from smallearn._text import show
 from smallearn.cli.arguments import (
     add_command,
     add_data,
@@ -17,17 +18,20 @@ from smallearn.cli.console import Console, heading
 from smallearn.cli.errors import CommandError, ExitCode, library_errors
 from smallearn.cli.io.files import print_json, read_model
 from smallearn.cli.reading import read_rows
+from smallearn.cli.reason_codes import add_reason_codes, reason_codes_of
 
 DESCRIPTION = """\
 The model in words: its scores, rounded as far as no prediction on DATA changes; a rule that says the same, and how
 exactly; and which features matter. With --row, one case: the score that decided, what each term contributed, and the
-smallest changes that would change the class. Of more than 200,000 rows of DATA a random sample serves.
+smallest changes that would change the class; if asked for, reason codes. Of more than 200,000 rows of DATA a random
+sample serves.
 """
 EXAMPLES = """\
 smallearn explain model.json
 smallearn explain model.json data.csv
 smallearn explain model.json data.csv --row 3
 smallearn explain model.json data.csv --row 3 --changeable age --unit age=years
+smallearn explain model.json data.csv --row 3 --wording wording.csv
 """
 MOST_CLASSES = 10  # whose rules are printed
 
@@ -52,6 +56,7 @@ def add(commands) -> argparse.ArgumentParser:
         help="a feature that can be changed; repeatable (default: all features)",
     )
     add_units(parser)
+    add_reason_codes(parser, "with --row: ")
     add_printing(parser)
     return parser
 
@@ -66,6 +71,8 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
         return _explain_row(arguments, model, units, console)
     if arguments.changeable:
         raise CommandError("--changeable is for one row: name it with --row")
+    if reason_codes_of(arguments, model):
+        raise CommandError("reason codes are for one row: name it with --row")
     return _explain_model(arguments, model, units, console)
 
 
@@ -166,12 +173,21 @@ def _explain_row(arguments: argparse.Namespace, model: Any, units: dict[str, str
     rows = read_rows(arguments, model, labels=Labels.IGNORED, watch=watch, console=console)
     if not found:
         raise CommandError(f"{arguments.data.name} has {rows.n_rows} rows; there is no row {arguments.row}")
+    options = reason_codes_of(arguments, model)
+    codes: list[str] = []
     with library_errors(arguments):
         case = explain.case(model, found[0], X=rows.X, changeable=arguments.changeable, units=units)
+        if options:
+            named = explain.reason_codes(model, found[0], options.pop("reason_codes"), **options)[0]
+            codes = [words for words in named if words is not None]
     if arguments.json:
-        print_json(_case_facts(arguments, case))
+        print_json(_case_facts(arguments, case) | ({"reason_codes": codes} if options else {}))
         return ExitCode.DONE
     print(heading(f"Row {arguments.row} of {arguments.data.name}:") + f" {case}")
+    if options:
+        wanted = show(model.classes[1] if options["favourable"] is None else options["favourable"])
+        lines = [f"  {place + 1}. {words}" for place, words in enumerate(codes)] or ["  nothing"]
+        print("\n".join([f"\nWhat held {wanted} back most:", *lines]))
     return ExitCode.DONE
 
 

@@ -24,6 +24,7 @@ from smallearn.cli.console import Console
 from smallearn.cli.errors import CommandError, ExitCode, library_errors
 from smallearn.cli.io.counts import read_counts
 from smallearn.cli.io.files import check_output, read_model, write_file
+from smallearn.cli.reason_codes import add_reason_codes, reason_codes_of
 from smallearn.cli.rounding import check_loss
 
 DESCRIPTION = """\
@@ -35,11 +36,12 @@ EXAMPLES = """\
 smallearn export model.json --to c --number int8 --readings float -o model.h
 smallearn export model.json data.csv --to c --number int8 --max-changed 1 -o model.h
 smallearn export model.json --to sql --dialect duckdb --table patients
+smallearn export model.json --to sql --reason-codes 2 --wording wording.csv --favourable no
 smallearn export model.json --to arduino -o TumourModel
 """
 # Each sets the parameter of that name of the target's function, if it has one.
-OPTIONS: tuple[str, ...] = ("number", "layout", "name", "form", "dialect", "table", "view", "reason", "reason_codes")
-OPTIONS += ("inputs", "readings", "counts")
+OPTIONS: tuple[str, ...] = ("number", "layout", "name", "form", "dialect", "table", "view", "reason")
+OPTIONS += ("reason_codes", "wording", "favourable", "inputs", "readings", "counts")
 
 
 def add(commands) -> argparse.ArgumentParser:
@@ -77,12 +79,7 @@ def add(commands) -> argparse.ArgumentParser:
     parser.add_argument(
         "--reason", action="store_true", default=None, help="SQL: a column that says what each term added"
     )
-    parser.add_argument(
-        "--reason-codes",
-        type=int,
-        metavar="N",
-        help="SQL: columns reason_1 to reason_N, the terms that held the second class back most",
-    )
+    add_reason_codes(parser, "SQL, PMML: ", "columns reason_1 to reason_N,")
     parser.add_argument(
         "--inputs",
         metavar="WHICH",
@@ -111,6 +108,7 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
     if arguments.output is not None and not writes_folder:
         check_output(arguments.output, arguments.model)
     model = read_model(arguments)
+    options |= reason_codes_of(arguments, model)
     if writes_folder:
         options["folder"] = _output(arguments)
     with library_errors(arguments, TypeError, ImportError):

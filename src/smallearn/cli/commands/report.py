@@ -17,6 +17,7 @@ from smallearn.cli.console import Console
 from smallearn.cli.errors import ExitCode, library_errors
 from smallearn.cli.io.files import check_output, file_name, read_model, write_file
 from smallearn.cli.reading import read_rows
+from smallearn.cli.reason_codes import add_reason_codes, reason_codes_of
 
 DESCRIPTION = """\
 One HTML file that needs no network: the model, how good it is beside standard models, its errors, what it costs on a
@@ -27,6 +28,7 @@ none. Of more than 200,000 rows, pictures, ROC AUC and groups are those of a ran
 EXAMPLES = """\
 smallearn report model.json data.csv -o report.html
 smallearn report model.json data.csv --no-compare --title "Who needs a second look" -o report.html
+smallearn report model.json data.csv --no-compare --reason-codes 2 --wording wording.csv -o report.html
 """
 
 
@@ -46,6 +48,7 @@ def add(commands) -> argparse.ArgumentParser:
     add_target(parser)
     add_comparison(parser, by_default=True)
     add_units(parser)
+    add_reason_codes(parser, shown="show, beside the panel,")
     add_printing(parser, json=False)
     return parser
 
@@ -55,6 +58,7 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
     check_output(arguments.output, arguments.model, arguments.data, arguments.train)
     model = read_model(arguments)
     units = units_of(arguments, model)
+    codes = reason_codes_of(arguments, model)
     from smallearn.cli.io.model_rows import Labels
     from smallearn.evaluation._evaluate import RunningEvaluation
     from smallearn.report import _page as page
@@ -79,6 +83,7 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
             compared=comparison,
             title=arguments.title,
             units=units,
+            **codes,
             source=file_name(arguments.data),
             rows=rows.numbers,
             step=bar.step,

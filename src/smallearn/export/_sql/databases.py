@@ -7,6 +7,7 @@ from fractions import Fraction
 from smallearn.export._sql.dialect import Dialect, truth_as_number, with_exponent
 
 BLANKS = (" ", "\t", "\n", "\v", "\f", "\r")
+MOST_WHOLE = 9e14  # ten thousand times that is a bigint
 POWER = 2**62  # the greatest power of two that every database holds as a whole number
 
 
@@ -15,6 +16,7 @@ class _Listed(Dialect):
 
     skips_null = True
     nan = "'NaN'"
+    nan_is_greatest = True
 
     def null(self, is_text: bool) -> str:
         return "NULL"
@@ -54,7 +56,9 @@ class PostgreSQL(_Listed):
         return plain if least == 0.0 else f"CASE WHEN abs({x}) <= {self.number(least)} THEN 0 ELSE {plain} END"
 
     def decimals(self, x: str) -> str:
-        return f"round(CAST({x} AS numeric), 4)"
+        """A whole number of ten-thousandths takes a third of the time that a double takes to become a decimal."""
+        few = f"CAST({x} * 10000 AS bigint) * 0.0001"
+        return f"CASE WHEN abs({x}) < {self.number(MOST_WHOLE)} THEN {few} ELSE round(CAST({x} AS numeric), 4) END"
 
 
 class DuckDB(_Listed):
@@ -77,8 +81,9 @@ class DuckDB(_Listed):
         decimal = f"CAST(TRY_CAST({x} AS DECIMAL(18, 4)) AS VARCHAR)"
         return f"COALESCE({decimal}, printf('%.4f', {x}))"
 
-    def joined(self, texts: Sequence[str], gap: str = " ") -> str:
-        return f"concat({f',{gap}'.join(texts)})"
+    def joined(self, texts: Sequence[str]) -> str:
+        listing = ",\n        ".join(texts)
+        return f"concat({listing})"
 
 
 class SQLite(_Listed):
@@ -90,6 +95,7 @@ class SQLite(_Listed):
     least = "min"
     skips_null = False
     nan = ""
+    nan_is_greatest = False
     typed_columns = False
     empty_names = True
 
@@ -178,8 +184,9 @@ class MySQL(Dialect):
     def decimals(self, x: str) -> str:
         return f"CAST(CAST({x} AS DECIMAL(65, 4)) AS CHAR)"
 
-    def joined(self, texts: Sequence[str], gap: str = " ") -> str:
-        return f"CONCAT({f',{gap}'.join(texts)})"
+    def joined(self, texts: Sequence[str]) -> str:
+        listing = ",\n        ".join(texts)
+        return f"CONCAT({listing})"
 
 
 class ClickHouse(Dialect):
@@ -225,6 +232,7 @@ class Spark(Dialect):
     string = "STRING"
     skips_null = True
     nan = "DOUBLE('NaN')"
+    nan_is_greatest = True
     steps = "except"
     quote = "`"
 
@@ -238,7 +246,7 @@ class Spark(Dialect):
         return f"{value!r}D"
 
     def numeric_input(self, column: str, is_boolean: bool) -> str:
-        return self.without_nan(f"TRY_CAST({column} AS {self.double})")
+        return f"TRY_CAST({column} AS {self.double})"
 
     def refused(self, column: str) -> str | None:
         return f"({column} IS NOT NULL AND TRY_CAST({column} AS {self.double}) IS NULL)"

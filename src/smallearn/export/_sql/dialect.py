@@ -11,9 +11,10 @@ class Dialect:
 
     ``double``, ``string`` and ``bigint`` are types, ``greatest`` and ``least`` functions of several values;
     ``skips_null``: they leave NULL out, otherwise one NULL makes the result NULL. ``nan`` is a NaN that equals itself;
-    empty if there is none or if it does not. ``typed_columns``: all values of a column have one type. ``empty_names``:
-    a column or table may have an empty name. ``quote`` is what stands around names, ``nowhere`` what a
-    SELECT without a table ends with.
+    empty if there is none or if it does not. ``nan_is_greatest``: it is also above every number, so that few values
+    have to be compared with it. ``typed_columns``: all values of a column have one type. ``empty_names``: a column or
+    table may have an empty name. ``quote`` is what stands around names, ``nowhere`` what a SELECT without a table ends
+    with.
 
     ``steps``: how a query names what it needs several times. "inline" does not: it repeats the expression, in any
     database. "except" has a subquery with more columns, which ``but`` then leaves out. "lateral" has lateral joins.
@@ -27,6 +28,7 @@ class Dialect:
     least = "LEAST"
     skips_null = False
     nan = ""
+    nan_is_greatest = False
     steps = "inline"
     but = "EXCEPT"
     typed_columns = True
@@ -67,8 +69,8 @@ class Dialect:
         return "TRUE" if value else "FALSE"
 
     def numeric_input(self, column: str, is_boolean: bool) -> str:
-        """A column as a double; NULL where it is missing. ``is_boolean``: the model compares it with True or False."""
-        return self.without_nan(f"CAST({column} AS {self.double})")
+        """A column as a double, NaN as it is. ``is_boolean``: the model compares it with True or False."""
+        return f"CAST({column} AS {self.double})"
 
     def without_nan(self, x: str) -> str:
         """A double, but NULL in place of NaN."""
@@ -98,9 +100,9 @@ class Dialect:
         """A number as text, with four decimals."""
         return f"CAST(CAST({x} AS decimal(38, 4)) AS {self.string})"
 
-    def joined(self, texts: Sequence[str], gap: str = " ") -> str:
-        """Texts one after another, as one text. ``gap``: white space between one and the next."""
-        return f"{gap}|| ".join(texts)
+    def joined(self, texts: Sequence[str]) -> str:
+        """Texts one after another, as one text."""
+        return "\n        || ".join(texts)
 
     def null(self, is_text: bool) -> str:
         """A missing value, in a table of rows."""

@@ -4,7 +4,7 @@ An input, a score and so on is a piece of SQL here: a column of an earlier step,
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from smallearn._text import listed
 from smallearn.export._flat import FlatModel, FlatTerm, as_term
@@ -16,6 +16,13 @@ Factor = tuple  # what is the same for terms that differ in the prototype and th
 ANSWERS = ("prediction", "score", "probability")
 REASON = "reason"
 MOST = 700.0  # exp(±700) neither overflows nor underflows; in PostgreSQL that would be an error
+
+
+class Value(NamedTuple):
+    """An input: a double, or text. ``x`` is NULL where it is missing, ``bare`` may be NaN there."""
+
+    x: str
+    bare: str
 
 
 class Expressions:
@@ -33,22 +40,25 @@ class Expressions:
 
     # --- scores ----------------------------------------------------------------------------------------------------
 
-    def inputs(self, columns: list[str]) -> list[str]:
-        """The value of each input: a double, or text; NULL where it is missing."""
+    def inputs(self, columns: list[str]) -> list[Value]:
+        """The value of each input."""
         return [
-            self.dialect.text_input(column)
-            if input_.is_text
-            else self.dialect.numeric_input(column, input_.feature in self.booleans)
+            self._input(input_.is_text, column, input_.feature in self.booleans)
             for input_, column in zip(self.flat.inputs, columns, strict=True)
         ]
 
-    def unanswered(self, columns: list[str], inputs: list[str], noticed: Collection[int] = ()) -> str:
+    def _input(self, is_text: bool, column: str, is_boolean: bool) -> Value:
+        bare = self.dialect.text_input(column) if is_text else self.dialect.numeric_input(column, is_boolean)
+        x = bare if is_text else self.dialect.without_nan(bare)
+        return Value(x, bare if self.dialect.nan_is_greatest else x)
+
+    def unanswered(self, columns: list[str], inputs: list[Value], noticed: Collection[int] = ()) -> str:
         """The condition that the model cannot predict; empty if it always can.
 
         ``noticed``: inputs whose missing values are noticed otherwise.
         """
         conditions = []
-        for place, (input_, column, x) in enumerate(zip(self.flat.inputs, columns, inputs, strict=True)):
+        for place, (input_, column, (x, _)) in enumerate(zip(self.flat.inputs, columns, inputs, strict=True)):
             refused = None if input_.is_text else self.dialect.refused(column)
             conditions += [refused] if refused else []
             accepted = input_.accepted
@@ -56,26 +66,30 @@ class Expressions:
             conditions += [] if gaps or place in noticed else [f"{x} IS NULL"]
             if accepted is not None and accepted.categories is not None:
                 terms = [FlatTerm(0, place, 1.0, "equals", value, None) for value in accepted.categories]
-                known = [self._condition(term, x) for term in terms]
+                known = [self._condition(term, inputs[place]) for term in terms]
                 conditions.append(f"NOT ({' OR '.join([f'{x} IS NULL', *filter(None, known)])})")
         return "\n      OR ".join(conditions)
 
-    def factors(self, inputs: list[str]) -> dict[Factor, str]:
+    def factors(self, inputs: list[Value]) -> dict[Factor, str]:
         """What several prototypes have, to be evaluated once: literals, and features with a mean."""
         rows = [[term for term in row if term is not None] for row in self.flat.rows]
         shared = [row[0] for row in rows if len(row) > 1 and (row[0].kind != "raw" or row[0].mean is not None)]
         found = {_factor(term): self._value(term, inputs[term.input]) for term in shared}
         return {factor: text for factor, text in found.items() if text is not None}
 
-    @property
-    def sums(self) -> list[FlatTerm]:
-        """The terms that make a score NULL where their input is."""
-        return [term for term in self.flat.terms if term.kind == "raw" and term.mean is None]
+    def sums(self, prototype: int) -> set[int]:
+        """The inputs that make a score NULL where they are, and NaN where they are."""
+        return {term.input for term in self.flat.of(prototype) if term.kind == "raw" and term.mean is None}
 
-    def scores(self, inputs: list[str], factors: Mapping[Factor, str]) -> list[str]:
+    def summed(self, inputs: list[Value]) -> list[Value]:
+        """The inputs; those of sums as they are, where scores tell that one is NaN."""
+        summed = set().union(*map(self.sums, range(len(self.flat.owners))))
+        return [Value(value.bare, value.bare) if place in summed else value for place, value in enumerate(inputs)]
+
+    def scores(self, inputs: list[Value], factors: Mapping[Factor, str]) -> list[str]:
         """The score of each prototype, summed from the left in the order of the terms.
 
-        ``factors`` are those that have been evaluated before.
+        ``factors`` are those that have been evaluated before. Where NaN is the greatest number, a score may be NaN.
         """
         scores = []
         for j, intercept in enumerate(self.flat.intercepts):
@@ -83,20 +97,21 @@ class Expressions:
             scores.append("\n      + ".join([self.dialect.number(intercept), *filter(None, terms)]))
         return scores
 
-    def _term(self, term: FlatTerm, x: str, factors: Mapping[Factor, str]) -> str | None:
-        value = factors.get(_factor(term)) or self._value(term, x)
+    def _term(self, term: FlatTerm, given: Value, factors: Mapping[Factor, str]) -> str | None:
+        value = factors.get(_factor(term)) or self._value(term, given)
         if term.kind == "raw":
             return self.dialect.product(term.weight, str(value))
         return value and f"CASE WHEN {value} THEN {self.dialect.number(term.weight)} ELSE 0 END"
 
-    def _value(self, term: FlatTerm, x: str) -> str | None:
+    def _value(self, term: FlatTerm, given: Value) -> str | None:
         """What the weight of a term is multiplied by: a number, or a condition; None if it never holds."""
         if term.kind != "raw":
-            return self._condition(term, x)
-        return x if term.mean is None else f"COALESCE({x}, {self.dialect.number(term.mean)})"
+            return self._condition(term, given)
+        return given.bare if term.mean is None else f"COALESCE({given.x}, {self.dialect.number(term.mean)})"
 
-    def _condition(self, term: FlatTerm, x: str) -> str | None:
-        """The condition that a literal holds; None if it never does."""
+    def _condition(self, term: FlatTerm, given: Value) -> str | None:
+        """The condition that a literal holds; None if it never does. NaN, where it may be, is above every cut point."""
+        x = given.x if term.kind in ("missing", "above") else given.bare
         if term.kind == "missing":
             return f"{x} IS NULL"
         if isinstance(term.value, str):
@@ -110,6 +125,11 @@ class Expressions:
     def greatest(self, scores: list[str]) -> str:
         """The greatest of some scores."""
         return scores[0] if len(scores) == 1 else f"{self.dialect.greatest}({', '.join(scores)})"
+
+    def best(self, scores: list[str]) -> str:
+        """The greatest, but NULL in place of NaN, which is the greatest where one of them is NaN."""
+        may_be_nan = self.dialect.nan_is_greatest and any(self.sums(j) for j in range(len(self.flat.owners)))
+        return self.dialect.without_nan(self.greatest(scores)) if may_be_nan else self.greatest(scores)
 
     def log_odds(self, best: str) -> str:
         """The decision function of two classes, or the greatest score of more."""
@@ -227,7 +247,7 @@ class Expressions:
         least, most = self.dialect.number(-MOST), self.dialect.number(MOST)
         return f"{self.dialect.least}({self.dialect.greatest}({odds}, {least}), {most})"
 
-    def reasons(self, inputs: list[str], factors: Mapping[Factor, str]) -> list[str]:
+    def reasons(self, inputs: list[Value], factors: Mapping[Factor, str]) -> list[str]:
         """For each prototype, what its terms add, as text."""
         return [self._reason(j, inputs, factors) for j in range(len(self.flat.owners))]
 
@@ -239,25 +259,28 @@ class Expressions:
         """That of the prototype with the greatest score of a class, which is ``own``."""
         return self._cases(own, [(scores[j], reasons[j]) for j, owner in enumerate(self.flat.owners) if owner == label])
 
-    def _reason(self, prototype: int, inputs: list[str], factors: Mapping[Factor, str]) -> str:
+    def _reason(self, prototype: int, inputs: list[Value], factors: Mapping[Factor, str]) -> str:
         """``prototype 1: constant -1.5000, age 0.7500, [ward = 'A'] 4.0000``, with only those literals that hold."""
-        start = f"prototype {prototype + 1}: constant {self.flat.intercepts[prototype]:.4f}"
-        parts = [self.dialect.text(start)]
+        said = f"prototype {prototype + 1}: constant {self.flat.intercepts[prototype]:.4f}"
+        parts = []
         for term in self.flat.of(prototype):
-            x, text = inputs[term.input], as_term(self.flat, term).text.replace("≤", "<=")
-            value = factors.get(_factor(term)) or self._value(term, x)
+            text = as_term(self.flat, term).text.replace("≤", "<=")
+            value = factors.get(_factor(term)) or self._value(term, inputs[term.input])
             if term.kind == "raw":
+                said += f", {text} "
                 added = self.dialect.decimals(self.dialect.product(term.weight, str(value)))
-                parts.append(self.dialect.joined([self.dialect.text(f", {text} "), added]))
             elif value:
-                adds = self.dialect.text(f", {text} {term.weight:.4f}")
-                parts.append(f"CASE WHEN {value} THEN {adds} ELSE '' END")
-        return self.dialect.joined(parts, gap="\n        ")
+                added = f"CASE WHEN {value} THEN {self.dialect.text(f', {text} {term.weight:.4f}')} ELSE '' END"
+            else:
+                continue
+            parts += [self.dialect.text(said), added] if said else [added]
+            said = ""
+        return self.dialect.joined([*parts, self.dialect.text(said)] if said else parts)
 
     # --- reason codes ------------------------------------------------------------------------------------------------
 
     def short(
-        self, found: Shortfalls, inputs: list[str], factors: Mapping[Factor, str], scores: list[str]
+        self, found: Shortfalls, inputs: list[Value], factors: Mapping[Factor, str], scores: list[str]
     ) -> list[str]:
         """By how much the terms fall short, of the prototype that counts: the first, the second and so on."""
         each = {
@@ -276,11 +299,11 @@ class Expressions:
         best = self.greatest([scores[j] for j in answers])
         return self._cases(best, [(scores[j], answer) for j, answer in answers.items()])
 
-    def _short(self, term: FlatTerm, most: float, sign: float, x: str, factors: Mapping[Factor, str]) -> str:
+    def _short(self, term: FlatTerm, most: float, sign: float, given: Value, factors: Mapping[Factor, str]) -> str:
         number = self.dialect.number
         if term.kind == "raw":
-            return f"{number(most)} {'-' if sign > 0.0 else '+'} ({self._term(term, x, factors)})"
-        value = factors.get(_factor(term)) or self._value(term, x)
+            return f"{number(most)} {'-' if sign > 0.0 else '+'} ({self._term(term, given, factors)})"
+        value = factors.get(_factor(term)) or self._value(term, given)
         if value is None:
             return number(most)
         return f"CASE WHEN {value} THEN {number(most - sign * term.weight)} ELSE {number(most)} END"

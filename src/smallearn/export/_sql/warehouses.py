@@ -34,8 +34,8 @@ class SQLServer(Dialect):
         """As bytes: a comparison of text ignores blanks at the end, whatever the collation."""
         return f"CAST({x} AS varbinary(max)) = CAST(CAST({text} AS {self.string}) AS varbinary(max))"
 
-    def joined(self, texts: Sequence[str], gap: str = " ") -> str:
-        return f"{gap}+ ".join(texts)
+    def joined(self, texts: Sequence[str]) -> str:
+        return "\n        + ".join(texts)
 
 
 class BigQuery(Dialect):

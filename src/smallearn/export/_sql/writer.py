@@ -10,7 +10,7 @@ from smallearn._errors import check_choice
 from smallearn._text import listed
 from smallearn.export._flat import FlatModel, decision_rule, flatten
 from smallearn.export._names import comment_text
-from smallearn.export._reason_codes import Shortfalls, shortfalls
+from smallearn.export._reason_codes import Shortfalls, check_number, shortfalls
 from smallearn.export._sql.dialect import Dialect
 from smallearn.export._sql.dialects import dialect_of
 from smallearn.export._sql.expressions import ANSWERS, REASON, Expressions
@@ -98,6 +98,7 @@ def to_sql(
     '-- Predict 1 if z1 is above 0, otherwise 0.'
     """
     check_choice("form", form, FORMS)
+    check_number("reason_codes", reason_codes, least=0)
     model, database = as_model(model), dialect_of(dialect)
     flat = flatten(model)
     _check_columns(flat, database)
@@ -179,21 +180,32 @@ class _Extra(NamedTuple):
 def _select(parts: Expressions, table: str, extra: _Extra) -> str:
     """All columns of the table and the answers."""
     dialect = parts.dialect
-    name = {"inline": None, "except": "s.smallearn_{1}", "lateral": "{0}.{1}"}[dialect.steps]
+    name = {"inline": None, "except": "s.smallearn_{}", "lateral": "s.{}"}[dialect.steps]
     row = "s" if dialect.steps == "except" else "t"
     columns = [f"{row}.{dialect.identifier(input_.label)}" for input_ in parts.flat.inputs]
     steps = _Steps(parts, columns, None if name is None else name.format, extra.asks_scores)
     answers = steps.answers(extra)
-    if dialect.steps == "lateral":  # PostgreSQL would put expressions in the place of names, were it not for OFFSET
-        joins = [f"CROSS JOIN LATERAL (SELECT\n{_columns(step)}\nOFFSET 0) AS {name}" for name, step in steps.steps]
-        return "\n".join([f"SELECT t.*,\n{_columns(answers)}", f"FROM {table} AS t", *joins])
+    if dialect.steps == "lateral":
+        return _lateral(table, steps.steps, answers)
     source = f"{table} {row}"
     hidden: list[str] = []
-    for _, step in steps.steps:
+    for step in steps.steps:
         step = {f"smallearn_{name}": text for name, text in step.items()}
         source, hidden = f"(SELECT s.*,\n{_columns(step)}\nFROM {source}) s", [*hidden, *step]
     but = f" {dialect.but} ({', '.join(hidden)})" if hidden else ""
     return f"SELECT {row}.*{but},\n{_columns(answers)}\nFROM {source}"
+
+
+def _lateral(table: str, steps: list[dict[str, str]], answers: Mapping[str, str]) -> str:
+    """The steps in one join, from the inside out; of several joins, PostgreSQL would keep results in a cache.
+
+    It would put expressions in the place of names, were it not for OFFSET.
+    """
+    source = ""
+    for step in steps:
+        every, inner = ("    s.*,\n", f"\nFROM {source}") if source else ("", "")
+        source = f"(SELECT\n{every}{_columns(step)}{inner}\nOFFSET 0) AS s"
+    return f"SELECT t.*,\n{_columns(answers)}\nFROM {table} AS t" + (f"\nCROSS JOIN LATERAL {source}" if source else "")
 
 
 class _Steps:
@@ -204,40 +216,39 @@ class _Steps:
     nothing has a name: then expressions are repeated. ``scores``: whether the scores of the prototypes are asked for.
     """
 
-    def __init__(
-        self, parts: Expressions, columns: list[str], name: Callable[[str, str], str] | None, scores: bool = True
-    ):
+    def __init__(self, parts: Expressions, columns: list[str], name: Callable[[str], str] | None, scores: bool = True):
         self.parts, self.name = parts, name
-        self.steps: list[tuple[str, dict[str, str]]] = []
+        self.steps: list[dict[str, str]] = []
         self.inputs = parts.inputs(columns)
         few = len(parts.flat.owners) <= 2  # then a step takes as long as to evaluate a factor twice
         factors = {} if name is None or few else parts.factors(self.inputs)
         self.factors = dict(zip(factors, self._add("b", list(factors.values())), strict=True))
         self.unanswered = parts.unanswered(columns, self.inputs)
         self.merits: list[str] = []
+        # A score is NULL where an input of a plain sum is; where something else is amiss, the first is made to be.
+        sums = [parts.sums(j) for j in range(len(parts.flat.owners))]
         if name is not None and parts.flat.has_one_owner and not scores:  # only the greatest is asked for
             each = [f"({score})" for score in parts.scores(self.inputs, self.factors)]
             self.scores, self.own = each, []
-            self.best = self._add("best", [_unless(self.unanswered, parts.greatest(each))])[0]
+            amiss = parts.unanswered(columns, parts.summed(self.inputs), set.intersection(*sums))
+            self.best = self._add("best", [_unless(amiss, parts.best(each))])[0]
             return
-        # A score is NULL where an input of a plain sum is; where something else is amiss, the first is made to be.
-        amiss = parts.unanswered(columns, self.inputs, {term.input for term in parts.sums})
+        amiss = parts.unanswered(columns, self.inputs, set.union(*sums))
         first, *others = parts.scores(self.inputs, self.factors)
-        first = first if name is None else _unless(amiss, first)
+        if name is not None:
+            first = _unless(amiss, first if others else parts.best([first]))
         self.scores = self._add("z", [first, *others])
-        absent = sorted({term.prototype for term in parts.sums} | ({0} if amiss else set()))
+        absent = [j for j, own in enumerate(sums) if own or (amiss and j == 0)]
         self.own = parts.class_scores(self.scores)
         if parts.has_merits:
             self.own = self._add("own", self.own)
             self.merits = self._add("merit", parts.merits(self.own, self._add("chance", parts.chances(self.own))))
-        best = parts.greatest(self.merits or self.scores)
         if name is None:
-            self.best = _unless(self.unanswered, best)
+            self.best = _unless(self.unanswered, parts.greatest(self.merits or self.scores))
         else:
             null = " OR ".join(f"{self.scores[j]} IS NULL" for j in absent)
-            self.best = best if len(self.scores) == 1 else _unless(null, best)
-            if not parts.flat.has_one_owner:
-                self.best = self._add("best", [self.best])[0]
+            best = [_unless(null, parts.best(self.merits or self.scores))]
+            self.best = self._add("best", best)[0] if others else self.scores[0]
 
     def _add(self, step: str, expressions: list[str]) -> list[str]:
         """Add a step; its columns, by name, for those that follow."""
@@ -245,8 +256,8 @@ class _Steps:
             return [f"({expression})" for expression in expressions]
         names = [f"{step}{place + 1}" for place in range(len(expressions))]
         if names:
-            self.steps.append((step, dict(zip(names, expressions, strict=True))))
-        return [self.name(step, name) for name in names]
+            self.steps.append(dict(zip(names, expressions, strict=True)))
+        return [self.name(name) for name in names]
 
     @property
     def prediction(self) -> str:
