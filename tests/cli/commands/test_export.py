@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from smallearn import cli
-from smallearn.export import TARGETS, register, to_c, to_javascript, to_onnx
+from smallearn.export import TARGETS, register, to_c, to_javascript, to_onnx, to_rust
 from tests.helpers.models import CARD
 
 
@@ -28,6 +28,11 @@ def test_onnx_is_written_in_the_number_format_that_is_asked_for(saved, tmp_path)
     path = tmp_path / "model.onnx"
     assert cli.main(["export", str(saved), "--to", "onnx", "--number", "float64", "-o", str(path)]) == 0
     assert path.read_bytes() == to_onnx(CARD, number="float64").SerializeToString()
+
+
+def test_rust_is_written_in_the_number_format_that_is_asked_for(saved, capsys):
+    assert cli.main(["export", str(saved), "--to", "rust", "--number", "int8", "--readings", "float"]) == 0
+    assert capsys.readouterr().out == to_rust(CARD, "int8", readings="float")
 
 
 def as_rule(model, *, name="rule"):

@@ -12,114 +12,15 @@ from smallearn.export._scripts.rust import to_rust
 from tests.helpers import scripts
 from tests.helpers.exports import MIXED, MODELS, full_table, trained_models
 from tests.helpers.models import CARD, ROWS, THREE, YES
+from tests.helpers.rust_programs import FLOATS, answers, compiled, floats_arm
 from tests.helpers.scripts import Answer, all_features, assert_agrees, few
-from tests.helpers.tools import need
 
 STRICT = ["-D", "warnings"]
-# Each line of input is the number of a module and the cells of a row: `m`, `n` and the bits of a number, `t` and UTF-8.
-MAIN = """
-use std::io::BufRead;
-
-fn text_of(cell: &str) -> String {
-    let bytes: Vec<u8> = (1..cell.len()).step_by(2).map(|i| u8::from_str_radix(&cell[i..i + 2], 16).unwrap()).collect();
-    String::from_utf8(bytes).unwrap()
-}
-
-fn number_of(cell: &str) -> f64 {
-    if cell == "m" { f64::NAN } else { f64::from_bits(u64::from_str_radix(&cell[1..], 16).unwrap()) }
-}
-
-fn bits(numbers: &[f64]) -> String {
-    numbers.iter().map(|z| format!("{:016x}", z.to_bits())).collect::<Vec<_>>().join(",")
-}
-
-macro_rules! answer {
-    ($m:ident, $x:expr) => {
-        match $m::predict($x) {
-            None => {
-                assert!($m::scores($x).is_none() && $m::decision($x).is_none() && $m::reason($x).is_none());
-                println!("none");
-            }
-            Some(label) => {
-                let reason = $m::reason($x).unwrap();
-                let z = $m::scores($x).unwrap();
-                assert!(reason.class == label && reason.score == z[reason.prototype]);
-                assert!(reason.intercept == $m::INTERCEPTS[reason.prototype]);
-                let parts: Vec<f64> = reason.terms().map(|(_, _, part)| part).collect();
-                let odds = $m::decision($x).map(|odds| bits(&[odds].concat_all())).unwrap_or("none".to_string());
-                println!("{};{};{};{};{}", label, bits(&z), odds, reason.prototype, bits(&parts));
-            }
-        }
-    };
-}
-
-trait ConcatAll {
-    fn concat_all(&self) -> Vec<f64>;
-}
-impl ConcatAll for [f64; 1] {
-    fn concat_all(&self) -> Vec<f64> { self.to_vec() }
-}
-impl<const N: usize> ConcatAll for [[f64; N]; 1] {
-    fn concat_all(&self) -> Vec<f64> { self[0].to_vec() }
-}
-
-macro_rules! numbers {
-    ($m:ident, $cells:expr) => {{
-        let mut x = [0.0; $m::INPUTS];
-        for (i, cell) in $cells.iter().enumerate() { x[i] = number_of(cell); }
-        answer!($m, &x);
-    }};
-}
-
-macro_rules! values {
-    ($m:ident, $cells:expr) => {{
-        let texts: Vec<String> =
-            $cells.iter().map(|cell| if cell.starts_with("t") { text_of(cell) } else { String::new() }).collect();
-        let mut x = [$m::Value::Missing; $m::INPUTS];
-        for (i, cell) in $cells.iter().enumerate() {
-            if cell.starts_with("n") { x[i] = $m::Value::Number(number_of(cell)); }
-            if cell.starts_with("t") { x[i] = $m::Value::Text(&texts[i]); }
-        }
-        answer!($m, &x);
-    }};
-}
-
-fn main() {
-    for line in std::io::stdin().lock().lines() {
-        let line = line.unwrap();
-        let mut cells = line.split(' ');
-        let module = cells.next().unwrap();
-        let cells: Vec<&str> = cells.collect();
-        match module {
-            // MODULES
-            _ => panic!(),
-        }
-    }
-}
-"""
-
-
-def compiled(folder, source, *options):
-    """The path of what rustc makes of ``source``, which may name modules in the folder."""
-    (folder / "main.rs").write_text(source, encoding="ascii")
-    command = [need("rustc"), "--edition", "2021", *options, "-o", "program", "main.rs"]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr[:3000]
-    return folder / "program"
 
 
 def run(folder, texts, rows):
     """Compile the modules into one program, and give it rows: pairs of a module's position and cells."""
-    arms, modules = [], []
-    for i, text in enumerate(texts):
-        (folder / f"m{i}.rs").write_text(text, encoding="ascii")
-        modules.append(f"mod m{i};")
-        arms.append(f'"{i}" => {"values" if "pub enum Value<" in text else "numbers"}!(m{i}, cells),')
-    program = compiled(folder, "\n".join(modules) + MAIN.replace("// MODULES", "\n            ".join(arms)))
-    lines = "".join(" ".join([str(i), *map(_cell, cells)]) + "\n" for i, cells in rows)
-    done = subprocess.run([program], input=lines, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr[:2000]
-    return done.stdout.splitlines()
+    return answers(folder, FLOATS, texts, [(i, map(_cell, cells)) for i, cells in rows], floats_arm)
 
 
 def _cell(value):

@@ -53,8 +53,8 @@ def add(commands) -> argparse.ArgumentParser:
     parser.add_argument(
         "--number",
         metavar="TYPE",
-        help="C, Arduino: float32, float64, int8, int8x16, int16 or int32 (default: float32, for Arduino int16); "
-        "ONNX: float32 or float64 (default: float32)",
+        help="C, Arduino, Rust: float32, float64, int8, int8x16, int16 or int32 (default: float32, for Arduino int16, "
+        "for Rust float64, or what the model was chosen for); ONNX: float32 or float64 (default: float32)",
     )
     parser.add_argument("--layout", metavar="KIND", help="C, Arduino: auto, code or table (default: auto)")
     parser.add_argument("--name", metavar="NAME", help="C, Arduino: prefix of all names (default: model)")
@@ -81,7 +81,7 @@ def add(commands) -> argparse.ArgumentParser:
         metavar="WHICH",
         help="Python, JavaScript, Rust, ONNX: a row has all features, or only those used (default: all, for Rust used)",
     )
-    add_readings(parser, None, "C, Arduino: what the program passes: float, counts (see --counts) or codes")
+    add_readings(parser, None, "C, Arduino, Rust: what the program passes: float, counts (see --counts) or codes")
     add_printing(parser, json=False)
     return parser
 

@@ -5,7 +5,7 @@ from decimal import Decimal
 
 from smallearn._text import count
 from smallearn.export._c.model import CModel
-from smallearn.export._fixed.codes import Count, FloatBits, Linear, Shifted, Steps
+from smallearn.export._fixed.codes import meaning
 from smallearn.export._fixed.quantise import IntegerModel
 from smallearn.export._flat import decision_rule, unchecked
 from smallearn.export._names import comment_text
@@ -50,22 +50,7 @@ def _coding(c: CModel, position: int) -> str:
         return f", {c.upper}_CATEGORY_... or 0 for any other text"
     if not isinstance(c.target, IntegerModel):
         return ""
-    coder = c.target.coders[position]
-    if c.takes_floats:
-        return ""
-    if isinstance(coder, Shifted):
-        return f", times 2^{coder.shift}, without its fraction"
-    if isinstance(coder, FloatBits):
-        return f", the upper {coder.width} bits of a float; of a negative one, all but the sign inverted"
-    if isinstance(coder, Count):
-        same = coder.scale == 1.0 and coder.shift == 0.0
-        meaning = "" if same else f"; the feature is {coder.scale!r} * count + {coder.shift!r}"
-        return f", a count from {coder.least} to {coder.greatest}{meaning}"
-    if isinstance(coder, Linear):
-        return f", from {coder.low!r} (code {coder.least}) to {coder.high!r} (code {coder.greatest})"
-    cuts = [f"{'>=' if reached else '>'} {cut!r}" for cut, reached in coder.cuts] if isinstance(coder, Steps) else []
-    listed = ", ".join(cuts[:8]) + (", ..." if len(cuts) > 8 else "")
-    return f", code: how many of these are true: {listed}" if cuts else ", any code"
+    return "" if c.takes_floats else f", {meaning(c.target.coders[position])}"
 
 
 def _missing(c: CModel) -> Iterator[str]:

@@ -351,6 +351,12 @@ def target_of(
     check_choice("number", number, NUMBERS)
     if number in BITS:
         return quantise(model, number, ranges, counts, readings)
+    check_float_options(number, ranges, counts, readings)
+    return in_floats(model, number)
+
+
+def check_float_options(number: str, ranges: Any, counts: Any, readings: str | None) -> None:
+    """Refuse what is for whole numbers alone."""
     if readings not in (None, "float"):
         raise ParameterError(
             Parameter("readings", readings), f" needs whole numbers ({', '.join(BITS)}), not {number}."
@@ -359,7 +365,6 @@ def target_of(
         raise ValueError(
             f"ranges and counts are for whole numbers ({', '.join(BITS)}), not for {number}: leave them out."
         )
-    return in_floats(model, number)
 
 
 def bits_for(interval: tuple[int, int]) -> int:
