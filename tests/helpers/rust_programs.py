@@ -36,7 +36,8 @@ macro_rules! answer {
                 assert!(reason.intercept == $m::INTERCEPTS[reason.prototype]);
                 let parts: Vec<f64> = reason.terms().map(|(_, _, part)| part).collect();
                 let odds = $m::decision($x).map(|odds| bits(&[odds].concat_all())).unwrap_or("none".to_string());
-                println!("{};{};{};{};{}", label, bits(&z), odds, reason.prototype, bits(&parts));
+                let chances = $m::probabilities($x).map(|all| bits(&all)).unwrap_or("none".to_string());
+                println!("{};{};{};{};{};{}", label, bits(&z), odds, reason.prototype, bits(&parts), chances);
             }
         }
     };
@@ -86,6 +87,7 @@ fn main() {
     }
 }
 """
+# The same for modules in f32.
 FLOATS32 = FLOATS.replace("f64", "f32").replace("u64", "u32").replace("{:016x}", "{:08x}")
 # Each line of input is the number of a module and whole numbers, or `f` and the bits of floats.
 WHOLE = """
@@ -108,7 +110,8 @@ macro_rules! whole {
         assert!(reason.intercept == $m::INTERCEPTS[reason.prototype]);
         let parts: Vec<_> = reason.terms().map(|(_, _, part)| part).collect();
         assert!(parts == reason.contributions[..parts.len()]);
-        println!("{};{};{};{}", label, joined(&z), reason.prototype, joined(&reason.contributions));
+        let chances = joined(&$m::probabilities(&x));
+        println!("{};{};{};{};{}", label, joined(&z), reason.prototype, joined(&reason.contributions), chances);
     }};
 }
 

@@ -35,7 +35,7 @@ def assert_all_agree(folder, cases):
     for i, (model, some) in enumerate(cases):
         flat = flatten(model)
         rows += [(i, all_features(flat, row) if i % 2 else row) for row in some]
-        texts.append(to_rust(model, inputs="all" if i % 2 else "used"))
+        texts.append(to_rust(model, inputs="all" if i % 2 else "used", probabilities=True))
     found = iter(run(folder, texts, rows))
     for model, some in cases:
         flat = flatten(model)
@@ -43,10 +43,10 @@ def assert_all_agree(folder, cases):
 
 
 def _answer(flat, line):
-    label, scores, decision, prototype, parts = line.split(";")
+    label, scores, decision, prototype, parts, chances = line.split(";")
     labels = [flat.inputs[term.input].label for term in flat.of(int(prototype))]
     terms = list(zip(labels, _numbers(parts), strict=True))
-    return Answer(int(label), _numbers(scores), _numbers(decision), int(prototype), terms)
+    return Answer(int(label), _numbers(scores), _numbers(decision), int(prototype), terms, _numbers(chances))
 
 
 def _numbers(text):
@@ -87,7 +87,7 @@ def test_a_category_that_no_text_of_rust_equals_holds_nowhere(tmp_path):
     prototypes = tuple(scripts.Prototype(i, 0.0, (scripts.Term(0, 1.0, "a", "equals", names[i]),)) for i in (0, 1))
     other = scripts.Prototype(2, 0.5, ())
     model = scripts.SMaLLModel((*names, "c"), "|O", 1, (*prototypes, other))
-    (line,) = run(tmp_path, [to_rust(model)], [(0, ["\ufffd"])])
+    (line,) = run(tmp_path, [to_rust(model, probabilities=True)], [(0, ["\ufffd"])])
     assert _numbers(line.split(";")[1]) == [1.0, 0.0, 0.5]
     with pytest.raises(ValueError, match="surrogates"):
         to_rust(model, conformance=[["\ud800"]])
@@ -143,7 +143,7 @@ def test_a_row_without_an_answer_gives_none(tmp_path):
     infinite = [[np.inf, "A", 0.0, 1.0], [1.0, np.inf, 0.0, 1.0], [1.0, "A", 0.0, -np.inf]]
     found = run(
         tmp_path,
-        [to_rust(scripts.NEEDY, inputs="all"), to_rust(with_text, inputs="all"), to_rust(CARD, inputs="all")],
+        [to_rust(model, inputs="all", probabilities=True) for model in (scripts.NEEDY, with_text, CARD)],
         [
             (0, scripts.FULL),
             (1, scripts.FULL),
@@ -161,11 +161,11 @@ def test_a_row_without_an_answer_gives_none(tmp_path):
 def test_log_odds_that_overflow_are_none_and_the_class_is_not(tmp_path):
     models = [scripts.replace(model, scale=1e300) for model in (YES, THREE)]
     rows = [[1e10] * model.n_features for model in models]
-    found = run(tmp_path, [to_rust(model, inputs="all") for model in models], list(enumerate(rows)))
+    found = run(tmp_path, [to_rust(model, inputs="all", probabilities=True) for model in models], list(enumerate(rows)))
     for model, row, line in zip(models, rows, found, strict=True):
-        label, _, decision, *_ = line.split(";")
+        label, _, decision, *_, chances = line.split(";")
         assert model.classes[int(label)] == model.predict_one(row)
-        assert decision == "none"
+        assert decision == chances == "none"
 
 
 @pytest.mark.tools
@@ -175,7 +175,7 @@ def test_the_modules_need_no_std_and_pass_as_tests(tmp_path):
     lines = ["#![cfg_attr(not(test), no_std)]", "#![forbid(unsafe_code)]"]
     for i, model in enumerate(models):
         rows = full_table(flatten(model), scripts.edge_rows(flatten(model), 10))
-        text = to_rust(model, inputs=("used", "all")[i % 2], conformance=rows)
+        text = to_rust(model, inputs=("used", "all")[i % 2], conformance=rows, probabilities=i % 3 == 0)
         (tmp_path / f"m{i}.rs").write_text(text, encoding="ascii")
         lines.append(f"pub mod m{i};")
     compiled(tmp_path, "\n".join(lines), "--crate-type", "rlib", *STRICT)

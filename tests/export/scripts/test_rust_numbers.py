@@ -45,6 +45,13 @@ def floats_of(text):
     return [struct.unpack(">f", bytes.fromhex(digits))[0] for digits in text.split(",") if digits]
 
 
+def softmax(odds):
+    """Probabilities of these log-odds, in float64."""
+    odds = np.array([0.0, *odds] if len(odds) == 1 else odds)
+    weights = np.exp(odds - odds.max())
+    return weights / weights.sum()
+
+
 def float32_terms(flat, row):
     """What each term of the rounded model adds, in float32."""
     parts = []
@@ -57,7 +64,7 @@ def float32_terms(flat, row):
 def check_float32(folder, cases):
     """Scores are the rounded model's in float32 to the last bit, within the bound; decisions where they are sure."""
     cases = [(model, [as_float32(row) for row in rows]) for model, rows in cases]
-    texts = [to_rust(model, "float32") for model, _ in cases]
+    texts = [to_rust(model, "float32", probabilities=True) for model, _ in cases]
     lines = [(i, map(float32_cell, row)) for i, (_, rows) in enumerate(cases) for row in rows]
     found, sure_rows = iter(answers(folder, FLOATS32, texts, lines, floats_arm)), []
     for model, rows in cases:
@@ -69,7 +76,7 @@ def check_float32(folder, cases):
         sure = certain(flat, z, bound)
         sure_rows.append(sure.mean())
         for row, exact, most, is_sure, expected in zip(rows, z, bound, sure, model.decide(z), strict=True):
-            label, scores, _, prototype, parts = next(found).split(";")
+            label, scores, odds, prototype, parts, chances = next(found).split(";")
             added, totals = float32_terms(rounded, row), [np.float32(b) for b in rounded.intercepts]
             for term, part in zip(rounded.terms, added, strict=True):
                 totals[term.prototype] += part
@@ -78,6 +85,7 @@ def check_float32(folder, cases):
             assert floats_of(parts) == own
             assert (np.abs(np.array(totals, dtype=float) - exact) <= most).all()
             assert not is_sure or int(label) == expected
+            np.testing.assert_allclose(floats_of(chances), softmax(floats_of(odds)), rtol=1e-4, atol=1e-6)
     return np.mean(sure_rows)
 
 
@@ -102,18 +110,18 @@ def test_any_model_in_float32_is_the_rounded_model(tmp_path_factory):
 def check_whole_numbers(folder, cases):
     """Of models with their options and rows of codes: every score, decision and reason is the integer model's."""
     targets = [quantise(model, **options) for model, options, _ in cases]
-    texts = [to_rust(model, **options) for model, options, _ in cases]
+    texts = [to_rust(model, **options, probabilities=True) for model, options, _ in cases]
     rows = [codes(target) for target, (_, _, codes) in zip(targets, cases, strict=True)]
     lines = [(i, map(str, row)) for i, some in enumerate(rows) for row in some.tolist()]
     found = iter(answers(folder, WHOLE, texts, lines, whole_arm))
     for target, some in zip(targets, rows, strict=True):
         z, labels, added = target.scores(some), target.predict(some), target.contributions(some)
-        best = deciding(target, z)
+        best, chances = deciding(target, z), target.predict_proba(some)
         most = max(len(target.of(j)) for j in range(len(target.intercepts)))
         for i in range(len(some)):
             own = [added[i, place] for place, term in enumerate(target.terms) if term.prototype == best[i]]
             own += [0] * (most - len(own))
-            expected = ";".join([str(labels[i]), listed(z[i]), str(best[i]), listed(own)])
+            expected = ";".join([str(labels[i]), listed(z[i]), str(best[i]), listed(own), listed(chances[i])])
             assert next(found) == expected
 
 
@@ -182,7 +190,7 @@ def test_no_code_of_the_type_can_panic(tmp_path):
         (with_ranges(model), dict(zip(("number", "readings"), forms[i % 4], strict=True)))
         for i, model in enumerate(MODELS.values())
     ]
-    texts = [to_rust(model, **options) for model, options in cases]
+    texts = [to_rust(model, **options, probabilities=True) for model, options in cases]
     lines, expected = [], []
     for i, (model, options) in enumerate(cases):
         target = quantise(model, **options)
@@ -196,6 +204,17 @@ def test_no_code_of_the_type_can_panic(tmp_path):
     found = answers(tmp_path, WHOLE, texts, lines, whole_arm)
     assert len(found) == len(lines)
     assert [int(line.partition(";")[0]) for line in found[: len(expected)]] == expected
+
+
+def test_the_error_of_probabilities_is_stated():
+    model, X = trained_models()["iris"]
+    whole = quantise(model, "int8")
+    error = whole.probability_table.error
+    assert f"by a table that is off by at most {error:.3g}." in to_rust(model, "int8", probabilities=True)
+    assert "probabilities" not in to_rust(model, "int8")
+    z = whole.scores(whole.codes(X)) / float(whole.factor)
+    exact = [softmax(odds) for odds in model.scale * z]
+    assert np.abs(whole.predict_proba(whole.codes(X)) / 65535 - exact).max() <= error < 0.002
 
 
 # --- readings --------------------------------------------------------------------------------------------------------
@@ -227,7 +246,7 @@ def test_codes_of_the_bits_of_floats_are_the_integer_models(tmp_path):
         number = NUMBERS[i % len(NUMBERS)]
         target = quantise(model, number, readings="float")
         targets.append(target)
-        texts.append(to_rust(model, number, readings="float"))
+        texts.append(to_rust(model, number, readings="float", probabilities=True))
         with np.errstate(over="ignore"):
             values = read_inputs(model, target.flat, rows).astype(np.float32)
         gaps = [one.may_be_missing for one in target.flat.inputs]
@@ -248,7 +267,7 @@ def test_codes_made_with_floating_point_are_the_integer_models(tmp_path):
     for i, model in enumerate(map(with_ranges, [*MODELS.values(), YES])):
         number = NUMBERS[i % len(NUMBERS)]
         target = quantise(model, number)
-        texts.append(to_rust(model, number))
+        texts.append(to_rust(model, number, probabilities=True))
         for one, coder in zip(target.flat.inputs, target.coders, strict=True):
             if isinstance(coder, Linear | Steps):
                 ends = [coder.low, coder.high] if isinstance(coder, Linear) else [cut for cut, _ in coder.cuts] or [0.0]
@@ -263,7 +282,7 @@ def test_codes_made_with_floating_point_are_the_integer_models(tmp_path):
 
 @pytest.mark.tools
 def test_a_reading_that_the_model_needs_is_not_missing(tmp_path):
-    text = to_rust(with_ranges(scripts.NEEDY), "int16", readings="float")
+    text = to_rust(with_ranges(scripts.NEEDY), "int16", readings="float", probabilities=True)
     found = answers(
         tmp_path, WHOLE, [text], [("f0", hexed([1.0, np.nan, 2.0])), ("f0", hexed([1.0, 2.0, 2.0]))], whole_arm
     )
@@ -282,6 +301,7 @@ def test_every_form_compiles_without_std_and_its_own_tests_pass(tmp_path):
         forms = [("float32", None), (NUMBERS[i // 2 % len(NUMBERS)], (None, "float")[i % 2])]
         for number, readings in forms:
             options = {"inputs": ("used", "all")[i // 8 % 2], "readings": readings, "conformance": rows_of(model, 10)}
+            options["probabilities"] = i % 3 == 0
             (tmp_path / f"m{count}.rs").write_text(to_rust(model, number, **options), encoding="ascii")
             lines.append(f"pub mod m{count};")
             count += 1
@@ -303,12 +323,14 @@ def test_machine_code_of_whole_numbers_has_no_way_to_panic(tmp_path):
     lines = ["#![no_std]", "#![forbid(unsafe_code)]"]
     for i, model in enumerate(MODELS.values()):
         readings = ("codes", "float")[i % 2]
-        text = to_rust(with_ranges(model), NUMBERS[i % len(NUMBERS)], readings=readings)
+        text = to_rust(with_ranges(model), NUMBERS[i % len(NUMBERS)], readings=readings, probabilities=True)
         assert "f64" not in re.sub(r"//.*", "", text)
         (tmp_path / f"m{i}.rs").write_text(text, encoding="ascii")
         lines.append(f"pub mod m{i};")
         lines.append(f"#[inline(never)] pub fn predict_{i}(x: &m{i}::Row) -> usize {{ m{i}::predict(x) }}")
         lines.append(f"#[inline(never)] pub fn reason_{i}(x: &m{i}::Row) -> m{i}::Reason {{ m{i}::reason(x) }}")
+        chances = f"[u16; m{i}::N_CLASSES] {{ m{i}::probabilities(x) }}"
+        lines.append(f"#[inline(never)] pub fn chances_{i}(x: &m{i}::Row) -> {chances}")
         if readings == "float":
             answer = f"m{i}::predict_readings(x)"
             lines.append(f"#[inline(never)] pub fn read_{i}(x: &m{i}::Readings) -> Option<usize> {{ {answer} }}")

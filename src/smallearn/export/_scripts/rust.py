@@ -1,6 +1,7 @@
 """A model as a Rust module for ``no_std``: in floats (`rust_floats`) or in whole numbers (`rust_whole`)."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from smallearn._errors import check_choice
@@ -11,8 +12,8 @@ from smallearn.export._fixed.quantise import BITS, check_float_options, quantise
 from smallearn.export._flat import flatten
 from smallearn.export._scripts import rust_whole
 from smallearn.export._scripts.rust_floats import Rust, Rust32
-from smallearn.export._scripts.skeleton import layout_of, write
-from smallearn.export._vectors import float32_vectors
+from smallearn.export._scripts.skeleton import layout_of
+from smallearn.export._vectors import float32_vectors, vectors_of
 from smallearn.model import SMaLLModel
 from smallearn.model._arguments import as_model
 
@@ -26,6 +27,7 @@ def to_rust(
     counts: Mapping[str, tuple[float, float, int, int]] | None = None,
     readings: str | None = None,
     conformance: Any = None,
+    probabilities: bool = False,
 ) -> str:
     """Write a model as a Rust module for ``no_std``, without allocation and without unsafe code.
 
@@ -63,6 +65,10 @@ def to_rust(
         Rows, as `SMaLLModel.predict` takes them, that become test vectors: ``test()`` runs them and returns how many
         are predicted differently, and ``cargo test`` fails unless none is. In "float32", rows are left out that are so
         close to a boundary that rounding decides.
+    probabilities : bool, default=False
+        Whether there is a function ``probabilities`` of a row, which has one for each class. In whole numbers they are
+        u16 in steps of 1/65535, by a table without an exponential; its error, a bound, is in the function's comment and
+        ``quantise(…).probability_table.error``.
 
     Returns
     -------
@@ -85,12 +91,15 @@ def to_rust(
     check_choice("number", number, NUMBERS)
     if number in BITS:
         target = quantise(model, number, ranges, counts, readings)
-        return rust_whole.text(target, layout_of(target.flat, inputs), conformance)
+        return rust_whole.text(target, layout_of(target.flat, inputs), conformance, bool(probabilities))
     check_float_options(number, ranges, counts, readings)
-    return write(Rust, model, inputs, conformance) if number == "float64" else _in_float32(model, inputs, conformance)
+    return _in_floats(model, number == "float32", inputs, conformance, bool(probabilities))
 
 
-def _in_float32(model: SMaLLModel, inputs: str, conformance: Any) -> str:
+def _in_floats(model: SMaLLModel, narrow: bool, inputs: str, conformance: Any, probabilities: bool) -> str:
+    """In f32 if ``narrow``, else in f64."""
     flat = flatten(model)
-    script = Rust32(flat_in_float32(flat), layout_of(flat, inputs))
-    return script.text(None if conformance is None else float32_vectors(model, flat, conformance))
+    layout = replace(layout_of(flat, inputs), named=True)
+    script = Rust32(flat_in_float32(flat), layout, probabilities) if narrow else Rust(flat, layout, probabilities)
+    vectors = float32_vectors if narrow else vectors_of
+    return script.text(None if conformance is None else vectors(model, flat, conformance))

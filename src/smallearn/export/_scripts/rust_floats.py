@@ -6,14 +6,14 @@ the terms, so they are those of `SMaLLModel` to the last bit; in f32, those of t
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
 
 from smallearn._text import show
-from smallearn.export._flat import FlatModel, FlatTerm
-from smallearn.export._scripts.skeleton import Layout, Script
+from smallearn.export._flat import FlatTerm
+from smallearn.export._scripts.skeleton import Script
 from smallearn.export._vectors import Cell
 
 TEMPLATES: tuple[str, ...] = (
@@ -24,18 +24,26 @@ TEMPLATES: tuple[str, ...] = (
     "two_classes",
     "two_owners",
 )
-TEMPLATES += ("more_classes", "cut_decides", "highest_decides", "offsets_decide", "costs_decide")
+TEMPLATES += (
+    "chances_of_two",
+    "chances",
+    "more_classes",
+    "cut_decides",
+    "highest_decides",
+    "offsets_decide",
+    "costs_decide",
+)
 INTEGERS = {"i64": (-(2**63), 2**63 - 1), "u64": (0, 2**64 - 1)}
 
 
+@dataclass(frozen=True)
 class Rust(Script):
-    """Rust's numbers, text and conditions, in f64."""
+    """Rust's numbers, text and conditions, in f64. ``probabilities``: whether there is a function for these."""
+
+    probabilities: bool = False
 
     terms_opening = "&["
     real: ClassVar[str] = "f64"
-
-    def __init__(self, flat: FlatModel, layout: Layout):
-        super().__init__(flat, replace(layout, named=True))
 
     @property
     def reads_text(self) -> bool:
@@ -103,12 +111,17 @@ class Rust(Script):
         return lines + ["0.0,"] * (self.most_terms - len(lines))
 
     def _winner(self) -> list[str]:
-        lines = super()._winner()
-        return lines + self.exponential.splitlines() if self.flat.decision.costs is not None else lines
+        needs_exponential = self.probabilities or self.flat.decision.costs is not None
+        return super()._winner() + (self.exponential.splitlines() if needs_exponential else [])
 
     def parts(self) -> dict[str, str | list[str]]:
         rows = self.rows_of_values if self.reads_text else self.rows_of_numbers
-        return super().parts() | {"label_type": typed_labels(self.flat.classes)[0], "row_type": rows.splitlines()}
+        chances = self.chances_of_two if len(self.flat.classes) == 2 else self.chances
+        return super().parts() | {
+            "label_type": typed_labels(self.flat.classes)[0],
+            "row_type": rows.splitlines(),
+            "probabilities": chances.splitlines() if self.probabilities else [],
+        }
 
     def test_parts(self, vectors: Any) -> dict[str, str | list[str]]:
         kind, blank = ("Value", "Value::Number(0.0)") if self.reads_text else (self.real, "0.0")
@@ -162,6 +175,7 @@ pub fn scores(x: &Row) -> Option<[f64; PROTOTYPES]> {
 }
 
 @decision@
+@probabilities@
 
 /// The prototype with the greatest score, and what each of its terms adds to it.
 #[derive(Clone, Copy, Debug)]
@@ -376,6 +390,36 @@ pub fn decision(x: &Row) -> Option<[f64; N_CLASSES]> {
         if !odds.is_finite() {
             return None;
         }
+    }
+    Some(found)
+}
+"""
+    chances_of_two = """
+/// The probability of each class, in the order of CLASSES.
+pub fn probabilities(x: &Row) -> Option<[f64; N_CLASSES]> {
+    let odds = decision(x)?;
+    let weight = exponential(if odds < 0.0 { odds } else { -odds });
+    let (less, more) = (weight / (1.0 + weight), 1.0 / (1.0 + weight));
+    Some(if odds < 0.0 { [more, less] } else { [less, more] })
+}
+"""
+    chances = """
+/// The probability of each class, in the order of CLASSES.
+pub fn probabilities(x: &Row) -> Option<[f64; N_CLASSES]> {
+    let mut found = decision(x)?;
+    let mut best = found[0];
+    for odds in found.iter() {
+        if *odds > best {
+            best = *odds;
+        }
+    }
+    let mut sum = 0.0;
+    for odds in found.iter_mut() {
+        *odds = exponential(*odds - best);
+        sum += *odds;
+    }
+    for weight in found.iter_mut() {
+        *weight /= sum;
     }
     Some(found)
 }

@@ -5,7 +5,7 @@ nothing that can panic: no sum overflows, as `IntegerModel.intervals` proves for
 and every place in an array is a constant or comes from the array's own iterator.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -18,6 +18,7 @@ from smallearn._text import show
 from smallearn.export._fixed.codes import Coder, FloatBits, Linear, Shifted, Steps, Text, meaning
 from smallearn.export._fixed.float32 import GREATEST
 from smallearn.export._fixed.numbers import Row, TargetTerm, read_inputs
+from smallearn.export._fixed.probability import ONE
 from smallearn.export._fixed.quantise import CODE_BITS, IntegerModel, bits_for
 from smallearn.export._fixed.scaling import codes_in_products
 from smallearn.export._flat import decision_rule, unchecked
@@ -26,9 +27,9 @@ from smallearn.export._scripts.rust_floats import Rust, float32, string, typed_l
 from smallearn.export._scripts.skeleton import Layout, fill
 
 
-def text(target: IntegerModel, layout: Layout, conformance: Any) -> str:
+def text(target: IntegerModel, layout: Layout, conformance: Any, probabilities: bool) -> str:
     """The text of the module; ``conformance`` are rows for test vectors, or None."""
-    rust = RustWhole(target, layout)
+    rust = RustWhole(target, layout, probabilities)
     template = rust.template()
     if conformance is None:
         return fill(template, rust.parts())
@@ -37,10 +38,11 @@ def text(target: IntegerModel, layout: Layout, conformance: Any) -> str:
 
 @dataclass(frozen=True)
 class RustWhole:
-    """A model in whole numbers as Rust sees it."""
+    """A model in whole numbers as Rust sees it. ``probabilities``: whether there is a function for these."""
 
     target: IntegerModel
     layout: Layout
+    probabilities: bool
 
     # --- types and names ---------------------------------------------------------------------------------------------
 
@@ -168,7 +170,11 @@ class RustWhole:
         """The text with holes."""
         flat, target = self.target.flat, self.target
         winner = CUT_DECIDES if flat.has_one_owner else OFFSETS_DECIDE if target.offsets else HIGHEST_DECIDES
-        return TEMPLATE.replace("@WINNER@", winner) + (FLOATS if self.takes_floats else "") + "@conversions@\n"
+        parts = [TEMPLATE.replace("@WINNER@", winner)]
+        if self.probabilities:
+            several = CHANCES_OF_TWO if len(flat.classes) == 2 else CHANCES_OF_MORE
+            parts += [CHANCE] + ([CHANCES_OF_OWNER] if flat.has_one_owner else [CLASS_SCORES, several])
+        return "".join([*parts, FLOATS if self.takes_floats else "", "@conversions@\n"])
 
     def _bit_functions(self) -> Iterator[str]:
         """Functions that make codes of the bits of floats."""
@@ -211,6 +217,7 @@ class RustWhole:
             "owner": str(owner),
             "other": str(1 - owner),
             "offsets": _list(target.offsets),
+            **(self._chances() if self.probabilities else {}),
             "readings": list(self.readings(target.terms)),
             "sums": [self.row(row) for row in target.rows],
             "cases": list(self._cases()),
@@ -219,6 +226,30 @@ class RustWhole:
                 *self._bit_functions(),
                 *(line for i, coder in enumerate(target.coders) for line in self._conversion(i, coder)),
             ],
+        }
+
+    def _chances(self) -> dict[str, str | list[str]]:
+        """What the table of probabilities needs."""
+        table, bits = self.target.probability_table, self.target.sum_bits
+        end = (len(table.entries) - 1) << table.bits
+        chord = [
+            f"let after = CHANCES.get(i + 1).copied().unwrap_or({table.entries[-1]});",
+            f"let part = v & {2**table.bits - 1};",
+            f"here - ((u32::from(here - after) * part + {2**table.bits // 2}) >> {table.bits}) as u16",
+        ]
+        return {
+            "one": str(ONE),
+            "beats": ">" if self.target.flat.owners[0] == 1 else "<",
+            "error": f"{table.error:.3g}",
+            "n_entries": str(len(table.entries)),
+            "entries": _lines(table.entries),
+            "distance_type": f"u{bits}",
+            "steps": ("distance" if not table.drop else f"(distance >> {table.drop})")
+            + (f".min({end})" if end < 2**bits else ""),
+            "bits": str(table.bits),
+            "last": str(table.entries[-1]),
+            "chord": chord if table.bits else ["here"],
+            "what": "The probability of the less likely class" if table.n_classes == 2 else "The weight of a class",
         }
 
     def _heading(self) -> Iterator[str]:
@@ -323,6 +354,11 @@ class RustWhole:
 
 def _list(items: Any) -> str:
     return f"[{', '.join(map(str, items))}]"
+
+
+def _lines(numbers: Sequence[int], most: int = 16) -> list[str]:
+    """The entries of a table, some on a line."""
+    return [f"{', '.join(map(str, numbers[i : i + most]))}," for i in range(0, len(numbers), most)]
 
 
 def _plain(term: TargetTerm[int]) -> str:
@@ -445,6 +481,65 @@ fn winner(z: &[Score; PROTOTYPES]) -> (usize, usize, Score) {
         }
     }
     (best, class, score)
+}
+"""
+CHANCE = """
+static CHANCES: [u16; @n_entries@] = [
+    @entries@
+];
+
+/// @what@, by how far its score is below the greatest.
+fn chance(distance: @distance_type@) -> u16 {
+    let v = @steps@ as u32;
+    let i = (v >> @bits@) as usize;
+    let here = CHANCES.get(i).copied().unwrap_or(@last@);
+    @chord@
+}
+"""
+CHANCES_OF_OWNER = """
+/// The probability of each class in steps of 1 / @one@, by a table that is off by at most @error@.
+pub fn probabilities(x: &Row) -> [u16; N_CLASSES] {
+    let (_, _, score) = winner(&scores(x));
+    let less = chance(score.unsigned_abs());
+    let second = if score @beats@ 0 { @one@ - less } else { less };
+    [@one@ - second, second]
+}
+"""
+CLASS_SCORES = """
+/// The score of each class.
+fn class_scores(z: &[Score; PROTOTYPES]) -> [Score; N_CLASSES] {
+    let mut best = [Score::MIN; N_CLASSES];
+    for (own, owner) in z.iter().zip(OWNERS.iter()) {
+        if let Some(score) = best.get_mut(*owner) {
+            *score = (*score).max(*own);
+        }
+    }
+    best
+}
+"""
+CHANCES_OF_TWO = """
+/// The probability of each class in steps of 1 / @one@, by a table that is off by at most @error@.
+pub fn probabilities(x: &Row) -> [u16; N_CLASSES] {
+    let [first, second] = class_scores(&scores(x));
+    let less = chance(first.abs_diff(second));
+    if second > first { [less, @one@ - less] } else { [@one@ - less, less] }
+}
+"""
+CHANCES_OF_MORE = """
+/// The probability of each class in steps of 1 / @one@, by a table that is off by at most @error@.
+pub fn probabilities(x: &Row) -> [u16; N_CLASSES] {
+    let best = class_scores(&scores(x));
+    let greatest = best.iter().fold(Score::MIN, |most, score| most.max(*score));
+    let mut found = [0; N_CLASSES];
+    let mut sum: u32 = 0;
+    for (weight, score) in found.iter_mut().zip(best.iter()) {
+        *weight = chance(greatest.abs_diff(*score));
+        sum += u32::from(*weight);
+    }
+    for weight in found.iter_mut() {
+        *weight = (u32::from(*weight) * @one@ + sum / 2).checked_div(sum).unwrap_or(0) as u16;
+    }
+    found
 }
 """
 FLOATS = """
