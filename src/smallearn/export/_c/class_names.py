@@ -55,7 +55,7 @@ def functions(c: CModel, public: str) -> str:
 
 
 def literal(text: str) -> str:
-    """Text as a C string in ASCII: nothing in it can end the string, and a NUL, which would end the text, is written."""
+    """Text as a C string in ASCII that nothing in it can end; a NUL, which would end the text, becomes ``<U+0000>``."""
     plain = text.replace("\x00", "<U+0000>").encode("utf-8", "backslashreplace")[:LONGEST]
     return '"' + "".join(_sign(byte) for byte in plain) + '"'
 

@@ -107,11 +107,13 @@ def _look_up(c: CModel, target: IntegerModel, private: str) -> str:
             f"{count_type(last << found.bits)} v;",
             f"{count_type(last)} i;",
             f"{ENTRY} here;",
+            "uint32_t below;",
             *body,
             f"v = ({count_type(last << found.bits)}){f'(distance >> {found.drop})' if found.drop else 'distance'};",
             f"i = ({count_type(last)})(v >> {found.bits});",
             f"here = {at};",
-            f"return ({ENTRY})(here - (((uint32_t)(here - {after}) * ({part}) + {2**found.bits // 2}) >> {found.bits}));",
+            f"below = (uint32_t)(here - {after}) * ({part}) + {2**found.bits // 2};",
+            f"return ({ENTRY})(here - (below >> {found.bits}));",
         ]
     else:
         body.append(f"return {element(c, 'chances', ENTRY, 'distance')};")

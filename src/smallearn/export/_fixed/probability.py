@@ -27,8 +27,8 @@ EXACT = Context(prec=40)
 class ProbabilityTable:
     """A table from the distance between scores to a probability or a weight, made by `probability_table`.
 
-    With ``v = distance >> drop`` and ``i = v >> bits`` the value is ``entries[i]``, less
-    ``((entries[i] - entries[i + 1]) · (v mod 2^bits) + 2^(bits - 1)) >> bits`` if bits > 0; from the last entry on, that.
+    With ``v = distance >> drop`` and ``i = v >> bits`` the value is ``entries[i]``, if bits > 0 less
+    ``((entries[i] - entries[i + 1]) · (v mod 2^bits) + 2^(bits - 1)) >> bits``; from the last entry on, it is that.
 
     Two classes: the value is the probability of the less likely class, in steps of 1 / ONE. It is at most HALF, so that
     the second class has more than one half exactly where its score is greater.
