@@ -4,6 +4,7 @@ import re
 import struct
 import subprocess
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -24,6 +25,7 @@ from tests.helpers.c_programs import rows_of, with_ranges
 from tests.helpers.exports import EXPECTED_COSTS, MODELS, exportable, full_table, trained_models
 from tests.helpers.models import YES
 from tests.helpers.rust_programs import FLOATS32, WHOLE, answers, compiled, floats_arm, whole_arm
+from tests.helpers.tools import need
 
 NUMBERS = tuple(BITS)
 
@@ -318,6 +320,13 @@ def test_names_can_do_no_harm_in_whole_numbers(tmp_path):
     check_whole_numbers(tmp_path, [(model, {"number": "int8"}, lambda target: target.codes(rows))])
 
 
+def bare_metal():
+    """Options for a Cortex-M0 if rustc has its core library (``rustup target add thumbv6m-none-eabi``), else none."""
+    target = ["--target", "thumbv6m-none-eabi"]
+    done = subprocess.run([need("rustc"), "--print", "target-libdir", *target], capture_output=True, text=True)
+    return target if list(Path(done.stdout.strip() or ".").glob("libcore-*.rlib")) else []
+
+
 @pytest.mark.tools
 def test_machine_code_of_whole_numbers_has_no_way_to_panic(tmp_path):
     lines = ["#![no_std]", "#![forbid(unsafe_code)]"]
@@ -334,9 +343,8 @@ def test_machine_code_of_whole_numbers_has_no_way_to_panic(tmp_path):
         if readings == "float":
             answer = f"m{i}::predict_readings(x)"
             lines.append(f"#[inline(never)] pub fn read_{i}(x: &m{i}::Readings) -> Option<usize> {{ {answer} }}")
-    made = compiled(
-        tmp_path, "\n".join(lines), "--crate-type", "lib", "--emit", "obj", "-C", "opt-level=2"
-    ).read_bytes()
+    options = ["--crate-type", "lib", "--emit", "obj", "-C", "opt-level=2", *bare_metal()]
+    made = compiled(tmp_path, "\n".join(lines), *options).read_bytes()
     assert b"predict_0" in made
     assert b"panic" not in made
 

@@ -33,7 +33,7 @@ smallearn export model.json --to arduino -o TumourModel
 """
 # Each sets the parameter of that name of the target's function, if it has one.
 OPTIONS: tuple[str, ...] = ("number", "layout", "name", "form", "dialect", "table", "view", "reason", "reason_codes")
-OPTIONS += ("inputs", "readings", "counts")
+OPTIONS += ("inputs", "readings", "counts", "probabilities", "class_names")
 
 
 def add(commands) -> argparse.ArgumentParser:
@@ -82,6 +82,18 @@ def add(commands) -> argparse.ArgumentParser:
         help="Python, JavaScript, Rust, ONNX: a row has all features, or only those used (default: all, for Rust used)",
     )
     add_readings(parser, None, "C, Arduino, Rust: what the program passes: float, counts (see --counts) or codes")
+    parser.add_argument(
+        "--probabilities",
+        action="store_true",
+        default=None,
+        help="C, Arduino, Rust: a function for probabilities too, in whole numbers by a small table",
+    )
+    parser.add_argument(
+        "--class-names",
+        action="store_true",
+        default=None,
+        help="C, Arduino: a function from the position of a class to its name",
+    )
     add_printing(parser, json=False)
     return parser
 

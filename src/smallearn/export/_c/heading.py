@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from decimal import Decimal
 
 from smallearn._text import count
+from smallearn.export._c import probability
 from smallearn.export._c.model import CModel
 from smallearn.export._fixed.codes import meaning
 from smallearn.export._fixed.quantise import IntegerModel
@@ -28,6 +29,10 @@ def _functions(c: CModel) -> Iterator[str]:
     yield f"It is {decision_rule(flat, shown, score)}."
     score = "the greatest score" if flat.decision.costs is None and not c.target.offsets else "the score that decides"
     yield f"{c.prefix}_score: {score}. {c.prefix}_reason: what each term adds to it."
+    if c.probabilities:
+        yield probability.meaning(c)
+    if c.class_names:
+        yield f"{c.prefix}_class_name: the label of a class as text."
     if isinstance(c.target, IntegerModel):
         factor = Decimal(c.target.factor.numerator) / Decimal(c.target.factor.denominator)
         if c.target.readings == "float":

@@ -27,8 +27,8 @@ EXACT = Context(prec=40)
 class ProbabilityTable:
     """A table from the distance between scores to a probability or a weight, made by `probability_table`.
 
-    With ``v = distance >> drop`` and ``i = v >> bits`` the value is ``entries[i]``, less
-    ``((entries[i] - entries[i + 1]) · (v mod 2^bits) + 2^(bits - 1)) >> bits`` if bits > 0; from the last entry on, that.
+    With ``v = distance >> drop`` and ``i = v >> bits`` the value is ``entries[i]``, if bits > 0 less
+    ``((entries[i] - entries[i + 1]) · (v mod 2^bits) + 2^(bits - 1)) >> bits``; from the last entry on, it is that.
 
     Two classes: the value is the probability of the less likely class, in steps of 1 / ONE. It is at most HALF, so that
     the second class has more than one half exactly where its score is greater.
@@ -56,25 +56,23 @@ class ProbabilityTable:
     n_classes: int
     error: float
 
-    @property
-    def reach(self) -> int:
-        """The least distance whose value is the last entry."""
-        return (len(self.entries) - 1) << (self.bits + self.drop)
-
     def values(self, distance: np.ndarray) -> np.ndarray:
-        """The value at each distance, whole numbers from 0 on."""
-        v = np.minimum(distance, self.reach) >> self.drop
+        """The value at each distance, whole numbers from 0 to 2⁶⁴ - 1."""
+        end = (len(self.entries) - 1) << self.bits
+        v = np.minimum(distance.astype(np.uint64) >> np.uint64(self.drop), np.uint64(end)).astype(np.int64)
         entries = np.array([*self.entries, self.entries[-1]], dtype=np.int64)
         here, after = entries[v >> self.bits], entries[(v >> self.bits) + 1]
         half = (1 << self.bits) >> 1
         return here - (((here - after) * (v & ((1 << self.bits) - 1)) + half) >> self.bits)
 
     def probabilities(self, scores: np.ndarray) -> np.ndarray:
-        """The probability of each class in steps of 1 / ONE, from the classes' scores; both rows × classes."""
+        """The probability of each class in steps of 1 / ONE, from the classes' scores; both rows × classes.
+
+        A distance that does not fit 64 bits with a sign is one that does without.
+        """
         if self.n_classes == 2:
-            lead = scores[:, 1] - scores[:, 0]
-            less = self.values(np.abs(lead))
-            second = np.where(lead > 0, ONE - less, less)
+            less = self.values(scores.max(axis=1) - scores.min(axis=1))
+            second = np.where(scores[:, 1] > scores[:, 0], ONE - less, less)
             return np.stack([ONE - second, second], axis=1)
         weight = self.values(scores.max(axis=1, keepdims=True) - scores)
         total = weight.sum(axis=1, keepdims=True)

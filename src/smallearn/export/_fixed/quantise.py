@@ -192,9 +192,18 @@ class IntegerModel(TargetModel[int]):
         ProbabilityTable
             With ``error``, a bound on how far a probability is from that of the same scores computed exactly.
         """
+        return probability_table(Fraction(self.flat.scale) / self.factor, self.reach, len(self.flat.classes))
+
+    @property
+    def reach(self) -> int:
+        """How far the scores of two classes can be apart.
+
+        Returns
+        -------
+        int
+        """
         least, greatest = min(low for low, _ in self.intervals), max(high for _, high in self.intervals)
-        reach = max(-least, greatest) if self.flat.has_one_owner else greatest - least
-        return probability_table(Fraction(self.flat.scale) / self.factor, reach, len(self.flat.classes))
+        return max(-least, greatest) if self.flat.has_one_owner else greatest - least
 
     def predict_proba(self, codes: Any) -> np.ndarray:
         """Predict the probability of each class from codes, in whole numbers.
