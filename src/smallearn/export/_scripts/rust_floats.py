@@ -13,7 +13,7 @@ import numpy as np
 
 from smallearn._text import show
 from smallearn.export._flat import FlatTerm
-from smallearn.export._scripts.skeleton import Script
+from smallearn.export._scripts.skeleton import Script, fill
 from smallearn.export._vectors import Cell
 
 TEMPLATES: tuple[str, ...] = (
@@ -34,6 +34,24 @@ TEMPLATES += (
     "costs_decide",
 )
 INTEGERS = {"i64": (-(2**63), 2**63 - 1), "u64": (0, 2**64 - 1)}
+
+EXPONENTIAL = """
+/// exp(x) of x up to 0, which core does not have: exp(x) = 2^n exp(r), |r| <= ln(2) / 2.
+fn exponential(x: @real@) -> @real@ {
+    if x < @least@ {
+        return 0.0;
+    }
+    let n = (x * core::@real@::consts::LOG2_E - 0.5) as @whole@;
+    let r = (x - n as @real@ * @ln_2@) @rest@;
+    let mut power = 1.0;
+    let mut i = @degree@;
+    while i > 0.5 {
+        power = 1.0 + r / i * power;
+        i -= 1.0;
+    }
+    power * @power@
+}
+"""
 
 
 @dataclass(frozen=True)
@@ -288,23 +306,18 @@ fn winner(z: &[f64; PROTOTYPES]) -> (usize, usize) {
     (best[label], label)
 }
 """
-    exponential = """
-/// exp(x) of x up to 0, which core does not have: exp(x) = 2^n exp(r), |r| <= ln(2) / 2.
-fn exponential(x: f64) -> f64 {
-    if x < -700.0 {
-        return 0.0;
-    }
-    let n = (x * core::f64::consts::LOG2_E - 0.5) as i64;
-    let r = (x - n as f64 * 0.693147180369123816490) - n as f64 * 1.90821492927058770002e-10;
-    let mut power = 1.0;
-    let mut i = 18.0;
-    while i > 0.5 {
-        power = 1.0 + r / i * power;
-        i -= 1.0;
-    }
-    power * f64::from_bits(((1023 + n) as u64) << 52)
-}
-"""
+    exponential = fill(
+        EXPONENTIAL,
+        {
+            "real": "f64",
+            "least": "-700.0",
+            "whole": "i64",
+            "ln_2": "0.693147180369123816490",
+            "rest": "- n as f64 * 1.90821492927058770002e-10",
+            "degree": "18.0",
+            "power": "f64::from_bits(((1023 + n) as u64) << 52)",
+        },
+    )
     rows_of_numbers = """\
 /// The inputs of a row; NaN is a missing value.
 pub type Row = [f64; INPUTS];
@@ -461,23 +474,18 @@ class Rust32(Rust):
     """The same in f32, of a model whose numbers are rounded to float32."""
 
     real = "f32"
-    exponential = """
-/// exp(x) of x up to 0, which core does not have: exp(x) = 2^n exp(r), |r| <= ln(2) / 2.
-fn exponential(x: f32) -> f32 {
-    if x < -87.0 {
-        return 0.0;
-    }
-    let n = (x * core::f32::consts::LOG2_E - 0.5) as i32;
-    let r = (x - n as f32 * 0.693359375) + n as f32 * 2.1219444e-4;
-    let mut power = 1.0;
-    let mut i = 9.0;
-    while i > 0.5 {
-        power = 1.0 + r / i * power;
-        i -= 1.0;
-    }
-    power * f32::from_bits(((127 + n) as u32) << 23)
-}
-"""
+    exponential = fill(
+        EXPONENTIAL,
+        {
+            "real": "f32",
+            "least": "-87.0",
+            "whole": "i32",
+            "ln_2": "0.693359375",
+            "rest": "+ n as f32 * 2.1219444e-4",
+            "degree": "9.0",
+            "power": "f32::from_bits(((127 + n) as u32) << 23)",
+        },
+    )
 
     def number(self, value: float) -> str:
         return float32(value)
