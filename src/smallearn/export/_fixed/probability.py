@@ -19,7 +19,9 @@ HALF = 32767  # the greatest probability of the less likely of two classes: belo
 WEIGHT = 32768  # of the class with the greatest score, of more than two: ONE · WEIGHT and sums fit 32 bits
 TOLERANCE = Decimal("0.001")  # of a probability: what a table that interpolates may be off by
 FRACTION_BITS = 8  # between two entries: products of a difference of entries and a fraction then fit 24 bits
-CODE_OF_CHORDS = 30  # bytes of code, about, that a table without interpolation does not need
+CODE_OF_CHORDS = (
+    60  # bytes of code, about, that a table without interpolation does not need: 96 on AVR, 20 to 48 on ARM
+)
 EXACT = Context(prec=40)
 
 
