@@ -61,7 +61,7 @@ def test_a_change_leads_to_a_value_that_is_accepted():
 
 def test_rows_without_gaps_need_no_test_for_them():
     model = MODEL.for_complete_rows()
-    assert model.accepted == (Accepted(0, ("A", "B")), Accepted(2, (1, 3.0, True)))
+    assert model.accepted == (Accepted(0, ("A", "B")), Accepted(1, missing=False), Accepted(2, (1, 3.0, True)))
 
 
 def test_sql_has_no_prediction_where_the_model_refuses():

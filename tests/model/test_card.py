@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
+from smallearn.export import flatten
 from smallearn.model import Prototype, SMaLLModel, Term
 from smallearn.model._card import aligned
 from smallearn.model._print import WIDTH
@@ -139,3 +140,10 @@ def test_a_model_for_complete_rows_predicts_the_same_without_a_test_for_what_is_
         if any(isinstance(term.value, str) for term in model.terms):
             table[:, -1] = rng.choice(["red", "blue", "other"], 50)
         np.testing.assert_allclose(complete.scores(table), model.scores(table), rtol=0, atol=1e-12)
+        compared = {term.feature for term in complete.terms if term.kind in ("raw", "above")}
+        assert all(one.may_be_missing == (one.feature not in compared) for one in flatten(complete).inputs)
+        for feature in compared:
+            gappy = table[:1].copy()
+            gappy[0, feature] = None
+            with pytest.raises(ValueError, match=r"missing|NaN"):
+                complete.predict(gappy)

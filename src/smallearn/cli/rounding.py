@@ -7,7 +7,7 @@ from smallearn.cli.console import Console
 from smallearn.cli.errors import CommandError
 from smallearn.model import SMaLLModel
 
-USUAL_NUMBERS = {"c": "float32", "arduino": "int16"}  # of exports in number formats
+USUAL_NUMBERS = {"c": "float32", "arduino": "int16", "rust": "float64"}  # of exports in number formats
 
 
 def check_loss(arguments: argparse.Namespace, model: SMaLLModel, options: dict[str, Any], console: Console) -> None:

@@ -3,6 +3,7 @@
 Every function here takes X as `SMaLLModel.predict` does; rows are read once, by `smallearn.model.read_rows`.
 """
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +11,8 @@ from typing import Any
 import numpy as np
 
 from smallearn._text import show
+from smallearn.export._fixed.float32 import certain, error_bound, exact_scores
+from smallearn.export._fixed.numbers import read_inputs
 from smallearn.export._flat import FlatModel
 from smallearn.model import SMaLLModel
 from smallearn.model._arguments import read_rows
@@ -58,12 +61,42 @@ def _cell(value: Any) -> Cell:
         raise ValueError(f"A row for conformance holds {show(value)}, which is no float64 ({error}).") from None
 
 
+def float32_vectors(model: SMaLLModel, flat: FlatModel, X: Any) -> list[Vector]:
+    """The same with numbers rounded to float32, without the rows for which rounding decides or that are infinite then.
+
+    ``flat`` is the model as it is, its numbers not rounded.
+    """
+    rows = [tuple(map(_as_float32, cells)) for cells in input_cells(model, flat, X)]
+    rows = [cells for cells in rows if not any(isinstance(cell, float) and math.isinf(cell) for cell in cells)]
+    found = []
+    for chunk in _chunks(model, rows):
+        inputs = read_inputs(model, flat, _table(flat, chunk))
+        z = exact_scores(flat, inputs)
+        sure = certain(flat, z, error_bound(flat, inputs, "float32"), "float32")
+        expected = model.decide(z)
+        found += [Vector(cells=chunk[i], expected=int(expected[i])) for i in np.flatnonzero(sure).tolist()]
+    return found
+
+
+def _as_float32(cell: Cell) -> Cell:
+    with np.errstate(over="ignore"):
+        return float(np.float32(cell)) if isinstance(cell, float) else cell
+
+
 def _positions(model: SMaLLModel, flat: FlatModel, rows: Sequence[tuple[Cell, ...]]) -> Iterator[int]:
     """The position of each row's class: labels may be equal to each other, as 1 and True are."""
+    for chunk in _chunks(model, rows):
+        yield from model.decide(model.scores(_table(flat, chunk)))
+
+
+def _chunks(model: SMaLLModel, rows: Sequence[tuple[Cell, ...]]) -> Iterator[Sequence[tuple[Cell, ...]]]:
     step = max(1, CELLS // max(1, model.n_features))
-    for begin in range(0, len(rows), step):
-        chunk = rows[begin : begin + step]
-        table = np.zeros((len(chunk), model.n_features), dtype=object)  # features that are not in use hold 0
-        for position, input_ in enumerate(flat.inputs):
-            table[:, input_.feature] = [cells[position] for cells in chunk]
-        yield from model.decide(model.scores(table))
+    return (rows[begin : begin + step] for begin in range(0, len(rows), step))
+
+
+def _table(flat: FlatModel, rows: Sequence[tuple[Cell, ...]]) -> np.ndarray:
+    """The rows with all features; those that are not in use hold 0."""
+    table = np.zeros((len(rows), flat.n_features), dtype=object)
+    for position, input_ in enumerate(flat.inputs):
+        table[:, input_.feature] = [cells[position] for cells in rows]
+    return table

@@ -314,18 +314,23 @@ class SMaLLModel:
         Returns
         -------
         SMaLLModel
-            A model that predicts the same for rows without missing values, and refuses a missing value of a raw term.
-            ``[x ≤ 1]`` becomes ``[x > 1]`` with the opposite weight and another constant: it needs no test for a
-            missing value.
+            A model that predicts the same for rows without missing values, and refuses a row in which a number that it
+            uses is missing, so that no export has to ask whether one is. ``[x ≤ 1]`` becomes ``[x > 1]`` with the
+            opposite weight and another constant.
         """
         prototypes = tuple(map(without_gaps, self.prototypes))
-        used = {term.feature for prototype in prototypes for term in prototype.terms}
-        accepted = (replace(known, missing=True) for known in self.accepted if known.categories is not None)
+        terms = [term for prototype in prototypes for term in prototype.terms]
+        used = {term.feature for term in terms}
+        compared = {term.feature for term in terms if term.kind == "above"}
+        categories = {known.feature: known.categories for known in self.accepted if known.categories is not None}
         return replace(
             self,
             prototypes=prototypes,
             ranges=tuple(extent for extent in self.ranges if extent.feature in used),
-            accepted=tuple(known for known in accepted if known.feature in used),
+            accepted=tuple(
+                Accepted(feature=feature, categories=categories.get(feature), missing=feature not in compared)
+                for feature in sorted({*categories, *compared} & used)
+            ),
         )
 
     # --- predictions -----------------------------------------------------------------------------------------------

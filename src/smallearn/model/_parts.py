@@ -368,7 +368,7 @@ class DataFacts:
 
 @dataclass(frozen=True)
 class Deployment:
-    """How a model was chosen to be compiled for a chip; C exports are written so by default.
+    """How a model was chosen to be compiled for a chip; exports to C and Rust are written so by default.
 
     Parameters
     ----------

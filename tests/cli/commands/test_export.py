@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from smallearn import cli
-from smallearn.export import TARGETS, register, to_c, to_javascript, to_onnx, to_pmml, to_sql
+from smallearn.export import TARGETS, register, to_c, to_javascript, to_onnx, to_pmml, to_rust, to_sql
 from smallearn.model import Deployment, Prototype, Range, Term
 from tests.helpers.models import CARD
 
@@ -16,6 +16,9 @@ from tests.helpers.models import CARD
 def test_export_prints_or_writes_the_target(saved, tmp_path, capsys):
     assert cli.main(["export", str(saved), "--to", "c", "--number", "int8", "--name", "card"]) == 0
     assert capsys.readouterr().out == to_c(CARD, "int8", name="card")
+    more = ["--probabilities", "--class-names"]
+    assert cli.main(["export", str(saved), "--to", "c", "--number", "int8", *more]) == 0
+    assert capsys.readouterr().out == to_c(CARD, "int8", probabilities=True, class_names=True)
     for target in TARGETS:
         assert cli.main(["export", str(saved), "--to", target, "-o", str(tmp_path / target)]) == 0
         assert (tmp_path / target).stat().st_size > 100 or (tmp_path / target / "library.properties").is_file()
@@ -48,6 +51,14 @@ def test_onnx_is_written_in_the_number_format_that_is_asked_for(saved, tmp_path)
     path = tmp_path / "model.onnx"
     assert cli.main(["export", str(saved), "--to", "onnx", "--number", "float64", "-o", str(path)]) == 0
     assert path.read_bytes() == to_onnx(CARD, number="float64").SerializeToString()
+
+
+def test_rust_is_written_in_the_number_format_that_is_asked_for(saved, capsys):
+    assert (
+        cli.main(["export", str(saved), "--to", "rust", "--number", "int8", "--readings", "float", "--probabilities"])
+        == 0
+    )
+    assert capsys.readouterr().out == to_rust(CARD, "int8", readings="float", probabilities=True)
 
 
 LOST = replace(
@@ -155,6 +166,7 @@ def test_a_target_that_was_added_may_be_text_bytes_or_a_folder(saved, tmp_path, 
     ("arguments", "words"),
     [
         (["--to", "python", "--number", "int8"], "--number does not go with --to python; it takes --inputs"),
+        (["--to", "sql", "--class-names"], "--class-names does not go with --to sql"),
         (["--to", "c", "--number", "int7"], "--number int7"),
         (["--to", "sql", "--dialect", "access"], "access"),
         (["--to", "onnx"], "--to onnx needs -o"),

@@ -65,6 +65,16 @@ CASES = {
     "three classes": (replace(MODELS["three"], ranges=(Range(0, -1.0, 1.0), Range(1, -1.0, 1.0))), {"number": "int32"}),
     "a constant": (MODELS["constant"], {}),
     "with its conformance test": (MIXED, {"conformance": full_table(flatten(MIXED), edge_rows(flatten(MIXED), 5))}),
+    "probabilities and names": (YES, {"probabilities": True, "class_names": True}),
+    "probabilities of three, as arguments": (
+        replace(MODELS["three"], ranges=(Range(0, -1.0, 1.0), Range(1, -1.0, 1.0))),
+        {"probabilities": True, "arguments": True},
+    ),
+    "probabilities in float32": (MIXED, {"number": "float32", "probabilities": True, "class_names": True}),
+    "hostile names in flash": (
+        replace(YES, classes=(HOSTILE, "??/"), class_dtype="|O"),
+        {"class_names": True, "readings": "codes"},
+    ),
     "hostile names": (
         replace(YES, classes=(HOSTILE, "??/"), class_dtype="|O").with_feature_names([HOSTILE, "b", "//\\"]),
         {"layout": "table"},

@@ -12,8 +12,10 @@ from smallearn.export import quantise, to_c
 from smallearn.export._fixed.codes import FloatBits, Shifted, shifted
 from smallearn.export._fixed.quantise import BITS
 from smallearn.export._flat import flatten
+from smallearn.model import Term
 from tests.helpers.c_programs import FORMS, STRICT, rows_of, run, with_ranges
 from tests.helpers.exports import MODELS, trained_models
+from tests.helpers.models import model_of
 from tests.helpers.tools import need
 
 FLOATS = st.floats(width=32, allow_nan=False, allow_infinity=False)
@@ -71,6 +73,46 @@ def test_counts_of_12_bits_are_shifted_to_8_for_products():
     term = next(term for term in whole.terms if term.kind == "raw")
     expected = term.weight * (codes[:, term.input] >> 5)
     np.testing.assert_array_equal(whole.contributions(codes)[:, whole.terms.index(term)], expected)
+
+
+# --- missing values --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("layout", ["code", "table"])
+@pytest.mark.parametrize("number", BITS)
+def test_a_model_for_complete_rows_asks_for_no_missing_value(number, layout):
+    model, _ = trained_models()["breast cancer literals"]
+    asking = to_c(model, number, readings="float", layout=layout)
+    text = to_c(model.for_complete_rows(), number, readings="float", layout=layout)
+    assert "_MISSING" in asking
+    assert "_MISSING" not in text
+    assert "0x7fff" not in text or layout == "table"  # there it turns the order of negative numbers round
+    assert len(text) < len(asking)
+
+
+def test_an_interval_of_floats_needs_no_question():
+    text = to_c(model_of(Term(0, 2.0, "a", "equals", 3.0)), "int8", readings="float")
+    assert "!(model_all_bits(&x[MODEL_X_A]) <= 0x403fffff) && model_all_bits(&x[MODEL_X_A]) <= 0x40400000" in text
+    assert "0x7fffffff" not in text
+
+
+@pytest.mark.tools
+@pytest.mark.parametrize("cut", [3.0, -3.0, 0.0])
+def test_where_nothing_asks_what_is_no_number_is_beyond_all_numbers(cut, tmp_path):
+    model = with_ranges(model_of(Term(0, 2.0, "a", "above", cut)).for_complete_rows())
+    cases = [(number, layout) for number in BITS for layout in ("code", "table")]
+    texts = [
+        to_c(model, number, name=f"m{i}", readings="float", layout=layout, arguments=True)
+        for i, (number, layout) in enumerate(cases)
+    ]
+    tests = [
+        f"if (m{i}_predict_readings(nan) != 1 || m{i}_predict_readings(-nan) != 0) return {i + 1};"
+        for i in range(len(cases))
+    ]
+    main = f'int main(void) {{ const float nan = __builtin_nanf(""); {" ".join(tests)} return 0; }}'
+    (tmp_path / "nan.c").write_text("\n".join([*texts, main]))
+    run([need("gcc"), *STRICT, "-O1", "nan.c", "-o", "nan"], cwd=tmp_path)
+    run([str(tmp_path / "nan")])
 
 
 # --- codes -----------------------------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ import pytest
 from sklearn.datasets import load_breast_cancer
 
 from smallearn import SMaLLClassifier
-from smallearn.export import FormatLoss, FormatLossWarning, format_loss, quantise, to_arduino, to_c
+from smallearn.export import FormatLoss, FormatLossWarning, format_loss, quantise, to_arduino, to_c, to_rust
 from smallearn.export._fixed.loss import loss_of
 from smallearn.export._fixed.numbers import NUMBERS
 from smallearn.export._fixed.quantise import BITS, target_of
@@ -75,6 +75,8 @@ def test_exports_warn_where_a_format_loses_much(tmp_path):
     with pytest.warns(FormatLossWarning, match=r"int8 changes .* of 2,000 decisions .*A wider number changes fewer"):
         to_c(LOST, "int8")
     with pytest.warns(FormatLossWarning, match="int8 changes"):
+        to_rust(LOST, "int8")
+    with pytest.warns(FormatLossWarning, match="int8 changes"):
         to_arduino(LOST, tmp_path / "Lost", "int8")
 
 
@@ -84,4 +86,5 @@ def test_exports_do_not_warn_of_small_losses_or_of_what_was_chosen_for_a_chip(tm
     to_c(LOST)
     chosen = replace(LOST, deployment=Deployment("atmega328p", "int8", "code", "float"))
     assert "int8_t" in to_c(chosen)
+    assert "fn predict_readings" in to_rust(chosen)
     to_arduino(chosen, tmp_path / "Chosen")

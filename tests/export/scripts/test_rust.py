@@ -12,114 +12,15 @@ from smallearn.export._scripts.rust import to_rust
 from tests.helpers import scripts
 from tests.helpers.exports import MIXED, MODELS, full_table, trained_models
 from tests.helpers.models import CARD, ROWS, THREE, YES
+from tests.helpers.rust_programs import FLOATS, answers, compiled, floats_arm
 from tests.helpers.scripts import Answer, all_features, assert_agrees, few
-from tests.helpers.tools import need
 
 STRICT = ["-D", "warnings"]
-# Each line of input is the number of a module and the cells of a row: `m`, `n` and the bits of a number, `t` and UTF-8.
-MAIN = """
-use std::io::BufRead;
-
-fn text_of(cell: &str) -> String {
-    let bytes: Vec<u8> = (1..cell.len()).step_by(2).map(|i| u8::from_str_radix(&cell[i..i + 2], 16).unwrap()).collect();
-    String::from_utf8(bytes).unwrap()
-}
-
-fn number_of(cell: &str) -> f64 {
-    if cell == "m" { f64::NAN } else { f64::from_bits(u64::from_str_radix(&cell[1..], 16).unwrap()) }
-}
-
-fn bits(numbers: &[f64]) -> String {
-    numbers.iter().map(|z| format!("{:016x}", z.to_bits())).collect::<Vec<_>>().join(",")
-}
-
-macro_rules! answer {
-    ($m:ident, $x:expr) => {
-        match $m::predict($x) {
-            None => {
-                assert!($m::scores($x).is_none() && $m::decision($x).is_none() && $m::reason($x).is_none());
-                println!("none");
-            }
-            Some(label) => {
-                let reason = $m::reason($x).unwrap();
-                let z = $m::scores($x).unwrap();
-                assert!(reason.class == label && reason.score == z[reason.prototype]);
-                assert!(reason.intercept == $m::INTERCEPTS[reason.prototype]);
-                let parts: Vec<f64> = reason.terms().map(|(_, _, part)| part).collect();
-                let odds = $m::decision($x).map(|odds| bits(&[odds].concat_all())).unwrap_or("none".to_string());
-                println!("{};{};{};{};{}", label, bits(&z), odds, reason.prototype, bits(&parts));
-            }
-        }
-    };
-}
-
-trait ConcatAll {
-    fn concat_all(&self) -> Vec<f64>;
-}
-impl ConcatAll for [f64; 1] {
-    fn concat_all(&self) -> Vec<f64> { self.to_vec() }
-}
-impl<const N: usize> ConcatAll for [[f64; N]; 1] {
-    fn concat_all(&self) -> Vec<f64> { self[0].to_vec() }
-}
-
-macro_rules! numbers {
-    ($m:ident, $cells:expr) => {{
-        let mut x = [0.0; $m::INPUTS];
-        for (i, cell) in $cells.iter().enumerate() { x[i] = number_of(cell); }
-        answer!($m, &x);
-    }};
-}
-
-macro_rules! values {
-    ($m:ident, $cells:expr) => {{
-        let texts: Vec<String> =
-            $cells.iter().map(|cell| if cell.starts_with("t") { text_of(cell) } else { String::new() }).collect();
-        let mut x = [$m::Value::Missing; $m::INPUTS];
-        for (i, cell) in $cells.iter().enumerate() {
-            if cell.starts_with("n") { x[i] = $m::Value::Number(number_of(cell)); }
-            if cell.starts_with("t") { x[i] = $m::Value::Text(&texts[i]); }
-        }
-        answer!($m, &x);
-    }};
-}
-
-fn main() {
-    for line in std::io::stdin().lock().lines() {
-        let line = line.unwrap();
-        let mut cells = line.split(' ');
-        let module = cells.next().unwrap();
-        let cells: Vec<&str> = cells.collect();
-        match module {
-            // MODULES
-            _ => panic!(),
-        }
-    }
-}
-"""
-
-
-def compiled(folder, source, *options):
-    """The path of what rustc makes of ``source``, which may name modules in the folder."""
-    (folder / "main.rs").write_text(source, encoding="ascii")
-    command = [need("rustc"), "--edition", "2021", *options, "-o", "program", "main.rs"]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr[:3000]
-    return folder / "program"
 
 
 def run(folder, texts, rows):
     """Compile the modules into one program, and give it rows: pairs of a module's position and cells."""
-    arms, modules = [], []
-    for i, text in enumerate(texts):
-        (folder / f"m{i}.rs").write_text(text, encoding="ascii")
-        modules.append(f"mod m{i};")
-        arms.append(f'"{i}" => {"values" if "pub enum Value<" in text else "numbers"}!(m{i}, cells),')
-    program = compiled(folder, "\n".join(modules) + MAIN.replace("// MODULES", "\n            ".join(arms)))
-    lines = "".join(" ".join([str(i), *map(_cell, cells)]) + "\n" for i, cells in rows)
-    done = subprocess.run([program], input=lines, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr[:2000]
-    return done.stdout.splitlines()
+    return answers(folder, FLOATS, texts, [(i, map(_cell, cells)) for i, cells in rows], floats_arm)
 
 
 def _cell(value):
@@ -134,7 +35,7 @@ def assert_all_agree(folder, cases):
     for i, (model, some) in enumerate(cases):
         flat = flatten(model)
         rows += [(i, all_features(flat, row) if i % 2 else row) for row in some]
-        texts.append(to_rust(model, inputs="all" if i % 2 else "used"))
+        texts.append(to_rust(model, inputs="all" if i % 2 else "used", probabilities=True))
     found = iter(run(folder, texts, rows))
     for model, some in cases:
         flat = flatten(model)
@@ -142,10 +43,10 @@ def assert_all_agree(folder, cases):
 
 
 def _answer(flat, line):
-    label, scores, decision, prototype, parts = line.split(";")
+    label, scores, decision, prototype, parts, chances = line.split(";")
     labels = [flat.inputs[term.input].label for term in flat.of(int(prototype))]
     terms = list(zip(labels, _numbers(parts), strict=True))
-    return Answer(int(label), _numbers(scores), _numbers(decision), int(prototype), terms)
+    return Answer(int(label), _numbers(scores), _numbers(decision), int(prototype), terms, _numbers(chances))
 
 
 def _numbers(text):
@@ -186,7 +87,7 @@ def test_a_category_that_no_text_of_rust_equals_holds_nowhere(tmp_path):
     prototypes = tuple(scripts.Prototype(i, 0.0, (scripts.Term(0, 1.0, "a", "equals", names[i]),)) for i in (0, 1))
     other = scripts.Prototype(2, 0.5, ())
     model = scripts.SMaLLModel((*names, "c"), "|O", 1, (*prototypes, other))
-    (line,) = run(tmp_path, [to_rust(model)], [(0, ["\ufffd"])])
+    (line,) = run(tmp_path, [to_rust(model, probabilities=True)], [(0, ["\ufffd"])])
     assert _numbers(line.split(";")[1]) == [1.0, 0.0, 0.5]
     with pytest.raises(ValueError, match="surrogates"):
         to_rust(model, conformance=[["\ud800"]])
@@ -242,7 +143,7 @@ def test_a_row_without_an_answer_gives_none(tmp_path):
     infinite = [[np.inf, "A", 0.0, 1.0], [1.0, np.inf, 0.0, 1.0], [1.0, "A", 0.0, -np.inf]]
     found = run(
         tmp_path,
-        [to_rust(scripts.NEEDY, inputs="all"), to_rust(with_text, inputs="all"), to_rust(CARD, inputs="all")],
+        [to_rust(model, inputs="all", probabilities=True) for model in (scripts.NEEDY, with_text, CARD)],
         [
             (0, scripts.FULL),
             (1, scripts.FULL),
@@ -260,11 +161,11 @@ def test_a_row_without_an_answer_gives_none(tmp_path):
 def test_log_odds_that_overflow_are_none_and_the_class_is_not(tmp_path):
     models = [scripts.replace(model, scale=1e300) for model in (YES, THREE)]
     rows = [[1e10] * model.n_features for model in models]
-    found = run(tmp_path, [to_rust(model, inputs="all") for model in models], list(enumerate(rows)))
+    found = run(tmp_path, [to_rust(model, inputs="all", probabilities=True) for model in models], list(enumerate(rows)))
     for model, row, line in zip(models, rows, found, strict=True):
-        label, _, decision, *_ = line.split(";")
+        label, _, decision, *_, chances = line.split(";")
         assert model.classes[int(label)] == model.predict_one(row)
-        assert decision == "none"
+        assert decision == chances == "none"
 
 
 @pytest.mark.tools
@@ -274,7 +175,7 @@ def test_the_modules_need_no_std_and_pass_as_tests(tmp_path):
     lines = ["#![cfg_attr(not(test), no_std)]", "#![forbid(unsafe_code)]"]
     for i, model in enumerate(models):
         rows = full_table(flatten(model), scripts.edge_rows(flatten(model), 10))
-        text = to_rust(model, inputs=("used", "all")[i % 2], conformance=rows)
+        text = to_rust(model, inputs=("used", "all")[i % 2], conformance=rows, probabilities=i % 3 == 0)
         (tmp_path / f"m{i}.rs").write_text(text, encoding="ascii")
         lines.append(f"pub mod m{i};")
     compiled(tmp_path, "\n".join(lines), "--crate-type", "rlib", *STRICT)

@@ -15,7 +15,7 @@ from smallearn.devices import CHIPS, cost
 from smallearn.devices._measure import measure
 from smallearn.devices._rows import encode
 from smallearn.devices._toolchain import Program
-from smallearn.export import quantise, to_c
+from smallearn.export import flatten, quantise, to_c
 from smallearn.export._fixed.quantise import target_of
 from tests.helpers.tools import need, need_chip
 
@@ -175,6 +175,7 @@ def test_a_model_asks_for_missing_values_only_if_there_were_some():
     chosen = {**QUICK, "device": "atmega328p", "literals": "both"}
     whole = SMaLLClassifierCV(3, **chosen).fit(X_train, y_train)
     assert all(term.mean is None for term in whole.model_.terms)
+    assert not any(one.may_be_missing for one in flatten(whole.model_).inputs)
     gappy = X_train.copy()
     gappy[::9] = np.nan
     asking = SMaLLClassifierCV(3, **chosen).fit(gappy, y_train)

@@ -41,7 +41,7 @@ smallearn export model.json --to arduino -o TumourModel
 """
 # Each sets the parameter of that name of the target's function, if it has one.
 OPTIONS: tuple[str, ...] = ("number", "layout", "name", "form", "dialect", "table", "view", "reason")
-OPTIONS += ("reason_codes", "wording", "favourable", "inputs", "readings", "counts")
+OPTIONS += ("reason_codes", "wording", "favourable", "inputs", "readings", "counts", "probabilities", "class_names")
 
 
 def add(commands) -> argparse.ArgumentParser:
@@ -62,8 +62,8 @@ def add(commands) -> argparse.ArgumentParser:
     parser.add_argument(
         "--number",
         metavar="TYPE",
-        help="C, Arduino: float32, float64, int8, int8x16, int16 or int32 (default: float32, for Arduino int16); "
-        "ONNX: float32 or float64 (default: float32)",
+        help="C, Arduino, Rust: float32, float64, int8, int8x16, int16 or int32 (default: float32, for Arduino int16, "
+        "for Rust float64, or what the model was chosen for); ONNX: float32 or float64 (default: float32)",
     )
     parser.add_argument("--layout", metavar="KIND", help="C, Arduino: auto, code or table (default: auto)")
     parser.add_argument("--name", metavar="NAME", help="C, Arduino: prefix of all names (default: model)")
@@ -85,13 +85,25 @@ def add(commands) -> argparse.ArgumentParser:
         metavar="WHICH",
         help="Python, JavaScript, Rust, ONNX: a row has all features, or only those used (default: all, for Rust used)",
     )
-    add_readings(parser, None, "C, Arduino: what the program passes: float, counts (see --counts) or codes")
+    add_readings(parser, None, "C, Arduino, Rust: what the program passes: float, counts (see --counts) or codes")
+    parser.add_argument(
+        "--probabilities",
+        action="store_true",
+        default=None,
+        help="C, Arduino, Rust: a function for probabilities too, in whole numbers by a small table",
+    )
+    parser.add_argument(
+        "--class-names",
+        action="store_true",
+        default=None,
+        help="C, Arduino: a function from the position of a class to its name",
+    )
     parser.add_argument(
         "--max-changed",
         type=float,
         metavar="PERCENT",
-        help="C, Arduino: how many of the decisions whole numbers may change (default: 2; no limit for a model that "
-        "fit chose for a chip, in the number chosen with it)",
+        help="C, Arduino, Rust: how many of the decisions whole numbers may change (default: 2; no limit for a model "
+        "that fit chose for a chip, in the number chosen with it)",
     )
     add_printing(parser, json=False)
     return parser

@@ -15,6 +15,7 @@ from smallearn.export._c.readings import has_readings, readings_type
 from smallearn.export._c.writer import c_text, chosen_form
 from smallearn.export._fixed.codes import Count
 from smallearn.export._fixed.loss import warn_if_much
+from smallearn.export._fixed.probability import ONE
 from smallearn.export._fixed.quantise import BITS, IntegerModel, target_of
 from smallearn.export._flat import flatten
 from smallearn.export._names import comment_text, identifier
@@ -37,6 +38,8 @@ def to_arduino(
     counts: Mapping[str, tuple[float, float, int, int]] | None = None,
     readings: str | None = None,
     conformance: Any = None,
+    probabilities: bool = False,
+    class_names: bool = False,
 ) -> Path:
     """Write a model as a library for the Arduino IDE, PlatformIO and Zephyr, with an example sketch.
 
@@ -60,6 +63,8 @@ def to_arduino(
         otherwise "codes".
     conformance : array or table, default=None
         As in `to_c`.
+    probabilities, class_names : bool, default=False
+        As in `to_c`; the sketch then prints the probability as well, and the class by that function.
 
     Returns
     -------
@@ -101,7 +106,13 @@ def to_arduino(
     target = target_of(model, number, ranges=ranges, counts=counts, readings=readings)
     if given is not None or model.deployment is None:
         warn_if_much(target, ranges, counts)
-    c = CModel(prefix=_prefix(library), target=target, arguments=bool(arguments))
+    c = CModel(
+        prefix=_prefix(library),
+        target=target,
+        arguments=bool(arguments),
+        probabilities=bool(probabilities),
+        class_names=bool(class_names),
+    )
     files = _files(c, library, layout, conformance)
     _refuse_to_overwrite(place)
     with folder_draft_of(place) as draft:
@@ -177,8 +188,9 @@ def _properties(c: CModel, library: str) -> Iterator[str]:
 
 def _keywords(c: CModel, library: str) -> Iterator[str]:
     functions = ["predict", "predict_readings", "score", "reason"] + ["scores"] * (not c.target.flat.has_one_owner)
+    functions += ["predict_proba", "predict_proba_readings"] * c.probabilities + ["class_name"] * c.class_names
     constants = ["INPUTS", "CLASSES", "PROTOTYPES", "TERMS"]
-    types = ["input_t", "score_t", "reason_t"]
+    types = ["input_t", "score_t", "reason_t"] + ["probability_t"] * c.probabilities + ["text_t"] * c.class_names
     yield f"{library}\tKEYWORD1"
     yield from (f"{c.prefix}_{kind}\tKEYWORD1" for kind in types)
     yield from (f"{c.prefix}_{function}\tKEYWORD2" for function in functions)
@@ -193,11 +205,8 @@ def _sketch(c: CModel, library: str, has_test: bool) -> Iterator[str]:
     if isinstance(c.target, IntegerModel) and c.target.readings == "codes":
         yield f"#define {c.upper}_WITH_FLOAT"
     yield f"#include <{library}.h>\n"
-    yield f"const __FlashStringHelper *nameOf({c.position_type} position) {{"
-    yield "  switch (position) {"
-    *first, last = enumerate(c.target.flat.classes)
-    yield from (f"    case {c.classes[position]}: return F({_text(label)});" for position, label in first)
-    yield f"    default: return F({_text(last[1])});\n  }}\n}}\n"
+    if not c.class_names:
+        yield from _names(c)
     if any(isinstance(coder, Count) for coder in getattr(c.target, "coders", ())):
         yield "long within(long count, long least, long greatest) {"
         yield "  return count < least ? least : count > greatest ? greatest : count;\n}\n"
@@ -213,8 +222,31 @@ def _sketch(c: CModel, library: str, has_test: bool) -> Iterator[str]:
     yield f"  {kind} x[{max(1, len(c.inputs))}] = {{0}};"
     yield from (f"  x[{i}] = read_{name}();" for i, name in enumerate(c.inputs))
     passed = ", ".join(f"x[{i}]" for i in range(len(c.inputs))) if c.arguments else "x"
-    yield f"  Serial.println(nameOf({c.prefix}_{'predict_readings' if has_readings(c) else 'predict'}({passed})));"
+    readings = "_readings" * has_readings(c)
+    name = f"{c.prefix}_class_name" if c.class_names else "nameOf"
+    yield f"  Serial.println({name}({c.prefix}_predict{readings}({passed})));"
+    if c.probabilities:
+        yield from _print_probabilities(c, f"{c.prefix}_predict_proba{readings}", passed)
     yield "  delay(1000);\n}"
+
+
+def _names(c: CModel) -> Iterator[str]:
+    """A function from the position of a class to its name."""
+    yield f"const __FlashStringHelper *nameOf({c.position_type} position) {{"
+    yield "  switch (position) {"
+    *first, last = enumerate(c.target.flat.classes)
+    yield from (f"    case {c.classes[position]}: return F({_text(label)});" for position, label in first)
+    yield f"    default: return F({_text(last[1])});\n  }}\n}}\n"
+
+
+def _print_probabilities(c: CModel, function: str, passed: str) -> Iterator[str]:
+    """Statements that print the probability of the second of two classes, or that of each of more."""
+    if len(c.target.flat.classes) == 2:
+        yield f"  Serial.println({function}({passed}));{'' if c.is_float else f' // of {ONE}'}"
+        return
+    yield f"  {c.prefix}_probability_t p[{c.upper}_CLASSES];"
+    yield f"  {function}({f'{passed}, p' if passed else 'p'});"
+    yield f"  for ({c.position_type} k = 0; k < {c.upper}_CLASSES; k++) Serial.println(p[k]);"
 
 
 def _reading(c: CModel, position: int) -> tuple[str, str]:

@@ -72,6 +72,8 @@ def holds(c: "CModel", term: TargetTerm) -> str:
         return f"(uint{width}_t)({bits(c, term.input)} - {least:#x}) <= {_infinity(width) - least:#x}u"
     if low is not None and high is None:
         parts = [_code_above(c, term.input, low)]
+    if low is not None and high is not None and isinstance(coder, FloatBits):
+        known = []  # the codes of what is no number are beyond those of both infinities
     return " && ".join([*known, *parts]) or "1"
 
 

@@ -4,8 +4,9 @@ from collections.abc import Iterator
 from decimal import Decimal
 
 from smallearn._text import count
+from smallearn.export._c import probability
 from smallearn.export._c.model import CModel
-from smallearn.export._fixed.codes import Count, FloatBits, Linear, Shifted, Steps
+from smallearn.export._fixed.codes import meaning
 from smallearn.export._fixed.quantise import IntegerModel
 from smallearn.export._flat import decision_rule, unchecked
 from smallearn.export._names import comment_text
@@ -28,6 +29,10 @@ def _functions(c: CModel) -> Iterator[str]:
     yield f"It is {decision_rule(flat, shown, score)}."
     score = "the greatest score" if flat.decision.costs is None and not c.target.offsets else "the score that decides"
     yield f"{c.prefix}_score: {score}. {c.prefix}_reason: what each term adds to it."
+    if c.probabilities:
+        yield probability.meaning(c)
+    if c.class_names:
+        yield f"{c.prefix}_class_name: the label of a class as text."
     if isinstance(c.target, IntegerModel):
         factor = Decimal(c.target.factor.numerator) / Decimal(c.target.factor.denominator)
         if c.target.readings == "float":
@@ -50,22 +55,7 @@ def _coding(c: CModel, position: int) -> str:
         return f", {c.upper}_CATEGORY_... or 0 for any other text"
     if not isinstance(c.target, IntegerModel):
         return ""
-    coder = c.target.coders[position]
-    if c.takes_floats:
-        return ""
-    if isinstance(coder, Shifted):
-        return f", times 2^{coder.shift}, without its fraction"
-    if isinstance(coder, FloatBits):
-        return f", the upper {coder.width} bits of a float; of a negative one, all but the sign inverted"
-    if isinstance(coder, Count):
-        same = coder.scale == 1.0 and coder.shift == 0.0
-        meaning = "" if same else f"; the feature is {coder.scale!r} * count + {coder.shift!r}"
-        return f", a count from {coder.least} to {coder.greatest}{meaning}"
-    if isinstance(coder, Linear):
-        return f", from {coder.low!r} (code {coder.least}) to {coder.high!r} (code {coder.greatest})"
-    cuts = [f"{'>=' if reached else '>'} {cut!r}" for cut, reached in coder.cuts] if isinstance(coder, Steps) else []
-    listed = ", ".join(cuts[:8]) + (", ..." if len(cuts) > 8 else "")
-    return f", code: how many of these are true: {listed}" if cuts else ", any code"
+    return "" if c.takes_floats else f", {meaning(c.target.coders[position])}"
 
 
 def _missing(c: CModel) -> Iterator[str]:

@@ -25,12 +25,15 @@ class CModel:
 
     ``prefix`` begins every identifier. ``arguments``: functions take the inputs one by one, not as an array.
     ``takes_floats``: inputs are float readings, whose bits whole-number code looks at where it needs them.
+    ``probabilities``, ``class_names``: whether there are functions for these.
     """
 
     prefix: str
     target: TargetModel
     arguments: bool
     takes_floats: bool = False
+    probabilities: bool = False
+    class_names: bool = False
 
     def __post_init__(self):
         if not isinstance(self.prefix, str) or not NAME.fullmatch(self.prefix):

@@ -7,7 +7,7 @@ readings become codes first.
 from collections.abc import Iterator
 from dataclasses import replace
 
-from smallearn.export._c import float_bits
+from smallearn.export._c import float_bits, probability
 from smallearn.export._c.code import function
 from smallearn.export._c.model import CModel, count_type
 from smallearn.export._c.table import element, table
@@ -87,9 +87,11 @@ def has_readings(c: CModel) -> bool:
     return c.is_float or c.target.readings != "codes"  # type: ignore[attr-defined]
 
 
-def head(c: CModel) -> str:
-    """The head of the function that predicts from readings."""
-    return f"{c.position_type} {c.prefix}_predict_readings({_readings(c).parameters})"
+def heads(c: CModel) -> list[str]:
+    """The heads of the functions whose inputs are readings."""
+    reader = _readings(c)
+    predict = f"{c.position_type} {c.prefix}_predict_readings({reader.parameters})"
+    return [predict, *([probability.head(reader, "predict_proba_readings")] if c.probabilities else [])]
 
 
 def missing_reading(c: CModel) -> str:
@@ -124,22 +126,28 @@ def _gaps(c: CModel) -> bool:
     return any(input_.may_be_missing for input_ in c.target.flat.inputs)
 
 
-def predict(c: CModel, public: str) -> str:
-    """The function that predicts from readings; where these are floats and tables have codes, it makes the codes."""
-    if not are_floats(c) or c.takes_floats:
-        return function(f"{public}{head(c)}", [f"return {c.prefix}_predict({c.passed});"])
+def from_readings(c: CModel, public: str) -> Iterator[str]:
+    """The functions whose inputs are readings; where these are floats and tables have codes, they make the codes."""
+    n, passed, body, before = len(c.inputs), c.passed, [], ""
+    if are_floats(c) and not c.takes_floats:
+        passed = ", ".join(f"codes[{i}]" for i in range(n)) if c.arguments else "codes"
+        body = [f"{c.code_type} codes[{max(1, n)}];", *_make_codes(c)]
+        if _loops(c):
+            bases = [str(coder.base) for coder in c.target.coders]  # type: ignore[attr-defined]
+            before = table(c, "reading_bases", "uint8_t", bases) + "\n"
+    answers = [f"return {c.prefix}_predict({passed});", probability.call(c, passed)]
+    for head, answer in zip(heads(c), answers, strict=False):
+        yield before + function(f"{public}{head}", [*body, answer])
+        before = ""
+
+
+def _make_codes(c: CModel) -> list[str]:
+    """Statements that make the codes of all readings."""
     reader, n = _readings(c), len(c.inputs)
-    before = ""
-    if _loops(c):
-        bases = [str(coder.base) for coder in c.target.coders]  # type: ignore[attr-defined]
-        before = table(c, "reading_bases", "uint8_t", bases) + "\n"
-        index, base = count_type(n), element(c, "reading_bases", "uint8_t", "i")
-        body = [f"{index} i;", f"for (i = 0; i < {n}; i++) codes[i] = {c.prefix}_fixed(&x[i], {base});"]
-    else:
-        body = [f"codes[{i}] = {_code(reader, i)};" for i in range(n)]
-    passed = ", ".join(f"codes[{i}]" for i in range(n)) if c.arguments else "codes"
-    body = [f"{c.code_type} codes[{max(1, n)}];", *body, f"return {c.prefix}_predict({passed});"]
-    return before + function(f"{public}{head(c)}", body)
+    if not _loops(c):
+        return [f"codes[{i}] = {_code(reader, i)};" for i in range(n)]
+    base = element(c, "reading_bases", "uint8_t", "i")
+    return [f"{count_type(n)} i;", f"for (i = 0; i < {n}; i++) codes[i] = {c.prefix}_fixed(&x[i], {base});"]
 
 
 def _code(c: CModel, position: int) -> str:

@@ -1,6 +1,6 @@
 """A model as C99: one header, or a pair of .h and .c. It includes only <stdint.h>: no library, no heap.
 
-Expected costs alone need <math.h>, for the exponential.
+Expected costs, and probabilities in floats, need <math.h> for the exponential.
 """
 
 from collections.abc import Iterator, Mapping
@@ -8,7 +8,9 @@ from dataclasses import replace
 from typing import Any
 
 from smallearn._errors import check_choice
+from smallearn.export._c import class_names as c_class_names
 from smallearn.export._c import code as c_code
+from smallearn.export._c import probability as c_probability
 from smallearn.export._c import readings as c_readings
 from smallearn.export._c import table as c_table
 from smallearn.export._c.card import Card
@@ -42,6 +44,8 @@ def to_c(
     counts: Mapping[str, tuple[float, float, int, int]] | None = None,
     readings: str | None = None,
     conformance: Any = None,
+    probabilities: bool = False,
+    class_names: bool = False,
 ) -> str:
     """Write a model as C99, with functions ``NAME_predict``, ``NAME_score`` and ``NAME_reason``.
 
@@ -83,6 +87,14 @@ def to_c(
     conformance : array or table, default=None
         Rows, as `SMaLLModel.predict` takes them, that become test vectors: ``NAME_test`` returns how many are
         predicted differently.
+    probabilities : bool, default=False
+        Whether there is a function ``NAME_predict_proba``. With two classes it returns the probability of the second,
+        with more it writes that of each class into an array. In whole numbers a probability is a ``uint16_t`` in steps
+        of 1/65535, by a table whose error, a bound, is in the comment at the top and
+        ``quantise(…).probability_table.error``; with floats it is a float and needs <math.h>.
+    class_names : bool, default=False
+        Whether there is a function ``NAME_class_name`` from the position of a class to its label as text, in UTF-8. On
+        AVR that is in flash.
 
     Returns
     -------
@@ -110,7 +122,14 @@ def to_c(
     target = target_of(model, number, ranges=ranges, counts=counts, readings=readings)
     if given is not None:
         warn_if_much(target, ranges, counts)
-    return c_text(CModel(prefix=name, target=target, arguments=bool(arguments)), form, layout, conformance)
+    c = CModel(
+        prefix=name,
+        target=target,
+        arguments=bool(arguments),
+        probabilities=bool(probabilities),
+        class_names=bool(class_names),
+    )
+    return c_text(c, form, layout, conformance)
 
 
 def chosen_form(
@@ -157,7 +176,8 @@ def _file(c: CModel, form: str, in_tables: bool, vectors: TestVectors | None) ->
         yield f'#include "{c.prefix}.h"\n'
         yield "\n".join(_definitions(c, "", in_tables, vectors))
         return
-    library = "#include <math.h>\n" if c.target.flat.decision.costs is not None else ""
+    exponential = c.target.flat.decision.costs is not None or (c.probabilities and c.is_float)
+    library = "#include <math.h>\n" if exponential else ""
     yield f"#ifndef {c.upper}_H\n#define {c.upper}_H\n\n{library}#include <stdint.h>\n"
     yield "\n".join(_constants(c))
     yield "\n".join(_declarations(c, vectors) if form == "h" else _definitions(c, INLINE, in_tables, vectors))
@@ -168,8 +188,8 @@ def _file(c: CModel, form: str, in_tables: bool, vectors: TestVectors | None) ->
 def _definitions(c: CModel, public: str, in_tables: bool, vectors: TestVectors | None) -> Iterator[str]:
     types = c_table.types_of(c) if in_tables else []
     types += [] if vectors is None else vectors.types
-    types += c_readings.types_of(c)
-    if types:
+    types += [*c_readings.types_of(c), *c_probability.types_of(c)]
+    if types or c.class_names:
         yield c_table.flash(c, sorted(set(types))) + "\n"
     layout = c_table if in_tables else c_code
     if c_readings.are_floats(c):
@@ -177,8 +197,14 @@ def _definitions(c: CModel, public: str, in_tables: bool, vectors: TestVectors |
             yield part + "\n"
     for part in layout.functions(c, public, INLINE):
         yield part + "\n"
+    if c.probabilities:
+        for part in c_probability.functions(c, public, INLINE):
+            yield part + "\n"
     if c_readings.has_readings(c):
-        yield c_readings.predict(c, public) + "\n"
+        for part in c_readings.from_readings(c, public):
+            yield part + "\n"
+    if c.class_names:
+        yield c_class_names.functions(c, public) + "\n"
     if vectors is not None:
         yield vectors.function(public) + "\n"
 
@@ -192,7 +218,11 @@ def _constants(c: CModel) -> Iterator[str]:
     yield f"#define {up}_TERMS {most} /* of a prototype, at most */"
     yield from _missing(c)
     yield f"\ntypedef {c.input_type} {c.prefix}_input_t;"
-    yield f"typedef {c.score_type} {c.prefix}_score_t;\n"
+    yield f"typedef {c.score_type} {c.prefix}_score_t;" + "\n" * (not c.probabilities)
+    if c.probabilities:
+        yield f"typedef {c_probability.kind_of(c)} {c.prefix}_probability_t;\n"
+    if c.class_names:
+        yield c_class_names.text_type(c)
     if c.target.number == "float64":
         yield f"typedef char {c.prefix}_needs_64_bit_double[sizeof(double) == 8 ? 1 : -1];\n"
     if flat.inputs:
@@ -240,8 +270,12 @@ def _declarations(c: CModel, vectors: TestVectors | None) -> Iterator[str]:
     if not c.target.flat.has_one_owner:
         yield f"void {c.prefix}_scores({c.with_output('scores')});"
     yield f"void {c.prefix}_reason({c.with_output('reason')});"
+    if c.probabilities:
+        yield f"{c_probability.head(c)};"
     if c_readings.has_readings(c):
-        yield f"{c_readings.head(c)};"
+        yield from (f"{head};" for head in c_readings.heads(c))
+    if c.class_names:
+        yield f"{c_class_names.head(c)};"
     if vectors is not None:
         yield f"{vectors.head};"
     yield "#ifdef __cplusplus\n}\n#endif\n"

@@ -290,6 +290,23 @@ class Shifted:
 Coder = Linear | Steps | Count | Text | FloatBits | Shifted
 
 
+def meaning(coder: Coder) -> str:
+    """What the codes of a number mean, for a comment; empty if they are the feature's own values."""
+    if isinstance(coder, Shifted):
+        return f"times 2^{coder.shift}, without its fraction"
+    if isinstance(coder, FloatBits):
+        return f"the upper {coder.width} bits of a float; of a negative one, all but the sign inverted"
+    if isinstance(coder, Count):
+        same = coder.scale == 1.0 and coder.shift == 0.0
+        feature = "" if same else f"; the feature is {coder.scale!r} * count + {coder.shift!r}"
+        return f"a count from {coder.least} to {coder.greatest}{feature}"
+    if isinstance(coder, Linear):
+        return f"from {coder.low!r} (code {coder.least}) to {coder.high!r} (code {coder.greatest})"
+    cuts = [f"{'>=' if reached else '>'} {cut!r}" for cut, reached in coder.cuts] if isinstance(coder, Steps) else []
+    listed = ", ".join(cuts[:8]) + (", ..." if len(cuts) > 8 else "")
+    return f"code: how many of these are true: {listed}" if cuts else "any code"
+
+
 def shifted(label: str, low: float, high: float, width: int) -> Shifted:
     """A `Shifted` coder that holds a range."""
     _, exponent = math.frexp(max(abs(low), abs(high)))

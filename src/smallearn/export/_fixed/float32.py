@@ -23,6 +23,7 @@ from smallearn.model._decision import class_scores, compared, score
 UNIT = {"float32": 2.0**-24, "float64": 2.0**-53}  # half the distance from 1 to the next number
 GREATEST = {"float32": float(np.finfo(np.float32).max), "float64": float(np.finfo(np.float64).max)}
 LEAST_NORMAL = {"float32": 2.0**-126, "float64": 2.0**-1022}
+LARGEST_COST = 1e30  # whose sums float32 holds
 
 
 def in_floats(model: SMaLLModel, number: str = "float32") -> TargetModel[float]:
@@ -58,7 +59,7 @@ def _term(flat: FlatModel, term: FlatTerm, text: str, narrow: bool) -> TargetTer
         value = None if value is None else float(1 + flat.inputs[term.input].categories.index(value))
     elif term.kind in ("at_most", "above") and narrow:
         value = float32_at_most(value)  # minus infinity below every float32: then `above` holds unless x is missing
-    elif term.kind == "equals" and narrow and float32_at_most(value) != value:
+    elif narrow and _is_lost(term):
         return None
     if term.mean is not None and guarded:
         instead = _rounded(term.weight * term.mean, f"the weight of {text} times its mean", narrow)
@@ -70,6 +71,39 @@ def _term(flat: FlatModel, term: FlatTerm, text: str, narrow: bool) -> TargetTer
         text=text,
         value=value,
         instead=instead,
+    )
+
+
+def _is_lost(term: FlatTerm) -> bool:
+    """Whether a term compares with a number that no float32 equals."""
+    return term.kind == "equals" and isinstance(term.value, float) and float32_at_most(term.value) != term.value
+
+
+def flat_in_float32(flat: FlatModel) -> FlatModel:
+    """The model with every number rounded to float32, as `in_floats` does it, means and costs as well.
+
+    Costs that are too large for sums in float32 are divided by the greatest, which decides the same.
+    """
+    terms = []
+    for term, text in zip(flat.terms, term_texts(flat), strict=True):
+        if _is_lost(term):
+            continue
+        value = float32_at_most(term.value) if term.kind in ("at_most", "above") else term.value  # type: ignore[arg-type]
+        mean = None if term.mean is None else _rounded(term.mean, f"the mean of {text}", True)
+        terms.append(replace(term, weight=_rounded(term.weight, f"the weight of {text}", True), value=value, mean=mean))
+    intercepts = (_rounded(b, f"the constant of prototype {j + 1}", True) for j, b in enumerate(flat.intercepts))
+    decision = flat.decision
+    most = max((abs(cost) for row in decision.costs or () for cost in row), default=0.0)
+    divisor = most if most > LARGEST_COST else 1.0
+    costs = decision.costs and tuple(tuple(_clipped(c / divisor, "float32") for c in row) for row in decision.costs)
+    offsets = decision.offsets and tuple(_clipped(offset, "float32") for offset in decision.offsets)
+    scale = _clipped(flat.scale, "float32")
+    return replace(
+        flat,
+        intercepts=tuple(intercepts),
+        terms=tuple(terms),
+        scale=scale,
+        decision=decision._replace(cut=_clipped(decision.cut, "float32"), offsets=offsets, costs=costs, scale=scale),
     )
 
 
@@ -126,12 +160,13 @@ def float32_error_bound(model: Any, X: Any) -> np.ndarray:
     operation, and of rounding a constant, is ``exact · (1 + δ) + ε`` with |δ| ≤ u and |ε| ≤ η: η covers underflow,
     gradual or to 0.
 
-    - A term is rounded at most twice, its weight and its product (where x is missing: ``w_i · mean``, to float64 and
-      then to float32), and takes part in at most n additions: n + 2 factors (1 + δ) or fewer. They change the sum by at
-      most ``γ (|b| + Σ |w_i v_i|)``, ``γ = (n + 3) u / (1 − (n + 3) u)``.
-    - A term has at most four ε: of its weight, times |v_i|; of x (0 instead of a subnormal number), times |w_i|; of the
-      product; of the addition. Later operations multiply each by at most 2 · 2. With that of b they are at most
-      ``4 η (1 + Σ (|w_i| + |v_i| + 2))``.
+    - A term is rounded at most three times, its weight, its mean and its product (in C and ONNX twice: its weight and
+      its product, where x is missing ``w_i · mean``, to float64 and then to float32), and takes part in at most n
+      additions: n + 3 factors (1 + δ) or fewer. They change the sum by at most ``γ (|b| + Σ |w_i v_i|)``,
+      ``γ = (n + 3) u / (1 − (n + 3) u)``.
+    - A term has at most four ε: of its weight, times |v_i|; of x (0 instead of a subnormal number) or the mean, times
+      |w_i|; of the product; of the addition. Later operations multiply each by at most 2 · 2. With that of b they are
+      at most ``4 η (1 + Σ (|w_i| + |v_i| + 2))``.
     - `SMaLLModel` itself is off by at most the same with u = 2⁻⁵³ and a smaller η. The bound is the sum of both, and
       2⁻⁴⁰ of itself for the rounding of its own computation.
     - A product and a sum that are fused into one operation have one δ and one ε less.

@@ -1,4 +1,4 @@
-"""A model in the numbers of a device: float32, float64 or whole numbers. C code is written from it."""
+"""A model in the numbers of a device: float32, float64 or whole numbers. C, ONNX and Rust are written from it."""
 
 import math
 from dataclasses import dataclass

@@ -11,6 +11,7 @@ where `smallearn.model._decision` is that in float64.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from smallearn._text import listed, show
 from smallearn.export._fixed.codes import Coder, Count, FloatBits, Linear, Shifted, Steps, Text, linear, shifted
 from smallearn.export._fixed.float32 import in_floats
 from smallearn.export._fixed.numbers import NUMBERS, TargetModel, TargetTerm, read_inputs
+from smallearn.export._fixed.probability import ProbabilityTable, probability_table
 from smallearn.export._fixed.scaling import Rounded, sketch
 from smallearn.export._flat import FlatModel, FlatTerm, Input, flatten
 from smallearn.model import SMaLLModel
@@ -180,6 +182,52 @@ class IntegerModel(TargetModel[int]):
             Positions in the model's classes.
         """
         return self.predict(self.codes(X))
+
+    @cached_property
+    def probability_table(self) -> ProbabilityTable:
+        """The table that probabilities are computed by.
+
+        Returns
+        -------
+        ProbabilityTable
+            With ``error``, a bound on how far a probability is from that of the same scores computed exactly.
+        """
+        return probability_table(Fraction(self.flat.scale) / self.factor, self.reach, len(self.flat.classes))
+
+    @property
+    def reach(self) -> int:
+        """How far the scores of two classes can be apart.
+
+        Returns
+        -------
+        int
+        """
+        least, greatest = min(low for low, _ in self.intervals), max(high for _, high in self.intervals)
+        return max(-least, greatest) if self.flat.has_one_owner else greatest - least
+
+    def predict_proba(self, codes: Any) -> np.ndarray:
+        """Predict the probability of each class from codes, in whole numbers.
+
+        Parameters
+        ----------
+        codes : array of int, shape (n_rows, n_inputs)
+            What `codes` returns.
+
+        Returns
+        -------
+        ndarray of int64, shape (n_rows, n_classes)
+            Steps of 1/65535, as ``NAME_predict_proba`` of the exported C code has them.
+        """
+        return self.probability_table.probabilities(class_scores(self, self.scores(codes)))
+
+
+def class_scores(target: IntegerModel, z: np.ndarray) -> np.ndarray:
+    """The score of each class, rows × classes, from those of the prototypes; 0 for a class without any."""
+    owners, n_classes = np.array(target.flat.owners), len(target.flat.classes)
+    best = np.zeros((len(z), n_classes), dtype=np.int64)
+    for label in set(target.flat.owners):
+        best[:, label] = z[:, owners == label].max(axis=1)
+    return best
 
 
 def decide(target: IntegerModel, z: np.ndarray) -> np.ndarray:
@@ -351,6 +399,12 @@ def target_of(
     check_choice("number", number, NUMBERS)
     if number in BITS:
         return quantise(model, number, ranges, counts, readings)
+    check_float_options(number, ranges, counts, readings)
+    return in_floats(model, number)
+
+
+def check_float_options(number: str, ranges: Any, counts: Any, readings: str | None) -> None:
+    """Refuse what is for whole numbers alone."""
     if readings not in (None, "float"):
         raise ParameterError(
             Parameter("readings", readings), f" needs whole numbers ({', '.join(BITS)}), not {number}."
@@ -359,7 +413,6 @@ def target_of(
         raise ValueError(
             f"ranges and counts are for whole numbers ({', '.join(BITS)}), not for {number}: leave them out."
         )
-    return in_floats(model, number)
 
 
 def bits_for(interval: tuple[int, int]) -> int:

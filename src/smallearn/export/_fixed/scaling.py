@@ -265,7 +265,7 @@ def sketch(flat: FlatModel, coders: tuple[Coder, ...], code_bits: int) -> Sketch
         if isinstance(coder, Linear | Count | Shifted) and term.kind == "raw":
             intercepts[term.prototype] += weight * coder.offset
             instead = None if term.mean is None or not guarded else weight * (Fraction(term.mean) - coder.offset)
-            least, greatest = _ends(code_bits) if isinstance(coder, Linear) else (coder.least, coder.greatest)
+            least, greatest = codes_in_products(coder, code_bits)
             right = coder.right if isinstance(coder, Count) else 0
             part = partial(part, least=least >> right, greatest=greatest >> right, right=right)
             parts.append(part(kind="raw", slope=weight * coder.slope, instead=instead))
@@ -321,5 +321,8 @@ def _rounded_term(part: Part, weight: int, instead: int | None) -> TargetTerm[in
     )
 
 
-def _ends(bits: int) -> tuple[int, int]:
-    return -(2 ** (bits - 1)), 2 ** (bits - 1) - 1
+def codes_in_products(coder: Coder, code_bits: int) -> tuple[int, int]:
+    """The least and the greatest code for which sums are proven not to overflow: of `Linear`, all of this width."""
+    if isinstance(coder, Linear):
+        return -(2 ** (code_bits - 1)), 2 ** (code_bits - 1) - 1
+    return coder.least, coder.greatest

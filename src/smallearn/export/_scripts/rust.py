@@ -1,45 +1,85 @@
-"""A model as a Rust module for ``no_std``: no allocation, no unsafe code, and no exponential, so log-odds but no
-probabilities.
+"""A model as a Rust module for ``no_std``: in floats (`rust_floats`) or in whole numbers (`rust_whole`)."""
 
-Each term is written once, in `contributions`, from which everything else is computed. Sums are taken in the order of
-the terms, so they are those of `SMaLLModel` to the last bit.
-"""
-
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
-from functools import cached_property
 from typing import Any
 
-from smallearn._text import show
-from smallearn.export._flat import FlatModel
-from smallearn.export._scripts.skeleton import Layout, Script, write
-from smallearn.export._vectors import Cell
+from smallearn._errors import check_choice
+from smallearn.export._c.writer import chosen_form
+from smallearn.export._fixed.float32 import flat_in_float32
+from smallearn.export._fixed.loss import warn_if_much
+from smallearn.export._fixed.numbers import NUMBERS
+from smallearn.export._fixed.quantise import BITS, check_float_options, quantise
+from smallearn.export._flat import flatten
+from smallearn.export._scripts import rust_whole
+from smallearn.export._scripts.rust_floats import Rust, Rust32
+from smallearn.export._scripts.skeleton import layout_of
+from smallearn.export._vectors import float32_vectors, vectors_of
+from smallearn.model import SMaLLModel
+from smallearn.model._arguments import as_model
 
-INTEGERS = {"i64": (-(2**63), 2**63 - 1), "u64": (0, 2**64 - 1)}
 
+def to_rust(
+    model: Any,
+    number: str | None = None,
+    *,
+    inputs: str = "used",
+    ranges: Mapping[str, tuple[float, float]] | None = None,
+    counts: Mapping[str, tuple[float, float, int, int]] | None = None,
+    readings: str | None = None,
+    conformance: Any = None,
+    probabilities: bool = False,
+) -> str:
+    """Write a model as a Rust module for ``no_std``, without allocation and without unsafe code.
 
-def to_rust(model: Any, *, inputs: str = "used", conformance: Any = None) -> str:
-    """Write a model as a Rust module for ``no_std``.
+    In floats, the module has ``predict``, ``scores``, ``decision`` and ``reason``, each of one row and each None where
+    the model cannot predict. ``predict`` gives the position of the class in ``CLASSES``. A row is ``[f64; INPUTS]`` or
+    ``[f32; INPUTS]`` with NaN for a missing value or, if the model compares text, ``[Value; INPUTS]``; the places of
+    the inputs have names. Rust's text has no lone surrogates: a category with one never holds, and a class shows U+FFFD
+    in its place.
 
-    The module has ``predict``, ``scores``, ``decision`` and ``reason``, each of one row and each None where the model
-    cannot predict. ``predict`` gives the position of the class in ``CLASSES``. A row is ``[f64; INPUTS]`` with NaN for
-    a missing value or, if the model compares text, ``[Value; INPUTS]``; the places of the inputs have names. Rust's
-    text has no lone surrogates: a category with one never holds, and a class shows U+FFFD in its place.
+    In whole numbers, the module computes what `quantise` does, bit for bit, without floating point: ``predict``,
+    ``scores`` and ``reason`` of a row of codes, ``[Code; INPUTS]``, with ``MISSING`` for a missing value and
+    ``CATEGORY_…`` for text. No sum can overflow and nothing can panic, so there is an answer to every row.
 
     Parameters
     ----------
     model : SMaLLModel or fitted estimator
         The model.
+    number : {"float64", "float32", "int8", "int8x16", "int16", "int32"} or None, default=None
+        The type of the weights, as in `to_c`. None: if the model was chosen for a chip, what was chosen for it
+        (``model.deployment``), readings and counts as well unless they are given; otherwise "float64".
     inputs : {"used", "all"}, default="used"
         Whether a row has only the features that the model uses, in order, or all features of the training data.
+    ranges : mapping from label to (low, high), default=None
+        For integer types: the range of a feature over which its codes are spread. Default: the training range.
+    counts : mapping from label to (scale, offset, least, greatest), default=None
+        For integer types: the device reads a whole number in [least, greatest], and the feature is
+        ``scale · count + offset``. Where a count is multiplied, one beyond that is taken as the nearest.
+    readings : {"codes", "counts", "float"} or None, default=None
+        For integer types: what the device passes. "float": readings in f32, in the units of the training data; there is
+        also ``predict_readings`` of these, and ``codes``, which looks at their bits and makes codes of them; both are
+        None where a value is NaN without which the model cannot predict. "counts": whole numbers as they are read;
+        `counts` then has every number that the model uses. "codes" and None: codes, and counts of the features in
+        `counts`; ``code_…`` make a code of a reading in f32, with floating point.
     conformance : array or table, default=None
         Rows, as `SMaLLModel.predict` takes them, that become test vectors: ``test()`` runs them and returns how many
-        are predicted differently, and ``cargo test`` fails unless none is.
+        are predicted differently, and ``cargo test`` fails unless none is. In "float32", rows are left out that are so
+        close to a boundary that rounding decides.
+    probabilities : bool, default=False
+        Whether there is a function ``probabilities`` of a row, which has one for each class. In whole numbers they are
+        u16 in steps of 1/65535, by a table without an exponential; its error, a bound, is in the function's comment and
+        ``quantise(…).probability_table.error``.
 
     Returns
     -------
     str
         The text of the module.
+
+    Warns
+    -----
+    FormatLossWarning
+        As in `to_c`.
 
     Examples
     --------
@@ -49,406 +89,26 @@ def to_rust(model: Any, *, inputs: str = "used", conformance: Any = None) -> str
     >>> clf = SMaLLClassifier(1, 2, random_state=0).fit(*load_breast_cancer(return_X_y=True))
     >>> print(to_rust(clf).splitlines()[1])
     // Predict 1 if the score is above 0, otherwise 0.
+    >>> "pub type Code = i8;" in to_rust(clf, "int8")
+    True
     """
-    return write(Rust, model, inputs, conformance)
+    model = as_model(model)
+    given = number
+    number, _, readings, counts = chosen_form(model, number or "", "auto", readings, counts, "float64")
+    check_choice("number", number, NUMBERS)
+    if number in BITS:
+        target = quantise(model, number, ranges, counts, readings)
+        if given is not None:
+            warn_if_much(target, ranges, counts)
+        return rust_whole.text(target, layout_of(target.flat, inputs), conformance, bool(probabilities))
+    check_float_options(number, ranges, counts, readings)
+    return _in_floats(model, number == "float32", inputs, conformance, bool(probabilities))
 
 
-class Rust(Script):
-    """Rust's numbers, text and conditions."""
-
-    terms_opening = "&["
-
-    def __init__(self, flat: FlatModel, layout: Layout):
-        super().__init__(flat, replace(layout, named=True))
-
-    @property
-    def reads_text(self) -> bool:
-        """Whether a row is of ``Value``, not of f64."""
-        return any(input_.is_text for input_ in self.flat.inputs)
-
-    def is_value(self, position: int) -> bool:
-        """Whether an input is read as a ``Value``."""
-        needed = not self.flat.inputs[position].may_be_missing
-        return self.reads_text and not needed and not self.is_number(position)
-
-    def number(self, value: float) -> str:
-        return repr(float(value))
-
-    def string(self, text: str) -> str:
-        """U+FFFD stands in for a lone surrogate."""
-        if text.isascii() and text.isprintable() and '"' not in text and "\\" not in text:
-            return f'"{text}"'
-        plain = "".join("\ufffd" if _is_surrogate(sign) else sign for sign in text)
-        signs = (sign if " " <= sign <= "~" and sign not in '"\\' else f"\\u{{{ord(sign):x}}}" for sign in plain)
-        return '"' + "".join(signs) + '"'
-
-    def cell(self, value: Cell) -> str:
-        if isinstance(value, str) and (not self.reads_text or any(map(_is_surrogate, value))):
-            why = "Rust's text has no lone surrogates" if self.reads_text else "the model reads only numbers"
-            raise ValueError(f"A row for conformance holds {show(value)}, but {why}: leave the row out.")
-        if value is None:
-            return "Value::Missing" if self.reads_text else "f64::NAN"
-        return self._wrapped(value) if self.reads_text else self.number(value)  # type: ignore[arg-type]
-
-    def labels(self) -> list[str]:
-        return self._typed_labels[1]
-
-    @cached_property
-    def _typed_labels(self) -> tuple[str, list[str]]:
-        """The type of the labels, and each of them: their own type if Rust has one for all, else text."""
-        classes: Sequence[Any] = self.flat.classes
-        if all(isinstance(label, bool) for label in classes):
-            return "bool", [str(bool(label)).lower() for label in classes]
-        if all(isinstance(label, float) for label in classes):
-            return "f64", [self.number(label) for label in classes]
-        if all(isinstance(label, int) and not isinstance(label, bool) for label in classes):
-            for kind, (low, high) in INTEGERS.items():
-                if all(low <= label <= high for label in classes):
-                    return kind, [str(int(label)) for label in classes]
-        return "&str", [self.string(str(label)) for label in classes]
-
-    def named_place(self, name: str, place: int) -> str:
-        return f"pub const {name}: usize = {place};"
-
-    def reading(self, position: int) -> Iterator[str]:
-        input_ = self.flat.inputs[position]
-        how = "category" if self.is_value(position) else "number"
-        how = how if input_.may_be_missing else "needed"
-        yield f"let x{self.layout.places[position]} = {how}(x[X_{input_.name.upper()}])?;"
-
-    def missing(self, position: int) -> str:
-        x = self.value(position)
-        return f"{x} == Value::Missing" if self.is_value(position) else f"{x}.is_nan()"
-
-    def equal(self, position: int, value: Cell) -> str | None:
-        if isinstance(value, str) and any(map(_is_surrogate, value)):
-            return None
-        is_value = self.is_value(position)
-        return f"{self.value(position)} == {self._wrapped(value) if is_value else self.number(value)}"  # type: ignore[arg-type]
-
-    def _wrapped(self, value: str | float) -> str:
-        if isinstance(value, str):
-            return f"Value::Text({self.string(value)})"
-        return f"Value::Number({self.number(value)})"
-
-    def either(self, condition: str, yes: str, no: str) -> str:
-        return f"if {condition} {{ {yes} }} else {{ {no} }}"
-
-    def named(self, name: str, expression: str) -> str:
-        return f"let {name} = {expression};"
-
-    def operand(self, expression: str) -> str:
-        return expression
-
-    def contributions(self, prototype: int) -> list[str]:
-        """Filled up with zeros: every prototype has as many."""
-        lines = super().contributions(prototype)
-        return lines + ["0.0,"] * (self.most_terms - len(lines))
-
-    def parts(self) -> dict[str, str | list[str]]:
-        rows = self.rows_of_values if self.reads_text else self.rows_of_numbers
-        return super().parts() | {"label_type": self._typed_labels[0], "row_type": rows.splitlines()}
-
-    def test_parts(self, vectors: Any) -> dict[str, str | list[str]]:
-        kind, blank = ("Value", "Value::Number(0.0)") if self.reads_text else ("f64", "0.0")
-        return super().test_parts(vectors) | {"cell_type": kind, "blank": blank}
-
-    template = """\
-@heading@
-
-#![allow(unused, clippy::all)]
-
-@names@
-pub const INPUTS: usize = @width@; // values in a row
-pub const PROTOTYPES: usize = @n_prototypes@;
-pub const MOST_TERMS: usize = @most_terms@; // in a prototype
-pub const N_CLASSES: usize = @n_classes@;
-pub static CLASSES: [@label_type@; N_CLASSES] = @classes@;
-/// The class of each prototype, by position.
-pub static OWNERS: [usize; PROTOTYPES] = @owners@;
-pub static INTERCEPTS: [f64; PROTOTYPES] = @intercepts@;
-/// Log-odds of one point of score.
-pub const SCALE: f64 = @scale@;
-/// For each prototype, the feature and the text of each term.
-pub static TERMS: [&[(&str, &str)]; PROTOTYPES] = [
-    @terms@
-];
-static BY_CLASS: [usize; PROTOTYPES] = @by_class@; // the prototypes, ordered by class
-
-@row_type@
-
-/// The class of a row, as a position in CLASSES; None if the model cannot predict.
-pub fn predict(x: &Row) -> Option<usize> {
-    Some(winner(&scores(x)?).1)
-}
-
-@winner@
-
-/// The score of each prototype.
-pub fn scores(x: &Row) -> Option<[f64; PROTOTYPES]> {
-    let parts = contributions(x)?;
-    let mut z = INTERCEPTS;
-    for j in 0..PROTOTYPES {
-        for part in parts[j].iter() {
-            z[j] += *part;
-        }
-        if !z[j].is_finite() {
-            return None;
-        }
-    }
-    Some(z)
-}
-
-@decision@
-
-/// The prototype with the greatest score, and what each of its terms adds to it.
-#[derive(Clone, Copy, Debug)]
-pub struct Reason {
-    pub class: usize,
-    pub prototype: usize,
-    pub score: f64,
-    pub intercept: f64,
-    pub contributions: [f64; MOST_TERMS],
-}
-
-impl Reason {
-    /// The feature, the text and the contribution of each term.
-    pub fn terms<'a>(&'a self) -> impl Iterator<Item = (&'static str, &'static str, f64)> + 'a {
-        TERMS[self.prototype].iter().zip(self.contributions.iter()).map(|(term, part)| (term.0, term.1, *part))
-    }
-}
-
-pub fn reason(x: &Row) -> Option<Reason> {
-    let z = scores(x)?;
-    let (prototype, class) = winner(&z);
-    let contributions = contributions(x)?[prototype];
-    Some(Reason { class, prototype, score: z[prototype], intercept: INTERCEPTS[prototype], contributions })
-}
-
-/// For each prototype, what each of its terms adds to its score; then zeros.
-pub fn contributions(x: &Row) -> Option<[[f64; MOST_TERMS]; PROTOTYPES]> {
-    @inputs@
-    @shared@
-    Some([
-        @contributions@
-    ])
-}
-"""
-    cut_decides = """\
-/// The score that decides.
-pub const CUT: f64 = @cut@;
-
-/// The prototype with the greatest score, and the class that it predicts.
-fn winner(z: &[f64; PROTOTYPES]) -> (usize, usize) {
-    let mut best = BY_CLASS[0];
-    for &j in BY_CLASS.iter() {
-        if z[j] > z[best] {
-            best = j;
-        }
-    }
-    let owner = OWNERS[best];
-    let lost = if owner == 1 { z[best] <= CUT } else { z[best] < CUT };
-    (best, if lost { 1 - owner } else { owner })
-}
-"""
-    highest_decides = """\
-/// The prototype with the greatest score, and the class that it predicts.
-fn winner(z: &[f64; PROTOTYPES]) -> (usize, usize) {
-    let mut best = BY_CLASS[0];
-    for &j in BY_CLASS.iter() {
-        if z[j] > z[best] {
-            best = j;
-        }
-    }
-    (best, OWNERS[best])
-}
-"""
-    offsets_decide = """\
-/// What is added to the scores of each class before the greatest decides.
-pub static OFFSETS: [f64; N_CLASSES] = @offsets@;
-
-/// The prototype that decides, and the class that it predicts.
-fn winner(z: &[f64; PROTOTYPES]) -> (usize, usize) {
-    let mut best = BY_CLASS[0];
-    for &j in BY_CLASS.iter() {
-        if z[j] + OFFSETS[OWNERS[j]] > z[best] + OFFSETS[OWNERS[best]] {
-            best = j;
-        }
-    }
-    (best, OWNERS[best])
-}
-"""
-    costs_decide = """\
-/// The cost of predicting a class (column) where another is true (row): the least expected cost decides.
-pub static COSTS: [[f64; N_CLASSES]; N_CLASSES] = [
-    @costs@
-];
-
-/// The greatest score of the class of the least expected cost: its prototype, and the class.
-fn winner(z: &[f64; PROTOTYPES]) -> (usize, usize) {
-    let mut best = [PROTOTYPES; N_CLASSES];
-    let mut top = z[0];
-    for j in 0..PROTOTYPES {
-        let held = best[OWNERS[j]];
-        if held == PROTOTYPES || z[j] > z[held] {
-            best[OWNERS[j]] = j;
-        }
-        if z[j] > top {
-            top = z[j];
-        }
-    }
-    let mut label = 0;
-    let mut least = f64::INFINITY;
-    for k in 0..N_CLASSES {
-        let mut cost = 0.0;
-        for i in 0..N_CLASSES {
-            cost += exponential(SCALE * (z[best[i]] - top)) * COSTS[i][k];
-        }
-        if cost < least {
-            least = cost;
-            label = k;
-        }
-    }
-    (best[label], label)
-}
-
-/// exp(x) of x up to 0, which core does not have: exp(x) = 2^n exp(r), |r| <= ln(2) / 2.
-fn exponential(x: f64) -> f64 {
-    if x < -700.0 {
-        return 0.0;
-    }
-    let n = (x * core::f64::consts::LOG2_E - 0.5) as i64;
-    let r = (x - n as f64 * 0.693147180369123816490) - n as f64 * 1.90821492927058770002e-10;
-    let mut power = 1.0;
-    let mut i = 18.0;
-    while i > 0.5 {
-        power = 1.0 + r / i * power;
-        i -= 1.0;
-    }
-    power * f64::from_bits(((1023 + n) as u64) << 52)
-}
-"""
-    rows_of_numbers = """\
-/// The inputs of a row; NaN is a missing value.
-pub type Row = [f64; INPUTS];
-
-fn number(value: f64) -> Option<f64> {
-    if value.is_infinite() { None } else { Some(value) }
-}
-
-fn needed(value: f64) -> Option<f64> {
-    if value.is_finite() { Some(value) } else { None }
-}
-"""
-    rows_of_values = """\
-/// One input of a row. Number(NaN) is a missing value, too.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Value<'a> {
-    Number(f64),
-    Text(&'a str),
-    Missing,
-}
-
-/// The inputs of a row.
-pub type Row<'a> = [Value<'a>; INPUTS];
-
-fn number(value: Value) -> Option<f64> {
-    match value {
-        Value::Number(v) if !v.is_infinite() => Some(v),
-        Value::Missing => Some(f64::NAN),
-        _ => None,
-    }
-}
-
-fn needed(value: Value) -> Option<f64> {
-    match value {
-        Value::Number(v) if v.is_finite() => Some(v),
-        _ => None,
-    }
-}
-
-fn category(value: Value) -> Option<Value> {
-    match value {
-        Value::Number(v) if v.is_infinite() => None,
-        Value::Number(v) if v.is_nan() => Some(Value::Missing),
-        other => Some(other),
-    }
-}
-"""
-    two_classes = """\
-/// Log-odds: positive for CLASSES[1].
-pub fn decision(x: &Row) -> Option<f64> {
-    let z = scores(x)?;
-    let (best, _) = winner(&z);
-    let odds = SCALE * if OWNERS[best] == 1 { z[best] } else { -z[best] };
-    if odds.is_finite() { Some(odds) } else { None }
-}
-"""
-    two_owners = """\
-/// Log-odds: positive for CLASSES[1].
-pub fn decision(x: &Row) -> Option<f64> {
-    let z = scores(x)?;
-    let mut best = [f64::NEG_INFINITY; N_CLASSES];
-    for j in 0..PROTOTYPES {
-        if z[j] > best[OWNERS[j]] {
-            best[OWNERS[j]] = z[j];
-        }
-    }
-    let (first, second) = (SCALE * best[0], SCALE * best[1]);
-    if first.is_finite() && second.is_finite() { Some(second - first) } else { None }
-}
-"""
-    more_classes = """\
-/// Log-odds: the score of each class.
-pub fn decision(x: &Row) -> Option<[f64; N_CLASSES]> {
-    let z = scores(x)?;
-    let mut found = [f64::NEG_INFINITY; N_CLASSES];
-    for j in 0..PROTOTYPES {
-        if z[j] > found[OWNERS[j]] {
-            found[OWNERS[j]] = z[j];
-        }
-    }
-    for odds in found.iter_mut() {
-        *odds *= SCALE;
-        if !odds.is_finite() {
-            return None;
-        }
-    }
-    Some(found)
-}
-"""
-    test_template = """
-static PLACES: [usize; @n_places@] = @places@;
-static BLANK: @cell_type@ = @blank@;
-// Test vectors: the values at these places, and the position of the class.
-static ROWS: [([@cell_type@; @n_places@], usize); @n_rows@] = [
-    @rows@
-];
-
-/// How many of ROWS are predicted differently from the model that this text was made from.
-pub fn test() -> usize {
-    let mut wrong = 0;
-    for (values, expected) in ROWS.iter() {
-        let mut x = [BLANK; INPUTS];
-        for (place, value) in PLACES.iter().zip(values.iter()) {
-            x[*place] = *value;
-        }
-        if predict(&x) != Some(*expected) {
-            wrong += 1;
-        }
-    }
-    wrong
-}
-
-#[cfg(test)]
-mod tests {
-    #[test]
-    fn every_row_is_predicted_as_by_the_model() {
-        assert_eq!(super::test(), 0);
-    }
-}
-"""
-
-
-def _is_surrogate(sign: str) -> bool:
-    return "\ud800" <= sign <= "\udfff"
+def _in_floats(model: SMaLLModel, narrow: bool, inputs: str, conformance: Any, probabilities: bool) -> str:
+    """In f32 if ``narrow``, else in f64."""
+    flat = flatten(model)
+    layout = replace(layout_of(flat, inputs), named=True)
+    script = Rust32(flat_in_float32(flat), layout, probabilities) if narrow else Rust(flat, layout, probabilities)
+    vectors = float32_vectors if narrow else vectors_of
+    return script.text(None if conformance is None else vectors(model, flat, conformance))

@@ -269,13 +269,17 @@ class Script(ABC):
 
     def term_comment(self, term: FlatTerm) -> str:
         """A term for a comment."""
-        return comment_text(term_text(self.flat, term))
+        return comment_text(self.term_text(term))
+
+    def term_text(self, term: FlatTerm) -> str:
+        """A term on one line."""
+        return term_text(self.flat, term)
 
     def _term_names(self, prototype: int) -> list[str]:
         """The feature and the text of each term, as lines of a sequence."""
         labels = [input_.label for input_ in self.flat.inputs]
         return [
-            f"{self._pair(self.string(labels[term.input]), self.string(term_text(self.flat, term)))},"
+            f"{self._pair(self.string(labels[term.input]), self.string(self.term_text(term)))},"
             for term in self.flat.of(prototype)
         ]
 
