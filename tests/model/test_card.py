@@ -145,5 +145,5 @@ def test_a_model_for_complete_rows_predicts_the_same_without_a_test_for_what_is_
         for feature in compared:
             gappy = table[:1].copy()
             gappy[0, feature] = None
-            with pytest.raises(ValueError, match="missing|NaN"):
+            with pytest.raises(ValueError, match=r"missing|NaN"):
                 complete.predict(gappy)
