@@ -322,14 +322,14 @@ class SMaLLModel:
         terms = [term for prototype in prototypes for term in prototype.terms]
         used = {term.feature for term in terms}
         compared = {term.feature for term in terms if term.kind == "above"}
-        categories = {known.feature: known.categories for known in self.accepted if known.categories is not None}
+        known = {one.feature: one.categories for one in self.accepted if one.categories is not None}
         return replace(
             self,
             prototypes=prototypes,
             ranges=tuple(extent for extent in self.ranges if extent.feature in used),
             accepted=tuple(
-                Accepted(feature=feature, categories=categories.get(feature), missing=feature not in compared)
-                for feature in sorted({*categories, *compared} & used)
+                Accepted(feature=feature, categories=known.get(feature), missing=feature not in compared)
+                for feature in sorted({*known, *compared} & used)
             ),
         )
 
