@@ -10,7 +10,7 @@ from smallearn.devices._chips import Chip
 from smallearn.devices._toolchain import Image
 from smallearn.devices._worst._avr import AvrCode
 from smallearn.devices._worst._paths import Machine, UnprovenError, Worst, longest_path
-from smallearn.devices._worst._thumb import ThumbCode
+from smallearn.devices._worst._thumb.code import ThumbCode
 
 __all__ = ["UnprovenError", "Worst", "worst_case"]
 
