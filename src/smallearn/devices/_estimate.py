@@ -158,12 +158,13 @@ def _deciding(target: TargetModel, prototype: int) -> int:
 def estimate(target: TargetModel, chip: Chip, layout: str) -> Estimate:
     """Weighted sums of the counts, rounded."""
     tables = _tables()
-    if chip.name not in tables:
+    name = chip.like or chip.name
+    if name not in tables:
         raise ValueError(
             f"There is no estimate for {chip.name}, only for {', '.join(tables)}: install its compiler and simulator."
         )
     readings = target.readings if isinstance(target, IntegerModel) else "float"
-    table = tables[chip.name][target.number][entry_of(target.number, layout, readings)]
+    table = tables[name][target.number][entry_of(target.number, layout, readings)]
     counts = counts_of(target, layout).values()
     sums = {
         quantity: sum(weight * count for weight, count in zip(table["weights"][quantity], counts, strict=True))

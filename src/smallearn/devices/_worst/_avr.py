@@ -38,7 +38,7 @@ class AvrCode:
         self.flash = {address + i: byte for address, _, data in image.pieces for i, byte in enumerate(data)}
         self.main, self.entry = image.symbols["main"], image.symbols["smallearn_call"]
         self.input = image.symbols["smallearn_x"] - DATA
-        self.top = 0x100 + chip.ram - 1
+        self.top = image.symbols["__stack"] & 0xFFFF
 
     def start(self) -> tuple[int, Values]:
         """The call in main, and what is known before it: the input's address in r24 and r25, 0 in r1."""

@@ -1,8 +1,9 @@
 """The code of a Cortex-M program: where its instructions are, and their count and time, those of ``_arm.py``."""
 
-from smallearn.devices._arm import FLASH, FLASH_SIZE, TOP, contents
+from smallearn.devices._arm import contents
 from smallearn.devices._chips import Chip
 from smallearn.devices._toolchain import Image
+from smallearn.devices._unicorn import FLASH, FLASH_SIZE, TOP
 from smallearn.devices._worst._paths import SP, Instruction, UnprovenError, Values, conditional
 from smallearn.devices._worst._thumb.narrow import Narrow
 from smallearn.devices._worst._thumb.parts import ALWAYS, condition_of
