@@ -51,7 +51,7 @@ class Instruction:
 
     ``run`` changes what is known. ``kind`` is "plain", "jump", "call" or "return"; ``jump`` is what going to ``target``
     costs besides. ``test``, which reads ``reads``, says whether that happens: None if it is not known. A return leaves
-    where it goes in ``values[PC]``.
+    where it goes in ``values[PC]``. ``learn`` notes what is known once the test came out one way.
     """
 
     size: int
@@ -63,6 +63,7 @@ class Instruction:
     jump: Spent = (0, 0)
     test: Callable[[Values], bool | None] | None = None
     reads: frozenset = NOTHING
+    learn: Callable[[Values, bool], None] | None = None
 
 
 class Machine(Protocol):
@@ -208,7 +209,9 @@ class _Code:
                 if block.last.kind == "call":
                     self.callers.setdefault(block.last.target, set()).add(block.after)
                     waiting.append(block.last.target)
+        self.touched = self._touched(functions)
         self.next = {start: set(block.following()) for start, block in self.blocks.items()}
+        self.inside: dict[int, list[int]] = {}  # of a block that returns: the functions it is part of
         for entry, inside in functions.items():
             for start in inside:
                 block = self.blocks[start]
@@ -216,6 +219,29 @@ class _Code:
                     self.next[start].add(block.last.target)
                 if block.last.kind == "return":
                     self.next[start] |= self.callers.get(entry, set())
+                    self.inside.setdefault(start, []).append(entry)
+
+    def _touched(self, functions: dict[int, set[int]]) -> dict[int, frozenset]:
+        """What each function reads or writes, with those that it calls."""
+        found = {
+            entry: frozenset(
+                name
+                for start in inside
+                for instruction in self.blocks[start].instructions
+                for names in (instruction.reads, *(flow.reads | flow.writes for flow in instruction.flows))
+                for name in names
+            )
+            for entry, inside in functions.items()
+        }
+        calls = {
+            entry: {self.blocks[start].last.target for start in inside if self.blocks[start].last.kind == "call"}
+            for entry, inside in functions.items()
+        }
+        while True:
+            more = {entry: found[entry].union(*(found[called] for called in calls[entry])) for entry in found}
+            if more == found:
+                return found
+            found = more
 
     def _reachable(self, *starts: int) -> set[int]:
         """The blocks that can follow within a function, the first ones included."""
@@ -250,7 +276,7 @@ class _Code:
         while waiting:
             start = waiting.pop()
             block = self.blocks[start]
-            known = {SP}.union(*(relevant[after] for after in self.next[start]))
+            known = {SP}.union(*self._after(block, relevant))
             if start in needed:
                 known |= block.last.reads
             for instruction in reversed(block.instructions):
@@ -259,6 +285,20 @@ class _Code:
                 relevant[start] |= known
                 waiting |= before.get(start, set())
         return relevant
+
+
+    def _after(self, block: _Block, relevant: dict[int, frozenset]) -> Iterable[frozenset]:
+        """What has to be known after a block, for each way on. What a function does not touch is not its business: it
+        is needed behind this call, not behind all of them."""
+        if block.last.kind == "call":
+            return (relevant[block.last.target], relevant[block.after] - self.touched[block.last.target])
+        if block.last.kind == "return":
+            return (
+                relevant[after] & self.touched[entry]
+                for entry in self.inside[block.start]
+                for after in self.callers.get(entry, ())
+            )
+        return (relevant[after] for after in self.next[block.start])
 
 
 def _before(instruction: Instruction, known: set) -> set:
@@ -287,6 +327,7 @@ class _Exploration:
         self.lowest = code.values[SP]
         self.open: set[int] = set()
         self.visits: dict[int, int] = {}
+        self.wanted: dict[tuple[int, frozenset[int]], frozenset] = {}  # by a block and where it may return to
 
     def run(self) -> _Found:
         first = self._node(self.code.start, self.code.values)
@@ -324,7 +365,7 @@ class _Exploration:
 
     def _node(self, start: int, values: Values) -> Hashable:
         """The state of a block with what is worth knowing of the values."""
-        wanted = self.relevant[start]
+        wanted = self._wanted(start, values)
         kept = {
             name: value
             for name, value in values.items()
@@ -337,6 +378,15 @@ class _Exploration:
             self.nodes[key] = _Node(start, kept)
             self.visits[start] = self.visits.get(start, 0) + 1
         return key
+
+    def _wanted(self, start: int, values: Values) -> frozenset:
+        """What is worth knowing in a block, and behind the calls that led to it."""
+        backs = frozenset(value.address for value in values.values() if isinstance(value, Back))
+        found = self.wanted.get((start, backs))
+        if found is None:
+            found = self.relevant[start].union(*(self.relevant[back] for back in backs if back in self.relevant))
+            self.wanted[start, backs] = found
+        return found
 
     def _following(self, node: _Node) -> list[tuple[Hashable, Spent]]:
         if node.following is None:
@@ -356,8 +406,13 @@ class _Exploration:
         if outcome is None:
             self.open.add(node.start)
         if outcome is not True:
-            following.append((self._node(block.after, values), (0, 0)))
+            other = dict(values)
+            if last.learn is not None:
+                last.learn(other, False)
+            following.append((self._node(block.after, other), (0, 0)))
         if outcome is not False:
+            if last.learn is not None:
+                last.learn(values, True)
             self._step(last, values)
             target = last.target
             if last.kind == "return":
@@ -393,6 +448,12 @@ def load(values: Values, address: int | None) -> Any:
     return found[1] if isinstance(found, tuple) else found
 
 
+def known(values: Values, name: Hashable) -> int | None:
+    """The number in a register; None if it is not known, or an address to return to."""
+    value = values.get(name)
+    return value if isinstance(value, int) else None
+
+
 def assign(values: Values, name: Hashable, value: Any) -> None:
     """Set a register; None is a value that is not known."""
     if value is None:
@@ -412,10 +473,10 @@ def calculation(
     written = frozenset(flags) | ({register} if register is not None else NOTHING)
 
     def run(values: Values) -> None:
-        operands = [values.get(name) for name in names]
+        operands = [known(values, name) for name in names]
         for name in written:
             values.pop(name, None)
-        if not any(operand is None or isinstance(operand, Back) for operand in operands):
+        if None not in operands:
             result, found = compute(*operands)
             values.update(found)
             if register is not None:

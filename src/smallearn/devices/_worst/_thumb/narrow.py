@@ -1,6 +1,6 @@
 """Thumb's instructions of two bytes."""
 
-from smallearn.devices._worst._paths import Instruction, UnprovenError, Values, conditional
+from smallearn.devices._worst._paths import Instruction, UnprovenError, Values, conditional, known
 from smallearn.devices._worst._thumb.parts import (
     COMPUTED,
     FLAGS,
@@ -10,7 +10,6 @@ from smallearn.devices._worst._thumb.parts import (
     Decoder,
     add,
     extend,
-    known,
     plain,
     shifted,
     subtract,

@@ -7,7 +7,6 @@ from smallearn.devices._worst._paths import (
     MEMORY,
     PC,
     SP,
-    Back,
     Compute,
     Flow,
     Instruction,
@@ -18,6 +17,7 @@ from smallearn.devices._worst._paths import (
     calculation,
     conditional,
     forget,
+    known,
     load,
     store,
 )
@@ -61,12 +61,6 @@ def condition_of(code: int) -> tuple[Callable[[Values], bool | None], str]:
 
 def to_signed(number: int, bits: int) -> int:
     return number - (1 << bits) if number >> (bits - 1) & 1 else number
-
-
-def known(values: Values, name: Any) -> int | None:
-    """A number, and no address to return to."""
-    value = values.get(name)
-    return None if isinstance(value, Back) else value
 
 
 def name_of(register: int) -> Any:

@@ -11,6 +11,7 @@ from smallearn.devices._worst._paths import (
     Values,
     assign,
     forget,
+    known,
     store,
 )
 from smallearn.devices._worst._thumb.parts import (
@@ -25,7 +26,6 @@ from smallearn.devices._worst._thumb.parts import (
     Decoder,
     both,
     extend,
-    known,
     name_of,
     shifted,
     to_signed,
