@@ -163,8 +163,8 @@ def _resolved(code: "_Code", needed: frozenset[int], loop: _LoopError) -> frozen
             code.explore(more)
             return more
         except _LoopError as other:
-            if tried and not set(tried) & other.open:
-                return more
+            if tried and not (set(tried) & other.open and set(loop.blocks) & set(other.blocks)):
+                return more  # these branches are known now, or it is another loop that is met first
         except UnprovenError:
             pass
     raise loop
