@@ -47,7 +47,7 @@ class Chip:
     clock : int
         Hertz.
     prefix : str
-        What the names of its compiler's programs begin with: one of "avr-", "arm-none-eabi-" and "riscv64-unknown-elf-".
+        What the names of its compiler's programs begin with: "avr-", "arm-none-eabi-" or "riscv64-unknown-elf-".
     flags : tuple of str
         Options of the compiler.
     counts : {"cycles", "instructions"}
@@ -87,8 +87,8 @@ class Chip:
 
 
 ARM = ("--specs=nano.specs", "-nostartfiles", "-mthumb")
-# "a", for atomic instructions, which the ESP32-C3 does not have, is for the libraries' sake: Debian has them in compressed
-# code with it only. C without atomics compiles to none, and the proof of a bound refuses them.
+# The "a" of atomic instructions, which the ESP32-C3 does not have, is for the libraries' sake: only with it Debian has
+# them in compressed code. C without atomics compiles to none, and the proof of a bound refuses them.
 RISCV = ("--specs=picolibc.specs", "-nostartfiles", "-march=rv32imac", "-mabi=ilp32")
 # Code and constants at 0x08000000, variables at 0x20000000. Interrupt vectors and start-up code are left out: they are
 # not part of the model.

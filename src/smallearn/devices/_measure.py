@@ -24,8 +24,8 @@ class Measured:
 
     ``flash`` is in bytes: code and constants, with the functions of the compiler's library that it needs. ``ram`` is in
     bytes: variables and the deepest stack, with the return address but without the input, which belongs to the caller.
-    ``answers``, ``counts`` (cycles or instructions, as the chip's ``counts`` says) and ``cycles`` (an estimate where instructions are counted)
-    have one entry for each row.
+    ``answers``, ``counts`` (cycles or instructions, as the chip's ``counts`` says) and ``cycles`` (an estimate where
+    instructions are counted) have one entry for each row.
     """
 
     flash: int

@@ -51,7 +51,7 @@ class Core(ABC):
 
     @abstractmethod
     def registers(self) -> tuple[int, int, int, int]:
-        """The emulator's numbers of the first argument, the stack pointer, the address to return to, the next address."""
+        """The emulator's numbers of the first argument, the stack pointer, where to return to, and the next address."""
 
     @abstractmethod
     def code(self, address: int) -> int:

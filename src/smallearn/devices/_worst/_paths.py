@@ -286,7 +286,6 @@ class _Code:
                 waiting |= before.get(start, set())
         return relevant
 
-
     def _after(self, block: _Block, relevant: dict[int, frozenset]) -> Iterable[frozenset]:
         """What has to be known after a block, for each way on. What a function does not touch is not its business: it
         is needed behind this call, not behind all of them."""

@@ -3,42 +3,21 @@
 from smallearn.devices._arm import contents
 from smallearn.devices._chips import Chip
 from smallearn.devices._toolchain import Image
-from smallearn.devices._unicorn import FLASH, FLASH_SIZE, TOP
-from smallearn.devices._worst._paths import SP, Instruction, UnprovenError, Values, conditional
+from smallearn.devices._worst._paths import Instruction, UnprovenError, conditional
 from smallearn.devices._worst._thumb.narrow import Narrow
-from smallearn.devices._worst._thumb.parts import ALWAYS, condition_of
+from smallearn.devices._worst._thumb.parts import ALWAYS, ConditionalCode, condition_of
 from smallearn.devices._worst._thumb.wide import Wide
 
 
-class ThumbCode:
+class ThumbCode(ConditionalCode):
     """The code of a Cortex-M program."""
+
+    argument = 0
 
     def __init__(self, image: Image, chip: Chip):
         del chip
-        in_flash = [(place, data) for _, place, data in image.pieces if FLASH <= place < FLASH + FLASH_SIZE]
-        self.flash = {place + i: byte for place, data in in_flash for i, byte in enumerate(data)}
-        self.main, self.entry = image.symbols["main"] & ~1, image.symbols["smallearn_call"] & ~1
-        self.input = image.symbols["smallearn_x"]
+        super().__init__(image)
         self.conditions: dict[int, int] = {}  # of instructions in conditional blocks ("it")
-
-    def start(self) -> tuple[int, Values]:
-        """The call in main, and what is known before it: the input's address in r0."""
-        address = self.main
-        while (found := self.decode(address)).kind != "call" or found.target != self.entry:
-            address += found.size
-        return address, {0: self.input, SP: TOP}
-
-    def read(self, address: int, size: int) -> int | None:
-        """A number in flash; None if there is none."""
-        found = [self.flash.get(address + i) for i in range(size)]
-        return None if None in found else int.from_bytes(bytes(found), "little")  # type: ignore[arg-type]
-
-    def half(self, address: int) -> int:
-        """Two bytes of code."""
-        found = self.read(address, 2)
-        if found is None:
-            raise UnprovenError("a jump leaves the code")
-        return found
 
     def decode(self, address: int) -> Instruction:
         """The instruction at an address."""

@@ -2,19 +2,17 @@
 
 from smallearn.devices._worst._paths import Instruction, UnprovenError, Values, conditional, known
 from smallearn.devices._worst._thumb.parts import (
-    COMPUTED,
     FLAGS,
     LR,
     OPERATIONS,
     WITH_CARRY,
     Decoder,
     add,
-    extend,
     plain,
     shifted,
     subtract,
-    to_signed,
 )
+from smallearn.devices._worst._words import COMPUTED, extend, to_signed
 
 # The operations of `OPERATIONS` by their number in instructions of two bytes.
 NARROW = {0: 0, 1: 4, 5: 10, 6: 11, 8: 0, 10: 13, 11: 8, 12: 2, 14: 1}

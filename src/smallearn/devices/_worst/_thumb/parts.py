@@ -1,7 +1,7 @@
 """What Thumb's instructions of two and of four bytes share."""
 
 from collections.abc import Callable, Iterable
-from typing import Any, Protocol
+from typing import Any
 
 from smallearn.devices._worst._paths import (
     MEMORY,
@@ -18,26 +18,21 @@ from smallearn.devices._worst._paths import (
     conditional,
     forget,
     known,
-    load,
     store,
 )
+from smallearn.devices._worst._words import COMPUTED, FULL, JUMP, WordCode, to_signed
 
 LR = 14
-FULL = 0xFFFFFFFF
-JUMP = (0, 2)  # what a jump costs besides
 ALWAYS = 14
 FLAGS = "NZCV"
-COMPUTED = "a jump goes to an address that is computed"
 
 
-class Code(Protocol):
-    """The program that an instruction is part of."""
-
-    def read(self, address: int, size: int) -> int | None:
-        """A number in flash; None if there is none."""
+class ConditionalCode(WordCode):
+    """A program of which some instructions are conditional."""
 
     def begin_conditional(self, address: int, code: int) -> None:
         """Note the conditions of the instructions after ``it``."""
+        raise NotImplementedError
 
 
 def condition_of(code: int) -> tuple[Callable[[Values], bool | None], str]:
@@ -57,10 +52,6 @@ def condition_of(code: int) -> tuple[Callable[[Values], bool | None], str]:
         return None if None in flags else bool(holds(*flags)) != bool(code & 1)
 
     return test, names
-
-
-def to_signed(number: int, bits: int) -> int:
-    return number - (1 << bits) if number >> (bits - 1) & 1 else number
 
 
 def name_of(register: int) -> Any:
@@ -119,7 +110,9 @@ class Decoder:
 
     size: int
 
-    def __init__(self, code: Code, cost: Spent, address: int, first: int, second: int = 0, sets_flags: bool = True):
+    def __init__(
+        self, code: ConditionalCode, cost: Spent, address: int, first: int, second: int = 0, sets_flags: bool = True
+    ):
         self.code, self.cost, self.address = code, cost, address
         self.first, self.second, self.sets_flags = first, second, sets_flags
         self.after = address + self.size
@@ -209,25 +202,9 @@ class Decoder:
     ) -> Instruction:
         if register == 15:
             raise UnprovenError(COMPUTED)
-        name = name_of(register)
-
-        def run(values: Values) -> None:
-            place = address(values)
-            if stores:
-                store(values, None if place is None else place & ~3, way, values.get(name) if bytes_ == 4 else None)
-            else:
-                assign(values, name, self._loaded(values, place, bytes_, signed))
-
-        writes, reads = (way, name) if stores else (name, way)
-        return Instruction(self.size, self.cost, (Flow(frozenset({writes}), frozenset({*pointers, reads})),), run)
-
-    def _loaded(self, values: Values, address: int | None, bytes_: int, signed: bool) -> Any:
-        if address is None:
-            return None
-        found = self.code.read(address, bytes_)
-        if found is None:
-            return load(values, address) if bytes_ == 4 else None
-        return to_signed(found, 8 * bytes_) & FULL if signed else found
+        return self.code.access(
+            self.size, self.cost, name_of(register), pointers, way, address, bytes_, stores=stores, signed=signed
+        )
 
     def many(self, base: int, registers: int, *, loads: bool, down: bool, back: bool) -> Instruction:
         """ldm, stm, push and pop: registers, by their bits, at and above an address or below it."""
@@ -240,7 +217,7 @@ class Decoder:
             for i, register in enumerate(listed):
                 place = None if lowest is None else lowest + 4 * i
                 if loads:
-                    value = self._loaded(values, place, 4, False)
+                    value = self.code.loaded(values, place, 4, False)
                     assign(values, PC if register == 15 else name_of(register), value)
                 else:
                     store(values, place, ("pushed", register), values.get(name_of(register)))
@@ -260,11 +237,6 @@ class Decoder:
 
 def _only(flags: str, result: int, found: dict[str, int]) -> tuple[int, dict[str, int]]:
     return result, {name: value for name, value in found.items() if name in flags}
-
-
-def extend(value: int, bits: int, signed: bool) -> int:
-    value &= (1 << bits) - 1
-    return to_signed(value, bits) & FULL if signed else value
 
 
 def both(steps: list[Instruction]) -> Instruction:

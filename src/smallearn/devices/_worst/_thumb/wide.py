@@ -16,20 +16,16 @@ from smallearn.devices._worst._paths import (
 )
 from smallearn.devices._worst._thumb.parts import (
     ALWAYS,
-    COMPUTED,
     FLAGS,
-    FULL,
-    JUMP,
     LR,
     OPERATIONS,
     WITH_CARRY,
     Decoder,
     both,
-    extend,
     name_of,
     shifted,
-    to_signed,
 )
+from smallearn.devices._worst._words import COMPUTED, FULL, JUMP, extend, to_signed
 
 MOVE, MOVE_NOT = 2, 3  # orr and orn of nothing
 
