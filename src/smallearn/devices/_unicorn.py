@@ -36,6 +36,7 @@ class Core(ABC):
     def __init__(self, image: Image, chip: Chip):
         self.unicorn, self.image = module("unicorn"), image
         self.count = self.more = self.jumps = 0
+        self.blocks: dict[tuple[int, int], tuple[int, int]] = {}  # `contents` by address and size
         self.following = NOWHERE  # the address after the last block
         self.emulator = self.made(chip)
         self.argument, self.stack_pointer, self.link, self.program_counter = self.registers()
@@ -63,7 +64,10 @@ class Core(ABC):
 
     def _on_block(self, emulator: Any, address: int, size: int, _data: Any) -> None:
         """Count a block of consecutive instructions."""
-        count, more = self.contents(bytes(emulator.mem_read(address, size)))
+        found = self.blocks.get((address, size))
+        if found is None:
+            found = self.blocks[address, size] = self.contents(bytes(emulator.mem_read(address, size)))
+        count, more = found
         self.count += count
         self.more += more
         self.jumps += address != self.following

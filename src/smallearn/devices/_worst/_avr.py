@@ -20,6 +20,7 @@ from smallearn.devices._worst._paths import (
     UnprovenError,
     Values,
     assign,
+    back_to,
     calculation,
     forget,
     known,
@@ -195,7 +196,7 @@ def _branch(cycles: int, target: int, more: int, test, reads: Iterable) -> Instr
 
 def _call(size: int, cycles: int, target: int, after: int) -> Instruction:
     def run(values: Values) -> None:
-        values["m", values[SP] - 1] = Back(after)
+        values["m", values[SP] - 1] = back_to(after)
         values.pop(("m", values[SP]), None)
         values[SP] -= 2
 

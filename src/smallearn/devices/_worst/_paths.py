@@ -9,6 +9,7 @@ state of its own.
 One assumption is made, that of all compiled C: a function does not overwrite the address it returns to.
 """
 
+import functools
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
@@ -30,11 +31,18 @@ class UnprovenError(Exception):
     """There is no proof; the message says why."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Back:
-    """An address to return to: a value of a register or on the stack that is always kept."""
+    """An address to return to: a value of a register or on the stack that is always kept. There is one for each
+    address (`back_to`), so that they are compared and hashed at once."""
 
     address: int
+
+
+@functools.cache
+def back_to(address: int) -> Back:
+    """The value that returns to an address."""
+    return Back(address)
 
 
 @dataclass(frozen=True)
@@ -326,7 +334,7 @@ class _Exploration:
         self.lowest = code.values[SP]
         self.open: set[int] = set()
         self.visits: dict[int, int] = {}
-        self.wanted: dict[tuple[int, frozenset[int]], frozenset] = {}  # by a block and where it may return to
+        self.wanted: dict[tuple[int, frozenset[Back]], frozenset] = {}  # by a block and where it may return to
 
     def run(self) -> _Found:
         first = self._node(self.code.start, self.code.values)
@@ -364,11 +372,12 @@ class _Exploration:
 
     def _node(self, start: int, values: Values) -> Hashable:
         """The state of a block with what is worth knowing of the values."""
-        wanted = self._wanted(start, values)
+        backs = [value for value in values.values() if value.__class__ is Back]
+        wanted = self._wanted(start, frozenset(backs))
         kept = {
             name: value
             for name, value in values.items()
-            if name == SP or isinstance(value, Back) or (value[0] if isinstance(name, tuple) else name) in wanted
+            if value.__class__ is Back or (value[0] if name.__class__ is tuple else name) in wanted
         }
         key = (start, frozenset(kept.items()))
         if key not in self.nodes:
@@ -378,12 +387,12 @@ class _Exploration:
             self.visits[start] = self.visits.get(start, 0) + 1
         return key
 
-    def _wanted(self, start: int, values: Values) -> frozenset:
+    def _wanted(self, start: int, backs: frozenset[Back]) -> frozenset:
         """What is worth knowing in a block, and behind the calls that led to it."""
-        backs = frozenset(value.address for value in values.values() if isinstance(value, Back))
         found = self.wanted.get((start, backs))
         if found is None:
-            found = self.relevant[start].union(*(self.relevant[back] for back in backs if back in self.relevant))
+            behind = (self.relevant.get(back.address, NOTHING) for back in backs)
+            found = self.relevant[start].union({SP}, *behind)
             self.wanted[start, backs] = found
         return found
 

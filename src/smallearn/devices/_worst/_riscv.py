@@ -13,12 +13,12 @@ from smallearn.devices._worst._paths import (
     MEMORY,
     PC,
     SP,
-    Back,
     Flow,
     Instruction,
     Spent,
     UnprovenError,
     Values,
+    back_to,
     calculation,
     conditional,
     forget,
@@ -152,7 +152,7 @@ class _Decoder:
 
     def _call(self, target: int) -> Instruction:
         def run(values: Values) -> None:
-            values[RA] = Back(self.after)
+            values[RA] = back_to(self.after)
 
         return Instruction(self.size, self.cost, (Flow(frozenset({RA}), frozenset()),), run, "call", target, JUMP)
 

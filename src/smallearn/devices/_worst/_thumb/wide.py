@@ -4,12 +4,12 @@ from collections.abc import Callable
 
 from smallearn.devices._worst._paths import (
     MEMORY,
-    Back,
     Flow,
     Instruction,
     UnprovenError,
     Values,
     assign,
+    back_to,
     forget,
     known,
     store,
@@ -92,7 +92,7 @@ class Wide(Decoder):
 
     def _call(self, target: int) -> Instruction:
         def run(values: Values) -> None:
-            values[LR] = Back(self.after)
+            values[LR] = back_to(self.after)
 
         return Instruction(4, self.cost, (Flow(frozenset({LR}), frozenset()),), run, "call", target, JUMP)
 
