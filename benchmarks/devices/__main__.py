@@ -31,6 +31,7 @@ from smallearn.export._fixed.quantise import target_of
 
 SIZES = (3, 6, 12)  # most terms of our models; one more has them all
 NUMBERS = ("float32", "int16", "int8")
+OWN = [name for name, chip in CHIPS.items() if not chip.like]  # chips with estimates of their own
 FIRST = "atmega328p"  # where accuracy on all splits is measured
 
 
@@ -119,9 +120,10 @@ def main() -> None:
     parser.add_argument("--data", type=Path, help="folder of the quality benchmark: what whole numbers lose there")
     parser.add_argument("--whole", action="store_true", help="the whole way from floats and counts to the decision")
     parser.add_argument("--fit", action="store_true", help="measure random models and write estimates.json")
+    parser.add_argument("--chips", nargs="+", choices=OWN, default=OWN, metavar="CHIP", help="the chips of --fit (all)")
     given = parser.parse_args()
     if given.fit:
-        fit.main(given.jobs)
+        fit.main(given.jobs, given.chips)
         return
     if given.whole:
         whole.main(given.data)

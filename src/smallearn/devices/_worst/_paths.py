@@ -15,7 +15,8 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 MOST_STATES = 8_000  # of one search
-ALL_STATES = 16_000  # of all searches: after that, a bound is not made closer
+ALL_STATES = 16_000  # of all searches that look for a bound
+CLOSER_STATES = 6_000  # of all searches: after that, a bound is not made closer
 SP, PC = "sp", "pc"
 MEMORY = ("by", "pointer")  # the way to memory that is no variable of the function or pushed
 NOWHERE = -1
@@ -146,7 +147,7 @@ def longest_path(machine: Machine) -> Worst:
         except _LoopError as loop:
             needed = _resolved(code, needed, loop)
     for branch in sorted(found.repeated):
-        if code.n_states > ALL_STATES:
+        if code.n_states > CLOSER_STATES:
             break
         try:
             closer = code.explore(needed | {branch}, 4 * found.n_states + 200)
