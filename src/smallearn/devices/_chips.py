@@ -1,8 +1,8 @@
 """The chips whose costs are known.
 
 To add a chip whose architecture is in `ARCHITECTURES`: add one record to `CHIPS`. Its costs can then be measured; there
-is no estimate where its compiler is missing until ``python -m benchmarks.devices --fit`` has fitted one, which it does
-anew for all chips. The tests want an estimate for every chip in `CHIPS`.
+is no estimate where its compiler is missing until ``python -m benchmarks.devices --fit --chips NAME`` has fitted one,
+unless it takes those of another (``like``). The tests want an estimate for every chip in `CHIPS`.
 
 A new architecture is one more record in `ARCHITECTURES`, a module like ``_avr.py`` with functions ``simulate`` and
 ``check``, and its line in ``_measure.SIMULATORS``; for bounds, a module like ``_worst/_avr.py`` and its line in

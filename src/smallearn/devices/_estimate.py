@@ -31,8 +31,8 @@ QUANTITIES = ("flash", "ram", "count", "mean", "cycles")
 class Estimate:
     """An estimate of `Measured`: the greatest ``count`` and ``cycles`` over the rows, and the mean of the first.
 
-    ``errors`` has, for each of QUANTITIES, the relative error that nine in ten models did not exceed, each estimated with
-    weights that were fitted to others.
+    ``errors`` has, for each of QUANTITIES, the relative error that nine in ten models did not exceed, each estimated
+    with weights that were fitted to others.
     """
 
     flash: int

@@ -10,11 +10,12 @@ One assumption is made, that of all compiled C: a function does not overwrite th
 """
 
 import functools
+import itertools
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
-MOST_STATES = 8_000  # of one search
+FEW_STATES, MOST_STATES = 1_000, 8_000  # of one search: first a quick look, then a long one
 ALL_STATES = 16_000  # of all searches that look for a bound
 CLOSER_STATES = 6_000  # of all searches: after that, a bound is not made closer
 SP, PC = "sp", "pc"
@@ -164,12 +165,13 @@ def _resolved(code: "_Code", needed: frozenset[int], loop: _LoopError) -> frozen
     exits = [start for start in forks if code.leaves_loop(start)]
     rest = [start for start in forks if start not in exits]
     everything = [start for start, block in code.blocks.items() if block.forks]
-    for tried in (*([start] for start in (*exits, *rest)), exits, forks, everything):
+    choices = [*([start] for start in (*exits, *rest)), exits, forks, everything]
+    for most, tried in itertools.product((FEW_STATES, MOST_STATES), choices):
         more = needed | frozenset(tried)
         if code.n_states > ALL_STATES:
             raise UnprovenError("there are too many paths")
         try:
-            code.explore(more)
+            code.explore(more, most)
             return more
         except _LoopError as other:
             if tried and not (set(tried) & other.open and set(loop.blocks) & set(other.blocks)):
@@ -246,11 +248,13 @@ class _Code:
             entry: {self.blocks[start].last.target for start in inside if self.blocks[start].last.kind == "call"}
             for entry, inside in functions.items()
         }
-        while True:
-            more = {entry: found[entry].union(*(found[called] for called in calls[entry])) for entry in found}
-            if more == found:
-                return found
-            found = more
+        left = dict(calls)
+        while left:  # from functions that call none to those that call them
+            entry = next((entry for entry, called in left.items() if not called & left.keys()), None)
+            if entry is None:
+                raise UnprovenError("a function calls itself")
+            found[entry] = found[entry].union(*(found[called] for called in left.pop(entry)))
+        return found
 
     def _reachable(self, *starts: int) -> set[int]:
         """The blocks that can follow within a function, the first ones included."""
