@@ -31,6 +31,8 @@ from smallearn.export._fixed.quantise import target_of
 
 SIZES = (3, 6, 12)  # most terms of our models; one more has them all
 NUMBERS = ("float32", "int16", "int8")
+OWN = [name for name, chip in CHIPS.items() if not chip.like]  # chips with estimates of their own
+COMPARED = ("atmega328p", "cortex-m0", "cortex-m4")
 FIRST = "atmega328p"  # where accuracy on all splits is measured
 
 
@@ -98,9 +100,9 @@ def report(lines: list[Line], means: list[float], splits: int) -> None:
     print(
         "\nBreast cancer, 70/30, stratified, seed 0. Flash and RAM in bytes; cycles (ATmega) and instructions at worst."
     )
-    chips = "".join(f" | {CHIPS[chip].title.split()[0]:^19}" for chip in CHIPS)
+    chips = "".join(f" | {CHIPS[chip].title.split()[0]:^19}" for chip in COMPARED)
     print(f"{'':<34} {'accuracy':>8} {f'mean of {splits}':>10}{chips}")
-    print(f"{'':<53}" + "".join(f" | {'flash':>6} {'RAM':>4} {CHIPS[chip].counts[:7]:>7}" for chip in CHIPS))
+    print(f"{'':<53}" + "".join(f" | {'flash':>6} {'RAM':>4} {CHIPS[chip].counts[:7]:>7}" for chip in COMPARED))
     for line, mean in zip(lines, means, strict=True):
         cells = "".join(f" | {one.flash:>6} {one.ram:>4} {max(one.counts):>7}" for one in line.measured.values())
         print(f"{line.name:<34} {line.least:>8.4f} {mean:>10.4f}{cells}")
@@ -119,9 +121,10 @@ def main() -> None:
     parser.add_argument("--data", type=Path, help="folder of the quality benchmark: what whole numbers lose there")
     parser.add_argument("--whole", action="store_true", help="the whole way from floats and counts to the decision")
     parser.add_argument("--fit", action="store_true", help="measure random models and write estimates.json")
+    parser.add_argument("--chips", nargs="+", choices=OWN, default=OWN, metavar="CHIP", help="the chips of --fit (all)")
     given = parser.parse_args()
     if given.fit:
-        fit.main(given.jobs)
+        fit.main(given.jobs, given.chips)
         return
     if given.whole:
         whole.main(given.data)
@@ -129,7 +132,7 @@ def main() -> None:
     if given.data is not None:
         numbers.main(given.data, given.jobs, min(given.splits, 2))
         return
-    chips = [tuple(CHIPS)] + [(FIRST,)] * (given.splits - 1)
+    chips = [COMPARED] + [(FIRST,)] * (given.splits - 1)
     found = Parallel(n_jobs=given.jobs)(delayed(split)(seed, some) for seed, some in enumerate(chips))
     means = [float(np.mean([lines[place].accuracy[FIRST] for lines in found])) for place in range(len(found[0]))]
     report(found[0], means, given.splits)

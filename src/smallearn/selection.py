@@ -128,7 +128,7 @@ class SMaLLClassifierCV(SMaLLBase):
     max_ram : float or None, default=None
         Bytes of RAM that one prediction may take on `device`. None: what the chip has.
     max_cycles : float or None, default=None
-        Cycles (instructions on Cortex-M) that one prediction may take on `device`. None: no limit.
+        Cycles (on 32-bit chips: instructions) that one prediction may take on `device`. None: no limit.
     max_time_us : float or None, default=None
         Microseconds that one prediction may take on `device` at the chip's usual clock. None: no limit.
     readings : {"float", "counts", "codes"}, default="float"

@@ -13,6 +13,8 @@ from smallearn.devices._cost import LAYOUTS, NUMBERS
 from smallearn.devices._measure import Bound, Measured, bound, measure
 from smallearn.devices._rows import encode
 from smallearn.devices._toolchain import Program
+from smallearn.devices._worst._paths import SP
+from smallearn.devices._worst._riscv import RiscvCode, expanded
 from smallearn.export._c.model import CModel
 from smallearn.export._c.writer import c_text
 from smallearn.export._fixed.quantise import IntegerModel, target_of
@@ -22,6 +24,7 @@ from tests.helpers.tools import MARKED_CHIPS, need_chip
 
 ROWS = np.array([[1, 2, 3], [-100, 50, 7], [127, -128, 0], [-1, -2, -3]])
 LOOP = "a loop has a number of turns that depends on the row"
+PATHS = "there are too many paths"
 
 
 @pytest.fixture(params=MARKED_CHIPS)
@@ -78,7 +81,31 @@ STRAIGHT = {
 
 @pytest.mark.parametrize("name", STRAIGHT)
 def test_without_loops_the_bound_is_what_the_dearest_row_takes(chip, name):
-    assert_exact(*both(chip, STRAIGHT[name]))
+    found, measured = both(chip, STRAIGHT[name])
+    if chip.name == "attiny85" and name in ("a product", "wide products", "shifts"):  # it multiplies in a loop
+        assert found.missing is None
+        assert found.count >= max(measured.counts)
+    else:
+        assert_exact(found, measured)
+
+
+PRODUCTS = {
+    "int8": "return (uint8_t)(x[0] * x[1] + x[2]);",
+    "int16": "return (uint8_t)(x[0] * x[1] + x[2] >> 8);",
+    "int32": "return (uint8_t)(x[0] * x[1] + x[2] * 77777 >> 8);",
+}
+
+
+@pytest.mark.tools
+@pytest.mark.parametrize("number", PRODUCTS)
+def test_products_on_a_chip_without_a_multiplier_have_a_bound_that_no_factor_exceeds(number):
+    need_chip("attiny85")
+    limits, rng = np.iinfo(number), np.random.default_rng(0)
+    anywhere = rng.integers(limits.min, limits.max + 1, size=(300, 3)) >> rng.integers(0, limits.bits, size=(300, 3))
+    ends = rng.choice([limits.min, limits.min + 1, -1, 0, 1, limits.max], size=(300, 3))
+    found, measured = both(CHIPS["attiny85"], PRODUCTS[number], number=number, rows=np.concatenate([anywhere, ends]))
+    assert found.missing is None
+    assert max(measured.counts) <= found.count <= 1.2 * max(measured.counts)
 
 
 # The path of each depends on constants in flash alone: what instructions do is followed, flags and all.
@@ -136,7 +163,7 @@ def test_loops_with_a_fixed_number_of_turns_have_a_bound_that_is_reached(chip):
 
 UNPROVEN = {
     "a loop": ("uint8_t n = 0; for (int8_t i = x[0]; i > 0; i -= x[1] | 1) n += x[2]; return n;", ("turns",)),
-    "recursion": ("return deep(x[0], x);", ("turns", "paths")),
+    "recursion": ("return deep(x[0], x);", ("turns", "calls itself")),
     "a pointer to a function": ("return ways[x[0] & 1](x[1]);", ("computed", "not known")),
 }
 UNPROVEN_SOURCE = """
@@ -197,7 +224,8 @@ def assert_bound_holds(target, chip, layout, rows):
     program = compiled(target, layout)
     found = bound(program, chip)
     if found.missing is not None:
-        assert target.number == "float32" or layout == "table", found.missing
+        large = chip.name == "attiny85" and found.missing == PATHS  # with a loop for each product
+        assert target.number == "float32" or layout == "table" or large, found.missing
         return None
     measured = measure(program, chip, rows)
     assert found.count >= max(measured.counts)
@@ -236,5 +264,98 @@ def test_bounds_are_not_far_from_what_rows_take(chip, random_model):
         for number in ("int8", "int16"):
             target = target_of(random_model(seed), number)
             ratios.append(assert_bound_holds(target, chip, "code", adversarial_rows(target, seed)))
-    assert np.median(ratios) <= 1.05
-    assert np.mean(ratios) <= 1.1
+    if chip.name == "attiny85":  # the dearest factors of all products are no row that is met
+        assert None not in ratios
+        assert np.mean(ratios) <= 1.5
+    else:
+        assert np.median(ratios) <= 1.05
+        assert np.mean(ratios) <= 1.1
+
+
+# --- instructions of RISC-V, compared with unicorn -------------------------------------------------------------------
+
+
+class Steps:
+    """Unicorn, one instruction at a time: registers before and after."""
+
+    CODE, SIZE = 0x08000000, 0x400000
+
+    def __init__(self):
+        unicorn = pytest.importorskip("unicorn")
+        self.const = pytest.importorskip("unicorn.riscv_const")
+        self.core = unicorn.Uc(unicorn.UC_ARCH_RISCV, unicorn.UC_MODE_RISCV32)
+        self.core.mem_map(self.CODE, self.SIZE)
+
+    def run(self, code: bytes, registers: list[int]) -> tuple[list[int], int]:
+        """Registers and the next address after the instruction in the middle of the code."""
+        place = self.CODE + self.SIZE // 2
+        self.core.mem_write(place, code)
+        self.core.ctl_remove_cache(place, place + 4)
+        for number, value in enumerate(registers):
+            self.core.reg_write(self.const.UC_RISCV_REG_X0 + number, value)
+        self.core.emu_start(place, self.CODE, count=1)
+        found = [self.core.reg_read(self.const.UC_RISCV_REG_X0 + number) for number in range(32)]
+        return found, self.core.reg_read(self.const.UC_RISCV_REG_PC)
+
+
+class Single(RiscvCode):
+    """A program of one instruction."""
+
+    def __init__(self, code: bytes):
+        place = Steps.CODE + Steps.SIZE // 2
+        self.flash = {place + i: byte for i, byte in enumerate(code)}
+
+
+CALCULATIONS = (0x13, 0x33, 0x37, 0x17, 0x63, 0x6F)  # and branches and jumps
+
+
+def is_known(word: int) -> bool:
+    """Whether there is such an instruction, and it does not keep its address in a register but that of calls."""
+    if word & 0x7F == 0x63:
+        return word >> 12 & 7 not in (2, 3)
+    if word & 0x7F == 0x6F:
+        return word >> 7 & 31 in (0, 1)
+    subtracts = word >> 25 == 0x20 and (word & 0x7F == 0x33 or word >> 12 & 3 == 1)
+    return not subtracts or word >> 12 & 7 == 5 or (word & 0x7F == 0x33 and word >> 12 & 7 == 0)
+
+
+def random_words(rng, n_words):
+    """Instructions of four bytes: calculations and branches."""
+    for _ in range(n_words):
+        opcode = int(rng.choice(CALCULATIONS))
+        word = int(rng.integers(0, 1 << 25)) << 7 | opcode
+        if opcode == 0x33 or (opcode == 0x13 and word >> 12 & 3 == 1):
+            function = int(rng.choice([0, 0x20, 1] if opcode == 0x33 else [0, 0x20]))
+            word = word & 0x01FFFFFF | function << 25
+        yield word.to_bytes(4, "little")
+
+
+def test_instructions_of_riscv_do_what_unicorn_does():
+    steps, rng, followed = Steps(), np.random.default_rng(0), 0
+    place = Steps.CODE + Steps.SIZE // 2
+    halves = [int(half).to_bytes(2, "little") for half in range(1 << 16) if half & 3 != 3][::3]
+    for code in [*random_words(rng, 1500), *halves]:
+        whole = int.from_bytes(code, "little")
+        long = expanded(whole) if len(code) == 2 else whole
+        if long is None or long & 0x7F not in CALCULATIONS or not is_known(long):
+            continue
+        decoded = Single(code).decode(place)
+        before = [0, *(int(value) for value in rng.integers(0, 1 << 32, size=31) >> rng.integers(0, 32, size=31))]
+        values = {SP if number == 2 else number: value for number, value in enumerate(before) if number}
+        if rng.random() < 0.3:
+            before[8:16] = [before[8]] * 8
+            values.update(dict.fromkeys(range(8, 16), before[8]))
+        after, address = steps.run(code, before)
+        taken = decoded.kind != "plain" and (decoded.test is None or decoded.test(values))
+        assert address == (decoded.target if taken else place + len(code)), code.hex()
+        if decoded.run is not None:
+            decoded.run(values)
+        written = {name for flow in decoded.flows for name in flow.writes}
+        for number in range(1, 32):
+            name = SP if number == 2 else number
+            if name in values and isinstance(values[name], int):
+                followed += name in written
+                assert values[name] == after[number] & 0xFFFFFFFF, (code.hex(), number)
+            else:
+                assert name in written
+    assert followed > 2500

@@ -26,6 +26,7 @@ DEBIAN = {
     **dict.fromkeys(("avr-nm", "avr-ar", "avr-size"), "binutils-avr"),
     "arm-none-eabi-nm": "binutils-arm-none-eabi",
     "arm-none-eabi-gcc": "gcc-arm-none-eabi libnewlib-arm-none-eabi",
+    "riscv64-unknown-elf-gcc": "gcc-riscv64-unknown-elf picolibc-riscv64-unknown-elf",
     "node": "nodejs",
     "npm": "npm",
     "rustc": "rustc",

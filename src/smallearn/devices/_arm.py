@@ -1,8 +1,4 @@
-"""Cortex-M programs run on unicorn, which counts instructions; time is estimated from them.
-
-Unicorn is hooked only on whole blocks of instructions. Its hooks on memory leave Thumb's conditional blocks (``it``) in
-a wrong state (version 2.1.4); those on single instructions are slow and miss instructions whose condition fails.
-"""
+"""Cortex-M programs: what unicorn needs to know of them, and how many instructions there are in their code."""
 
 import functools
 from typing import Any
@@ -12,84 +8,48 @@ import numpy as np
 from smallearn._text import show
 from smallearn.devices._chips import Chip
 from smallearn.devices._toolchain import Call, Image, ToolchainError, module
+from smallearn.devices._unicorn import Core, check
 
-FLASH, FLASH_SIZE = 0x08000000, 1 << 20
-RAM, RAM_SIZE = 0x20000000, 1 << 17
-TOP = RAM + RAM_SIZE
-BACK = FLASH + FLASH_SIZE - 16  # where the function returns to: nothing is there
-STACK = 8192  # bytes that are filled with PAINT before a call and inspected after it
-PAINT = b"\xa5"
-NOWHERE = -1  # no address
-MOST_INSTRUCTIONS = 2_000_000  # of one call: about 40 ms on the chip
+__all__ = ["check", "contents", "simulate"]
 
 
 def simulate(image: Image, chip: Chip, rows: np.ndarray) -> list[Call]:
     """Call the function once for each row.
 
-    The call itself counts as one instruction, and so does an instruction whose condition fails. The time is about that
-    of a Cortex-M0 without wait states: one cycle for each instruction, one more for each word that is read or written,
-    two more for each jump that is taken.
+    An instruction whose condition fails counts too. The time is about that of a Cortex-M0 without wait states: one
+    cycle for each instruction, one more for each word that is read or written, two more for each jump that is taken. A
+    Cortex-M0+ takes one less for most jumps.
     """
-    core = _Core(image, chip)
+    core = CortexM(image, chip)
     return [core.call(row.tobytes()) for row in rows]
 
 
-def check() -> None:
-    """Raise `ToolchainError` if the simulator is missing."""
-    module("unicorn")
+class CortexM(Core):
+    """A Cortex-M."""
 
-
-class _Core:
-    """A chip with a program in it, and the counters of the current call."""
-
-    def __init__(self, image: Image, chip: Chip):
-        self.unicorn, self.const = module("unicorn"), module("unicorn.arm_const")
-        self.image = image
-        self.count = self.words = self.jumps = 0
-        self.following = NOWHERE  # the address after the last block
-        self.emulator = self._emulator(chip)
-        for place, size in ((FLASH, FLASH_SIZE), (RAM, RAM_SIZE)):
-            self.emulator.mem_map(place, size)
-        for _, place, data in image.pieces:
-            self.emulator.mem_write(place, data)
-        self.emulator.hook_add(self.unicorn.UC_HOOK_BLOCK, self._on_block)
-
-    def _emulator(self, chip: Chip) -> Any:
+    def made(self, chip: Chip) -> Any:
+        """The emulator."""
+        const = module("unicorn.arm_const")
         emulator = self.unicorn.Uc(self.unicorn.UC_ARCH_ARM, self.unicorn.UC_MODE_THUMB | self.unicorn.UC_MODE_MCLASS)
         name = chip.cpu or f"UC_CPU_ARM_{chip.name.upper().replace('-', '_')}"
-        cpu = getattr(self.const, name, None)
+        cpu = getattr(const, name, None)
         if cpu is None:
             raise ToolchainError(f"Unicorn has no CPU {show(name)}: set the chip's cpu to one of its UC_CPU_ARM_….")
         emulator.ctl_set_cpu_model(cpu)
         return emulator
 
-    def _on_block(self, emulator: Any, address: int, size: int, _data: Any) -> None:
-        """Count a block of consecutive instructions."""
-        count, words = contents(bytes(emulator.mem_read(address, size)))
-        self.count += count
-        self.words += words
-        self.jumps += address != self.following
-        self.following = address + size
+    def registers(self) -> tuple[int, int, int, int]:
+        """Those of the calling convention."""
+        const = module("unicorn.arm_const")
+        return const.UC_ARM_REG_R0, const.UC_ARM_REG_SP, const.UC_ARM_REG_LR, const.UC_ARM_REG_PC
 
-    def call(self, row: bytes) -> Call:
-        """One call of the function, from a caller whose stack is empty."""
-        registers, write = self.const, self.emulator.reg_write
-        self.count, self.words, self.jumps, self.following = 1, 0, 1, NOWHERE  # the call and the jump back
-        self.emulator.mem_write(TOP - STACK, PAINT * STACK)
-        self.emulator.mem_write(self.image.symbols["smallearn_x"], row)
-        write(registers.UC_ARM_REG_R0, self.image.symbols["smallearn_x"])
-        write(registers.UC_ARM_REG_SP, TOP)
-        write(registers.UC_ARM_REG_LR, BACK | 1)
-        try:
-            self.emulator.emu_start(self.image.symbols["smallearn_call"] | 1, BACK, count=MOST_INSTRUCTIONS)
-        except self.unicorn.UcError as error:
-            raise ToolchainError(f"The program failed in unicorn: {error}.") from None
-        if self.emulator.reg_read(registers.UC_ARM_REG_PC) != BACK:
-            raise ToolchainError(f"A call took more than {MOST_INSTRUCTIONS} instructions.")
-        answer = self.emulator.reg_read(registers.UC_ARM_REG_R0) & 0xFF
-        stack = len(bytes(self.emulator.mem_read(TOP - STACK, STACK)).lstrip(PAINT))
-        cycles = self.count + self.words + 2 * self.jumps
-        return Call(answer=answer, count=self.count, cycles=cycles, stack=stack)
+    def code(self, address: int) -> int:
+        """The last bit says that it is Thumb."""
+        return address | 1
+
+    def contents(self, code: bytes) -> tuple[int, int]:
+        """The instructions and words of a block."""
+        return contents(code)
 
 
 @functools.lru_cache(maxsize=65536)

@@ -1,4 +1,4 @@
-"""ATmega programs run on simavr, by a small program in C ("the host") that is compiled on first use and cached."""
+"""AVR programs run on simavr, by a small program in C ("the host") that is compiled on first use and cached."""
 
 import functools
 import os

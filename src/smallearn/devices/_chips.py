@@ -1,8 +1,8 @@
 """The chips whose costs are known.
 
 To add a chip whose architecture is in `ARCHITECTURES`: add one record to `CHIPS`. Its costs can then be measured; there
-is no estimate where its compiler is missing until ``python -m benchmarks.devices --fit`` has fitted one, which it does
-anew for all chips. The tests want an estimate for every chip in `CHIPS`.
+is no estimate where its compiler is missing until ``python -m benchmarks.devices --fit --chips NAME`` has fitted one,
+unless it takes those of another (``like``). The tests want an estimate for every chip in `CHIPS`.
 
 A new architecture is one more record in `ARCHITECTURES`, a module like ``_avr.py`` with functions ``simulate`` and
 ``check``, and its line in ``_measure.SIMULATORS``; for bounds, a module like ``_worst/_avr.py`` and its line in
@@ -26,6 +26,9 @@ class Architecture:
 ARCHITECTURES = {
     "avr-": Architecture(packages="gcc-avr avr-libc", simulator="simavr"),
     "arm-none-eabi-": Architecture(packages="gcc-arm-none-eabi libnewlib-arm-none-eabi", simulator="unicorn"),
+    "riscv64-unknown-elf-": Architecture(
+        packages="gcc-riscv64-unknown-elf picolibc-riscv64-unknown-elf", simulator="unicorn"
+    ),
 }  # by the prefix of the compiler's name
 
 
@@ -44,7 +47,7 @@ class Chip:
     clock : int
         Hertz.
     prefix : str
-        What the names of its compiler's programs begin with: "avr-" or "arm-none-eabi-".
+        What the names of its compiler's programs begin with: "avr-", "arm-none-eabi-" or "riscv64-unknown-elf-".
     flags : tuple of str
         Options of the compiler.
     counts : {"cycles", "instructions"}
@@ -52,10 +55,13 @@ class Chip:
     script : str, default=""
         The linker script; empty for the linker's own.
     cpu : str, default=""
-        What its simulator calls it: simavr the chip, unicorn the CPU (one of its constants ``UC_CPU_ARM_…``). Empty if
-        that is ``name``, for unicorn in capitals with underscores after ``UC_CPU_ARM_``.
+        What its simulator calls it: simavr the chip, unicorn the CPU (one of its constants ``UC_CPU_ARM_…``; RISC-V
+        needs none). Empty if that is ``name``, for unicorn in capitals with underscores after ``UC_CPU_ARM_``.
     short_title : str, default=""
         Its name in tables; empty if that is ``title``.
+    like : str, default=""
+        The chip whose estimates are its own, but for the clock: the same code takes as many cycles there. Empty: it has
+        estimates of its own.
 
     Examples
     --------
@@ -77,12 +83,16 @@ class Chip:
     script: str = ""
     cpu: str = ""
     short_title: str = ""
+    like: str = ""
 
 
 ARM = ("--specs=nano.specs", "-nostartfiles", "-mthumb")
+# The "a" of atomic instructions, which the ESP32-C3 does not have, is for the libraries' sake: only with it Debian has
+# them in compressed code. C without atomics compiles to none, and the proof of a bound refuses them.
+RISCV = ("--specs=picolibc.specs", "-nostartfiles", "-march=rv32imac", "-mabi=ilp32")
 # Code and constants at 0x08000000, variables at 0x20000000. Interrupt vectors and start-up code are left out: they are
 # not part of the model.
-ARM_SCRIPT = """\
+SCRIPT = """\
 ENTRY(main)
 MEMORY
 {
@@ -91,9 +101,9 @@ MEMORY
 }
 SECTIONS
 {
-    .text : { *(.text*) *(.rodata*) *(.ARM.ex*) } > flash
-    .data : { *(.data*) } > ram AT > flash
-    .bss (NOLOAD) : { *(.bss*) *(COMMON) } > ram
+    .text : { *(.text*) *(.rodata* .srodata*) *(.ARM.ex*) } > flash
+    .data : { *(.data* .sdata*) } > ram AT > flash
+    .bss (NOLOAD) : { *(.bss* .sbss*) *(COMMON) } > ram
     end = .;
 }
 """
@@ -122,7 +132,7 @@ CHIPS = {
             prefix="arm-none-eabi-",
             flags=(*ARM, "-mcpu=cortex-m0"),
             counts="instructions",
-            script=ARM_SCRIPT,
+            script=SCRIPT,
             cpu="UC_CPU_ARM_CORTEX_M0",
         ),
         Chip(
@@ -135,8 +145,45 @@ CHIPS = {
             prefix="arm-none-eabi-",
             flags=(*ARM, "-mcpu=cortex-m4", "-mfloat-abi=hard", "-mfpu=fpv4-sp-d16"),
             counts="instructions",
-            script=ARM_SCRIPT,
+            script=SCRIPT,
             cpu="UC_CPU_ARM_CORTEX_M4",
+        ),
+        Chip(
+            name="attiny85",
+            title="ATtiny85 at 8 MHz",
+            short_title="ATtiny85, 8 MHz",
+            flash=8 * 1024,
+            ram=512,
+            clock=8_000_000,
+            prefix="avr-",
+            flags=("-mmcu=attiny85",),
+            counts="cycles",
+        ),
+        Chip(
+            name="rp2040",
+            title="RP2040 (Raspberry Pi Pico), Cortex-M0+ at 125 MHz",
+            short_title="RP2040, 125 MHz",
+            flash=2 * 1024 * 1024,
+            ram=264 * 1024,
+            clock=125_000_000,
+            prefix="arm-none-eabi-",
+            flags=(*ARM, "-mcpu=cortex-m0plus"),
+            counts="instructions",
+            script=SCRIPT,
+            cpu="UC_CPU_ARM_CORTEX_M0",
+            like="cortex-m0",
+        ),
+        Chip(
+            name="esp32-c3",
+            title="ESP32-C3 (RV32IMC) at 160 MHz",
+            short_title="ESP32-C3, 160 MHz",
+            flash=4 * 1024 * 1024,
+            ram=400 * 1024,
+            clock=160_000_000,
+            prefix="riscv64-unknown-elf-",
+            flags=RISCV,
+            counts="instructions",
+            script=SCRIPT,
         ),
     )
 }

@@ -47,13 +47,13 @@ class Cost:
     ram : int
         Bytes of variables and of the deepest stack; the input belongs to the caller.
     cycles, instructions : int or None
-        The most that a row takes, from the call to the return: cycles on an ATmega, instructions on a Cortex-M; the
-        other is None.
+        The most that a row takes, from the call to the return: cycles on AVR chips, instructions on Cortex-M and
+        RISC-V; the other is None.
     mean : float
         The mean of these over the rows.
     time_us : float
-        The greatest time in microseconds at the chip's clock; on a Cortex-M an estimate from instructions, words read
-        and written, and jumps.
+        The greatest time in microseconds at the chip's clock; where instructions are counted an estimate from them,
+        words read and written, and jumps, for code and data in fast memory or in the cache.
     bound : bool
         Whether no row can take more: ``ram``, ``cycles`` or ``instructions``, and ``time_us`` are those of the longest
         path through the machine code. Otherwise they are the greatest of the rows that were run, or an estimate.

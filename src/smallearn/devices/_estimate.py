@@ -18,6 +18,7 @@ from smallearn.export._c.code import adds_together
 from smallearn.export._c.columns import Columns
 from smallearn.export._c.differences import Differences
 from smallearn.export._c.model import CModel
+from smallearn.export._fixed.codes import FloatBits, Shifted
 from smallearn.export._fixed.numbers import TargetModel
 from smallearn.export._fixed.quantise import IntegerModel
 
@@ -30,8 +31,8 @@ QUANTITIES = ("flash", "ram", "count", "mean", "cycles")
 class Estimate:
     """An estimate of `Measured`: the greatest ``count`` and ``cycles`` over the rows, and the mean of the first.
 
-    ``errors`` has, for each of QUANTITIES, the relative error that nine in ten models did not exceed when the weights
-    were fitted.
+    ``errors`` has, for each of QUANTITIES, the relative error that nine in ten models did not exceed, each estimated
+    with weights that were fitted to others.
     """
 
     flash: int
@@ -49,7 +50,25 @@ def counts_of(target: TargetModel, layout: str) -> dict[str, float]:
     groups of numbers is 0.
     """
     apart, together = _apart(target), _together(target, layout)
-    return (dict.fromkeys(apart, 0.0) | together) if any(together.values()) else apart | together
+    found = (dict.fromkeys(apart, 0.0) | together) if any(together.values()) else apart | together
+    return found | _read(target) | {"any product": any(term.kind == "raw" for term in target.terms)}
+
+
+def _read(target: TargetModel) -> dict[str, float]:
+    """How whole-number code reads floats: what is multiplied is shifted by a function, what is compared is looked at in
+    16 or 32 bits. All 0 for other code."""
+    coders = target.coders if isinstance(target, IntegerModel) and target.readings == "float" else ()
+    shifted = sum(isinstance(coder, Shifted) for coder in coders)
+    wide = sum(isinstance(coder, FloatBits) and coder.width == 32 for coder in coders)
+    narrow = len(coders) - shifted - wide
+    return {
+        "any shifted input": shifted > 0,
+        "shifted inputs": shifted,
+        "any input of 16 bits": narrow > 0,
+        "inputs of 16 bits": narrow,
+        "any input of 32 bits": wide > 0,
+        "inputs of 32 bits": wide,
+    }
 
 
 def _together(target: TargetModel, layout: str) -> dict[str, float]:
@@ -158,12 +177,13 @@ def _deciding(target: TargetModel, prototype: int) -> int:
 def estimate(target: TargetModel, chip: Chip, layout: str) -> Estimate:
     """Weighted sums of the counts, rounded."""
     tables = _tables()
-    if chip.name not in tables:
+    name = chip.like or chip.name
+    if name not in tables:
         raise ValueError(
             f"There is no estimate for {chip.name}, only for {', '.join(tables)}: install its compiler and simulator."
         )
     readings = target.readings if isinstance(target, IntegerModel) else "float"
-    table = tables[chip.name][target.number][entry_of(target.number, layout, readings)]
+    table = tables[name][target.number][entry_of(target.number, layout, readings)]
     counts = counts_of(target, layout).values()
     sums = {
         quantity: sum(weight * count for weight, count in zip(table["weights"][quantity], counts, strict=True))

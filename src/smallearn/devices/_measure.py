@@ -8,13 +8,14 @@ import numpy as np
 
 from smallearn.devices import _arm as arm
 from smallearn.devices import _avr as avr
+from smallearn.devices import _riscv as riscv
 from smallearn.devices._chips import Chip, architecture_of, find_chip
 from smallearn.devices._toolchain import TYPES, Image, Program, ToolchainError, build, compiler, module
 from smallearn.devices._worst import UnprovenError, worst_case
 
 DTYPES = {name: np.dtype(name) for name in TYPES}
 # By architecture, as in ``_chips.ARCHITECTURES``: a module with ``simulate`` and ``check``.
-SIMULATORS = {"avr-": avr, "arm-none-eabi-": arm}
+SIMULATORS = {"avr-": avr, "arm-none-eabi-": arm, "riscv64-unknown-elf-": riscv}
 
 
 @dataclass(frozen=True)
@@ -23,8 +24,8 @@ class Measured:
 
     ``flash`` is in bytes: code and constants, with the functions of the compiler's library that it needs. ``ram`` is in
     bytes: variables and the deepest stack, with the return address but without the input, which belongs to the caller.
-    ``answers``, ``counts`` (cycles or instructions, as the chip's ``counts`` says) and ``cycles`` (an estimate on ARM)
-    have one entry for each row.
+    ``answers``, ``counts`` (cycles or instructions, as the chip's ``counts`` says) and ``cycles`` (an estimate where
+    instructions are counted) have one entry for each row.
     """
 
     flash: int

@@ -31,7 +31,7 @@ def test_doctor_names_what_is_missing_and_fails_if_the_fit_does(monkeypatch, cap
     assert cli.main(["doctor"]) == 1
     output = capsys.readouterr().out
     assert "lacks unicorn: pip install 'smallearn[devices]'" in output
-    assert "avr-gcc            not found (bytes and cycles on the ATmega328P)" in output
+    assert "avr-gcc            not found (bytes and cycles on ATmega and ATtiny)" in output
     assert "FAILED: RuntimeError: no such luck" in output
 
 

@@ -35,16 +35,17 @@ EXTRAS = {
     "dask": (("dask", "distributed"), "training on a cluster"),
 }
 TOOLS = {
-    "gcc": "compiling exported C; simulating the ATmega",
-    "avr-gcc": "bytes and cycles on the ATmega328P",
-    "arm-none-eabi-gcc": "bytes and instructions on Cortex-M",
+    "gcc": "compiling exported C; simulating ATmega and ATtiny",
+    "avr-gcc": "bytes and cycles on ATmega and ATtiny",
+    "arm-none-eabi-gcc": "bytes and instructions on Cortex-M, RP2040",
+    "riscv64-unknown-elf-gcc": "bytes and instructions on ESP32-C3",
     "node": "running exported JavaScript",
     "rustc": "compiling exported Rust",
     "psql": "running exported SQL on PostgreSQL",
     "mariadb": "running exported SQL on MariaDB",
     "java": "running exported SQL on Spark",
 }
-HEADERS = {"simavr": ("simavr/sim_avr.h", "cycles on the ATmega328P")}
+HEADERS = {"simavr": ("simavr/sim_avr.h", "cycles on ATmega and ATtiny")}
 
 
 def add(commands) -> argparse.ArgumentParser:

@@ -63,7 +63,7 @@ TERM_BYTES, TERM_CYCLES, MOST_TERMS = 12.0, 8.0, 24
 LIMITS = {
     "max_flash": ("BYTES", "the most bytes of flash on the chip"),
     "max_ram": ("BYTES", "the most bytes of RAM on the chip, stack included"),
-    "max_cycles": ("N", "the most cycles of a prediction (instructions on Cortex-M)"),
+    "max_cycles": ("N", "the most cycles of a prediction (on 32-bit chips: instructions)"),
     "max_time_us": ("µs", "the longest time of a prediction, in microseconds"),
 }
 

@@ -1,7 +1,7 @@
 """Internal: the worst case of a compiled function, proven from its machine code.
 
-``_paths`` finds the longest path; ``_avr`` and ``_thumb`` say what instructions do and cost. A new architecture is one
-more such file and its line in `CODES`.
+``_paths`` finds the longest path; ``_avr``, ``_thumb`` and ``_riscv`` say what instructions do and cost. A new
+architecture is one more such file and its line in `CODES`.
 """
 
 from collections.abc import Callable
@@ -10,13 +10,15 @@ from smallearn.devices._chips import Chip
 from smallearn.devices._toolchain import Image
 from smallearn.devices._worst._avr import AvrCode
 from smallearn.devices._worst._paths import Machine, UnprovenError, Worst, longest_path
-from smallearn.devices._worst._thumb import ThumbCode
+from smallearn.devices._worst._riscv import RiscvCode
+from smallearn.devices._worst._thumb.code import ThumbCode
 
 __all__ = ["UnprovenError", "Worst", "worst_case"]
 
 CODES: dict[str, Callable[[Image, Chip], Machine]] = {
     "avr-": AvrCode,
     "arm-none-eabi-": ThumbCode,
+    "riscv64-unknown-elf-": RiscvCode,
 }  # by architecture, as in ``_chips.ARCHITECTURES``
 
 

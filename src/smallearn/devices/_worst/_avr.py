@@ -1,6 +1,11 @@
-"""Instructions of AVR with their cycles, as the data sheet of the ATmega328P (and simavr) has them."""
+"""Instructions of AVR with their cycles, as the data sheets of the ATmega328P and the ATtiny85 (and simavr) have them.
+
+Chips without a multiplier multiply in a loop that shifts one factor to the right until nothing is left of it: so of an
+unknown byte that was shifted, its number of bits is known (`Below`), and the loop has an end.
+"""
 
 from collections.abc import Iterable
+from dataclasses import dataclass, replace
 
 from smallearn.devices._chips import Chip
 from smallearn.devices._toolchain import Image
@@ -15,8 +20,10 @@ from smallearn.devices._worst._paths import (
     UnprovenError,
     Values,
     assign,
+    back_to,
     calculation,
     forget,
+    known,
     load,
     store,
 )
@@ -29,6 +36,13 @@ X, Y, Z = 26, 28, 30
 FLAGS = "CZNVS"
 
 
+@dataclass(frozen=True)
+class Below:
+    """A number that is not known, but how many bits it has at most."""
+
+    bits: int
+
+
 class AvrCode:
     """The code of an AVR program."""
 
@@ -38,7 +52,8 @@ class AvrCode:
         self.flash = {address + i: byte for address, _, data in image.pieces for i, byte in enumerate(data)}
         self.main, self.entry = image.symbols["main"], image.symbols["smallearn_call"]
         self.input = image.symbols["smallearn_x"] - DATA
-        self.top = 0x100 + chip.ram - 1
+        self.size = chip.flash
+        self.top = image.symbols["__stack"] & 0xFFFF
 
     def start(self) -> tuple[int, Values]:
         """The call in main, and what is known before it: the input's address in r24 and r25, 0 in r1."""
@@ -71,7 +86,7 @@ class AvrCode:
     def _control(self, code: int, address: int) -> Instruction | None:
         after = address + 2
         if code & 0xE000 == 0xC000:  # rjmp, rcall
-            target = after + 2 * _signed(code & 0xFFF, 12)
+            target = (after + 2 * _signed(code & 0xFFF, 12)) % self.size  # from one end of the flash to the other
             return _jump(2, 2, target) if code < 0xD000 else _call(2, 3, target, after)
         if code & 0xFE0C == 0x940C:  # jmp, call
             target = 2 * (self.word(after) | (code & 1) << 16 | (code & 0x1F0) << 13)
@@ -79,7 +94,8 @@ class AvrCode:
         if code & 0xF800 == 0xF000:  # a branch on a flag
             name, set_ = "CZNVSHTI"[code & 7], not code & 0x400
             target = after + 2 * _signed(code >> 3 & 0x7F, 7)
-            return _branch(1, target, 1, lambda values: _flag(values, name, set_), {name})
+            found = _branch(1, target, 1, lambda values: _flag(values, name, set_), {name})
+            return replace(found, learn=lambda values, holds: values.update({name: int(holds == set_)}))
         if code == 0x9508:
             return Instruction(2, (4, 4), (), _return, "return")
         return self._skip(code, after)
@@ -90,14 +106,16 @@ class AvrCode:
             d, r = _registers(code)
 
             def test(values: Values) -> bool | None:
-                return values[d] == values[r] if d in values and r in values else None
+                a, b = known(values, d), known(values, r)
+                return None if a is None or b is None else a == b
 
             reads = {d, r}
         elif code & 0xFC08 == 0xFC00:
             d, mask, wanted = code >> 4 & 31, 1 << (code & 7), bool(code & 0x200)
 
             def test(values: Values) -> bool | None:
-                return bool(values[d] & mask) == wanted if d in values else None
+                value = known(values, d)
+                return None if value is None else bool(value & mask) == wanted
 
             reads = {d}
         else:
@@ -155,7 +173,8 @@ def _has_two_words(code: int) -> bool:
 
 
 def _pair(values: Values, low: int) -> int | None:
-    return values[low] | values[low + 1] << 8 if low in values and low + 1 in values else None
+    first, second = known(values, low), known(values, low + 1)
+    return None if first is None or second is None else first | second << 8
 
 
 def _set_pair(values: Values, low: int, value: int | None, step: int = 0) -> None:
@@ -177,7 +196,7 @@ def _branch(cycles: int, target: int, more: int, test, reads: Iterable) -> Instr
 
 def _call(size: int, cycles: int, target: int, after: int) -> Instruction:
     def run(values: Values) -> None:
-        values["m", values[SP] - 1] = Back(after)
+        values["m", values[SP] - 1] = back_to(after)
         values.pop(("m", values[SP]), None)
         values[SP] -= 2
 
@@ -271,13 +290,43 @@ def _of_a_constant(code: int) -> Instruction | None:
         7: (d, (d,), "ZNVS", lambda a: _logic(a & k)),
         14: (d, (), "", lambda: (k, {})),  # ldi
     }
+    if code >> 12 == 4 and k == 0:
+        return _subtract_carry(d)
     return _calculation(*table[code >> 12]) if code >> 12 in table else None
+
+
+def _subtract_carry(d: int) -> Instruction:
+    """``sbci`` of 0: without a carry it only compares."""
+    found = _calculation(d, (d, "C", "Z"), FLAGS, lambda a, carry, zero: _subtract_on(a, 0, carry, zero))
+
+    def run(values: Values) -> None:
+        before, carry = values.get(d), values.get("C")
+        found.run(values)  # type: ignore[misc]
+        if carry == 0:
+            assign(values, d, before)
+
+    return replace(found, run=run)
 
 
 def _shift(value: int, top: int, carry: int) -> tuple[int, dict[str, int]]:
     """A shift to the right by one."""
     result = value >> 1 | top << 7
     return _result(result, carry, (result >> 7) ^ carry)
+
+
+def _shift_unsigned(d: int, *, carries: bool) -> Instruction:
+    """``lsr`` and ``ror``, which shifts in the carry: of a byte that is not known, too, some is known afterwards."""
+    sources = (d, "C") if carries else (d,)
+    both = _calculation(d, sources, FLAGS, lambda a, carry=0: _shift(a, carry, a & 1))
+
+    def run(values: Values) -> None:
+        before, carry = values.get(d), values.get("C") if carries else 0
+        both.run(values)  # type: ignore[misc]
+        if carry == 0 and not isinstance(before, int):
+            left = (before.bits if isinstance(before, Below) else 8) - 1
+            values[d] = Below(left) if left else 0
+
+    return replace(both, run=run)
 
 
 def _of_one_register(code: int) -> Instruction | None:
@@ -290,12 +339,12 @@ def _of_one_register(code: int) -> Instruction | None:
         2: (d, (d,), "", lambda a: (a >> 4 | a << 4 & 0xF0, {})),  # swap
         3: (d, (d,), "ZNVS", lambda a: _result(a + 1, 0, a == 0x7F)),  # inc
         5: (d, (d,), FLAGS, lambda a: _shift(a, a >> 7, a & 1)),  # asr
-        6: (d, (d,), FLAGS, lambda a: _shift(a, 0, a & 1)),  # lsr
-        7: (d, (d, "C"), FLAGS, lambda a, carry: _shift(a, carry, a & 1)),  # ror
         10: (d, (d,), "ZNVS", lambda a: _result(a - 1, 0, a == 0x80)),  # dec
     }
     if code & 15 in table:
         return _calculation(*table[code & 15])
+    if code & 15 in (6, 7):
+        return _shift_unsigned(d, carries=code & 15 == 7)
     if code & 15 == 8 and code < 0x9500:  # a flag is set or cleared
         name, value = "CZNVSHTI"[code >> 4 & 7], int(not code & 0x80)
         if name == "H":  # never followed
@@ -309,7 +358,7 @@ def _of_words(code: int) -> Instruction | None:
     if code & 0xFE00 == 0x9600:
         d, k = 24 + (code >> 3 & 6), code & 15 | code >> 2 & 0x30
         sign = -1 if code & 0x100 else 1
-        written = frozenset({d, d + 1, *FLAGS})
+        written = frozenset({*(() if k == 0 else (d, d + 1)), *FLAGS})  # of 0: a comparison
 
         def run(values: Values) -> None:
             before = _pair(values, d)
@@ -405,10 +454,9 @@ def _port(port: int, d: int, out: bool) -> Instruction:
     def run(values: Values) -> None:
         if not out:
             values[d] = values[SP] >> shift & 255
-        elif d in values:
-            values[SP] = values[SP] & (0xFF00 >> shift) | values[d] << shift
         else:
-            values.pop(SP)
+            value = known(values, d)
+            assign(values, SP, None if value is None else values[SP] & (0xFF00 >> shift) | value << shift)
 
     flow = Flow(frozenset({SP}), frozenset({d})) if out else Flow(frozenset({d}), frozenset({SP}))
     return Instruction(2, (1, 1), (flow,), run)

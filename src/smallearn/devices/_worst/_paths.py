@@ -9,12 +9,15 @@ state of its own.
 One assumption is made, that of all compiled C: a function does not overwrite the address it returns to.
 """
 
+import functools
+import itertools
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
-MOST_STATES = 8_000  # of one search
-ALL_STATES = 16_000  # of all searches: after that, a bound is not made closer
+FEW_STATES, MOST_STATES = 1_000, 8_000  # of one search: first a quick look, then a long one
+ALL_STATES = 16_000  # of all searches that look for a bound
+CLOSER_STATES = 6_000  # of all searches: after that, a bound is not made closer
 SP, PC = "sp", "pc"
 MEMORY = ("by", "pointer")  # the way to memory that is no variable of the function or pushed
 NOWHERE = -1
@@ -30,11 +33,18 @@ class UnprovenError(Exception):
     """There is no proof; the message says why."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Back:
-    """An address to return to: a value of a register or on the stack that is always kept."""
+    """An address to return to: a value of a register or on the stack that is always kept. There is one for each
+    address (`back_to`), so that they are compared and hashed at once."""
 
     address: int
+
+
+@functools.cache
+def back_to(address: int) -> Back:
+    """The value that returns to an address."""
+    return Back(address)
 
 
 @dataclass(frozen=True)
@@ -51,7 +61,7 @@ class Instruction:
 
     ``run`` changes what is known. ``kind`` is "plain", "jump", "call" or "return"; ``jump`` is what going to ``target``
     costs besides. ``test``, which reads ``reads``, says whether that happens: None if it is not known. A return leaves
-    where it goes in ``values[PC]``.
+    where it goes in ``values[PC]``. ``learn`` notes what is known once the test came out one way.
     """
 
     size: int
@@ -63,6 +73,7 @@ class Instruction:
     jump: Spent = (0, 0)
     test: Callable[[Values], bool | None] | None = None
     reads: frozenset = NOTHING
+    learn: Callable[[Values, bool], None] | None = None
 
 
 class Machine(Protocol):
@@ -137,7 +148,7 @@ def longest_path(machine: Machine) -> Worst:
         except _LoopError as loop:
             needed = _resolved(code, needed, loop)
     for branch in sorted(found.repeated):
-        if code.n_states > ALL_STATES:
+        if code.n_states > CLOSER_STATES:
             break
         try:
             closer = code.explore(needed | {branch}, 4 * found.n_states + 200)
@@ -154,16 +165,17 @@ def _resolved(code: "_Code", needed: frozenset[int], loop: _LoopError) -> frozen
     exits = [start for start in forks if code.leaves_loop(start)]
     rest = [start for start in forks if start not in exits]
     everything = [start for start, block in code.blocks.items() if block.forks]
-    for tried in (*([start] for start in (*exits, *rest)), exits, forks, everything):
+    choices = [*([start] for start in (*exits, *rest)), exits, forks, everything]
+    for most, tried in itertools.product((FEW_STATES, MOST_STATES), choices):
         more = needed | frozenset(tried)
         if code.n_states > ALL_STATES:
             raise UnprovenError("there are too many paths")
         try:
-            code.explore(more)
+            code.explore(more, most)
             return more
         except _LoopError as other:
-            if tried and not set(tried) & other.open:
-                return more
+            if tried and not (set(tried) & other.open and set(loop.blocks) & set(other.blocks)):
+                return more  # these branches are known now, or it is another loop that is met first
         except UnprovenError:
             pass
     raise loop
@@ -208,7 +220,9 @@ class _Code:
                 if block.last.kind == "call":
                     self.callers.setdefault(block.last.target, set()).add(block.after)
                     waiting.append(block.last.target)
+        self.touched = self._touched(functions)
         self.next = {start: set(block.following()) for start, block in self.blocks.items()}
+        self.inside: dict[int, list[int]] = {}  # of a block that returns: the functions it is part of
         for entry, inside in functions.items():
             for start in inside:
                 block = self.blocks[start]
@@ -216,6 +230,31 @@ class _Code:
                     self.next[start].add(block.last.target)
                 if block.last.kind == "return":
                     self.next[start] |= self.callers.get(entry, set())
+                    self.inside.setdefault(start, []).append(entry)
+
+    def _touched(self, functions: dict[int, set[int]]) -> dict[int, frozenset]:
+        """What each function reads or writes, with those that it calls."""
+        found = {
+            entry: frozenset(
+                name
+                for start in inside
+                for instruction in self.blocks[start].instructions
+                for names in (instruction.reads, *(flow.reads | flow.writes for flow in instruction.flows))
+                for name in names
+            )
+            for entry, inside in functions.items()
+        }
+        calls = {
+            entry: {self.blocks[start].last.target for start in inside if self.blocks[start].last.kind == "call"}
+            for entry, inside in functions.items()
+        }
+        left = dict(calls)
+        while left:  # from functions that call none to those that call them
+            entry = next((entry for entry, called in left.items() if not called & left.keys()), None)
+            if entry is None:
+                raise UnprovenError("a function calls itself")
+            found[entry] = found[entry].union(*(found[called] for called in left.pop(entry)))
+        return found
 
     def _reachable(self, *starts: int) -> set[int]:
         """The blocks that can follow within a function, the first ones included."""
@@ -250,7 +289,7 @@ class _Code:
         while waiting:
             start = waiting.pop()
             block = self.blocks[start]
-            known = {SP}.union(*(relevant[after] for after in self.next[start]))
+            known = {SP}.union(*self._after(block, relevant))
             if start in needed:
                 known |= block.last.reads
             for instruction in reversed(block.instructions):
@@ -259,6 +298,19 @@ class _Code:
                 relevant[start] |= known
                 waiting |= before.get(start, set())
         return relevant
+
+    def _after(self, block: _Block, relevant: dict[int, frozenset]) -> Iterable[frozenset]:
+        """What has to be known after a block, for each way on. What a function does not touch is not its business: it
+        is needed behind this call, not behind all of them."""
+        if block.last.kind == "call":
+            return (relevant[block.last.target], relevant[block.after] - self.touched[block.last.target])
+        if block.last.kind == "return":
+            return (
+                relevant[after] & self.touched[entry]
+                for entry in self.inside[block.start]
+                for after in self.callers.get(entry, ())
+            )
+        return (relevant[after] for after in self.next[block.start])
 
 
 def _before(instruction: Instruction, known: set) -> set:
@@ -287,6 +339,7 @@ class _Exploration:
         self.lowest = code.values[SP]
         self.open: set[int] = set()
         self.visits: dict[int, int] = {}
+        self.wanted: dict[tuple[int, frozenset[Back]], frozenset] = {}  # by a block and where it may return to
 
     def run(self) -> _Found:
         first = self._node(self.code.start, self.code.values)
@@ -324,11 +377,12 @@ class _Exploration:
 
     def _node(self, start: int, values: Values) -> Hashable:
         """The state of a block with what is worth knowing of the values."""
-        wanted = self.relevant[start]
+        backs = [value for value in values.values() if value.__class__ is Back]
+        wanted = self._wanted(start, frozenset(backs))
         kept = {
             name: value
             for name, value in values.items()
-            if name == SP or isinstance(value, Back) or (value[0] if isinstance(name, tuple) else name) in wanted
+            if value.__class__ is Back or (value[0] if name.__class__ is tuple else name) in wanted
         }
         key = (start, frozenset(kept.items()))
         if key not in self.nodes:
@@ -337,6 +391,15 @@ class _Exploration:
             self.nodes[key] = _Node(start, kept)
             self.visits[start] = self.visits.get(start, 0) + 1
         return key
+
+    def _wanted(self, start: int, backs: frozenset[Back]) -> frozenset:
+        """What is worth knowing in a block, and behind the calls that led to it."""
+        found = self.wanted.get((start, backs))
+        if found is None:
+            behind = (self.relevant.get(back.address, NOTHING) for back in backs)
+            found = self.relevant[start].union({SP}, *behind)
+            self.wanted[start, backs] = found
+        return found
 
     def _following(self, node: _Node) -> list[tuple[Hashable, Spent]]:
         if node.following is None:
@@ -356,8 +419,13 @@ class _Exploration:
         if outcome is None:
             self.open.add(node.start)
         if outcome is not True:
-            following.append((self._node(block.after, values), (0, 0)))
+            other = dict(values)
+            if last.learn is not None:
+                last.learn(other, False)
+            following.append((self._node(block.after, other), (0, 0)))
         if outcome is not False:
+            if last.learn is not None:
+                last.learn(values, True)
             self._step(last, values)
             target = last.target
             if last.kind == "return":
@@ -393,6 +461,12 @@ def load(values: Values, address: int | None) -> Any:
     return found[1] if isinstance(found, tuple) else found
 
 
+def known(values: Values, name: Hashable) -> int | None:
+    """The number in a register; None if it is not known, or an address to return to."""
+    value = values.get(name)
+    return value if isinstance(value, int) else None
+
+
 def assign(values: Values, name: Hashable, value: Any) -> None:
     """Set a register; None is a value that is not known."""
     if value is None:
@@ -412,10 +486,10 @@ def calculation(
     written = frozenset(flags) | ({register} if register is not None else NOTHING)
 
     def run(values: Values) -> None:
-        operands = [values.get(name) for name in names]
+        operands = [known(values, name) for name in names]
         for name in written:
             values.pop(name, None)
-        if not any(operand is None or isinstance(operand, Back) for operand in operands):
+        if None not in operands:
             result, found = compute(*operands)
             values.update(found)
             if register is not None:

@@ -1,0 +1,1 @@
+"""Internal: instructions of Thumb and Thumb-2."""
