@@ -4,6 +4,7 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 from smallearn._text import show
 from smallearn._version import __version__
@@ -98,7 +99,12 @@ def make_parser() -> argparse.ArgumentParser:
 def _parsed(argv: Sequence[str] | None) -> argparse.Namespace:
     """The arguments. ``--help`` and its like have printed everything before they exit."""
     try:
-        arguments = make_parser().parse_args(argv)
+        parser = make_parser()
+        arguments, left = parser.parse_known_args(argv)
+        if len(left) == 1 and not left[0].startswith("-") and getattr(arguments, "data", "") is None:
+            arguments.data, left = Path(left.pop()), []  # a table that follows options
+        if left:
+            parser.error(f"unrecognized arguments: {' '.join(left)}")
     finally:
         sys.stdout.flush()
     for name, value in vars(arguments).items():

@@ -7,6 +7,7 @@ import pytest
 from smallearn import cli, load_model
 from smallearn.cli.commands.cost import _as_text as text_of_costs
 from smallearn.devices import cost
+from smallearn.model import Deployment, Prototype, SMaLLModel, Term
 from tests.helpers.models import CARD
 from tests.helpers.tools import need
 
@@ -24,8 +25,8 @@ def test_cost_prints_every_format_or_the_one_asked_for(saved, capsys):
     need("avr-gcc")
     assert cli.main(["cost", str(saved), "--chip", "atmega328p"]) == 0
     printed = capsys.readouterr().out
-    assert printed.count("bytes of flash") == 3
-    assert printed.count(" decisions") == 3
+    assert printed.count("bytes of flash") == 4
+    assert printed.count(" decisions") == 4
     assert cli.main(["cost", str(saved), "--chip", "atmega328p", "--number", "int8"]) == 0
     assert capsys.readouterr().out.count("int8 from floats: ") == 1
     assert cli.main(["cost", str(saved), "--number", "float64"]) == 1
@@ -42,7 +43,7 @@ def test_what_the_chip_reads_is_part_of_the_question(saved, tmp_path, capsys):
     counts.write_text("\n".join(["feature,scale,offset,low,high", *lines, "another,1,0,0,9"]))
     assert cli.main(["cost", str(saved), "--readings", "counts", "--counts", str(counts)]) == 0
     printed = capsys.readouterr().out
-    assert printed.count("from counts: ") == 2  # there is no float32 of counts
+    assert printed.count("from counts: ") == 3  # there is no float32 of counts
     assert (
         cli.main(
             ["export", str(saved), "--to", "c", "--number", "int8", "--readings", "counts", "--counts", str(counts)]
@@ -53,9 +54,29 @@ def test_what_the_chip_reads_is_part_of_the_question(saved, tmp_path, capsys):
     assert cli.main(["export", str(saved), "--to", "c", "--number", "int8", "--readings", "float"]) == 0
     assert "model_predict_readings(const float *x)" in capsys.readouterr().out
     assert cli.main(["cost", str(saved), "--readings", "counts", "--number", "int8"]) == 1
-    assert "counts lacks" in capsys.readouterr().err
+    assert "--readings counts needs --counts FILE" in capsys.readouterr().err
     assert cli.main(["cost", str(saved), "--readings", "volts", "--number", "int8"]) == 1
     assert "--readings volts is not one of" in capsys.readouterr().err
+
+
+@pytest.mark.tools
+def test_a_model_chosen_for_a_chip_is_measured_as_it_was_chosen(tmp_path, capsys):
+    need("avr-gcc")
+    chosen = Deployment("atmega328p", "int16", "code", "counts", (("a", 0.1, 0.0, 0, 1023),))
+    model = SMaLLModel(
+        classes=("no", "yes"),
+        class_dtype="<U3",
+        n_features=1,
+        prototypes=(Prototype(1, -5.0, (Term(0, 1.0, "a"),)),),
+        deployment=chosen,
+    )
+    model.save(tmp_path / "chosen.json")
+    (tmp_path / "rows.csv").write_text("a\n5000\n3\n")
+    after_options = ["cost", str(tmp_path / "chosen.json"), "--layout", "code", str(tmp_path / "rows.csv")]
+    assert cli.main(after_options) == 0
+    captured = capsys.readouterr()
+    assert captured.out.startswith("ATmega328P (Arduino Uno) at 16 MHz, int16 from counts: ")
+    assert "rows are beyond the declared counts" in captured.err
 
 
 def test_costs_found_in_the_same_way_say_so_once():

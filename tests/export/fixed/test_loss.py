@@ -8,7 +8,8 @@ from sklearn.datasets import load_breast_cancer
 
 from smallearn import SMaLLClassifier
 from smallearn.export import FormatLoss, FormatLossWarning, format_loss, quantise, to_arduino, to_c, to_rust
-from smallearn.export._fixed.loss import loss_of
+from smallearn.export._fixed.form import Form, form_of
+from smallearn.export._fixed.loss import beyond_counts, loss_of
 from smallearn.export._fixed.numbers import NUMBERS
 from smallearn.export._fixed.quantise import BITS, target_of
 from smallearn.model import Deployment, Prototype, Range, SMaLLModel, Term
@@ -88,3 +89,35 @@ def test_exports_do_not_warn_of_small_losses_or_of_what_was_chosen_for_a_chip(tm
     assert "int8_t" in to_c(chosen)
     assert "fn predict_readings" in to_rust(chosen)
     to_arduino(chosen, tmp_path / "Chosen")
+
+
+# --- the form that was chosen for a chip -----------------------------------------------------------------------------
+
+COUNTS = {"a": (0.01, 0.0, 0, 100), "b": (0.01, -1.0, 0, 200)}
+CHOSEN = replace(
+    LOST, deployment=Deployment("atmega328p", "int8", "table", "counts", (("a", *COUNTS["a"]), ("b", *COUNTS["b"])))
+)
+
+
+def test_another_number_format_keeps_what_the_device_reads():
+    assert form_of(CHOSEN, "float32") == Form("int8", "table", "counts", COUNTS, is_chosen=True)
+    assert form_of(CHOSEN, "float32", number="int16") == Form("int16", "auto", "counts", COUNTS, is_chosen=False)
+    assert form_of(CHOSEN, "float32", number="int8", layout="code").is_chosen
+    other = {**COUNTS, "b": (0.1, 0.0, 0, 9)}
+    assert form_of(CHOSEN, "float32", counts=other) == Form("int8", "table", "counts", other, is_chosen=False)
+    assert form_of(CHOSEN, "float32", readings="float") == Form("int8", "table", "float", None, is_chosen=False)
+    assert form_of(CHOSEN, "float32", number="float64") == Form("float64", "auto", None, None, is_chosen=False)
+    assert form_of(LOST, "int16", readings="codes") == Form("int16", "auto", "codes", None, is_chosen=False)
+    assert "model_predict_readings(const uint8_t *x)" in to_c(CHOSEN, "int16").replace("int16_t *x", "uint8_t *x")
+
+
+def test_random_rows_are_within_the_training_ranges_also_if_counts_cannot_reach_them():
+    short = {**COUNTS, "a": (0.001, 0.0, 0, 100)}  # to 0.1, while the training rows go to 1
+    target = quantise(LOST, "int32", counts=short, readings="counts")
+    assert loss_of(target, None, short).share > 0.02
+    (sentence,) = beyond_counts(target, np.array([[0.05, 0.0], [0.5, 0.0], [1.0, 0.5]]))
+    assert sentence == (
+        "'a': 2 of 3 rows are beyond the declared counts, which mean 0 to 0.1; the rows have 0.05 to 1. "
+        "Such values are read as the nearest count."
+    )
+    assert beyond_counts(quantise(LOST, "int8"), np.array([[9.0, 9.0]])) == []

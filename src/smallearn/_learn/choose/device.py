@@ -1,5 +1,6 @@
 """The most accurate model that fits a chip: limits on the compiled code, and the number format that keeps them."""
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -12,7 +13,7 @@ from smallearn._learn.assemble import Fitted
 from smallearn._learn.choose.families import CandidateModel, Task
 from smallearn._learn.choose.final import Choice, Sample, assemble_candidate
 from smallearn._learn.choose.results import Results
-from smallearn._text import count, listed
+from smallearn._text import count, listed, show
 from smallearn.devices import Cost, cost
 from smallearn.devices._chips import find_chip
 from smallearn.export._fixed.quantise import quantise
@@ -106,6 +107,7 @@ def choose_for_device(
     best: Choice | None = None
     highest = -np.inf  # the score by cross-validation, less what the number format loses
     smallest: list[Deployed] = []
+    _warn_of_counts(task, limits)
     while left:
         chosen = results.choose(left, one_standard_error)
         if best is not None and results.mean(chosen) <= highest:
@@ -126,6 +128,24 @@ def choose_for_device(
     if best is None:
         raise too_tight(limits, smallest)
     return best
+
+
+def _warn_of_counts(task: Task, limits: Limits) -> None:
+    """Warn of features with training values that the device cannot read, by what was declared."""
+    counts, names = limits.counts or {}, task.feature_names
+    for feature, least, greatest in task.problem.extents(list(range(task.problem.n_features))):
+        label = f"x{feature}" if names is None else str(names[feature])
+        if label not in counts:
+            continue
+        scale, offset, *ends = counts[label]
+        low, high = sorted(scale * end + offset for end in ends)
+        if least < low - abs(scale) or greatest > high + abs(scale):
+            warnings.warn(
+                f"The declared counts of {show(label)} mean {low:.6g} to {high:.6g}, but the training rows have "
+                f"{least:.6g} to {greatest:.6g}. Values beyond are read as the nearest count. Are they right?",
+                UserWarning,
+                stacklevel=5,
+            )
 
 
 def _with_deployment(model: SMaLLModel, limits: Limits, spent: Cost) -> SMaLLModel:

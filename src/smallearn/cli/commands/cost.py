@@ -11,7 +11,8 @@ from smallearn.cli.console import Console
 from smallearn.cli.errors import CommandError, ExitCode, library_errors
 from smallearn.cli.io.counts import read_counts
 from smallearn.cli.io.files import print_json, read_model
-from smallearn.cli.rounding import read_rows
+from smallearn.cli.rounding import note_beyond, read_rows
+from smallearn.model import Deployment
 
 DESCRIPTION = """\
 Bytes of flash and RAM, and cycles or instructions of one prediction: compiled and simulated if the chip's compiler
@@ -25,7 +26,7 @@ smallearn cost model.json --chip cortex-m0 --number int16 --json
 smallearn cost model.json --number int8 --readings codes
 smallearn cost model.json data.csv --number float32
 """
-NUMBERS = ("float32", "int16", "int8")  # printed unless one is asked for
+NUMBERS = ("float32", "int16", "int8x16", "int8")  # printed unless one is asked for
 
 
 def add(commands) -> argparse.ArgumentParser:
@@ -40,21 +41,25 @@ def add(commands) -> argparse.ArgumentParser:
     add_model(parser)
     add_data(parser, optional=True)
     add_named(
-        parser, "--chip", CHIP_NAMES, default="atmega328p", metavar="CHIP", help="%(names)s (default: %(default)s)"
+        parser,
+        "--chip",
+        CHIP_NAMES,
+        metavar="CHIP",
+        help="%(names)s (default: the one that the model was chosen for, else atmega328p)",
     )
     parser.add_argument(
         "--number",
         metavar="TYPE",
-        help="float32, int8, int8x16, int16 or int32 (default: float32, int16 and int8, one after another)",
+        help="float32, int8, int8x16, int16 or int32 (default: one after another, first the one chosen for a chip)",
     )
     parser.add_argument(
         "--layout", default="best", metavar="KIND", help="code, table, or best, the smaller of the two (default: best)"
     )
     add_readings(
         parser,
-        "float",
+        None,
         "what the chip reads: float, counts (see --counts), or codes; the cost is that of the whole way from there to "
-        "the decision (default: float)",
+        "the decision (default: what the model was chosen for, else float)",
     )
     add_printing(parser)
     return parser
@@ -65,19 +70,24 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
     model = read_model(arguments)
     from smallearn.devices import cost
     from smallearn.export import format_loss
+    from smallearn.export._fixed.quantise import target_of
 
     if arguments.number == "float64":
         raise CommandError("chips have no float64: --number is float32, int8, int8x16, int16 or int32")
-    numbers = [arguments.number]
-    if arguments.number is None:
-        numbers = [name for name in NUMBERS if arguments.readings == "float" or name != "float32"]
+    chosen = model.deployment
+    chip = arguments.chip or ("atmega328p" if chosen is None else chosen.chip)
+    readings = arguments.readings or ("float" if chosen is None else chosen.readings)
+    counts = None if arguments.counts is None else read_counts(arguments.counts)
+    if readings == "counts" and counts is None:
+        counts = None if chosen is None else chosen.counts_by_label
+        if counts is None:
+            raise CommandError("--readings counts needs --counts FILE: what the counts of each feature mean")
+    numbers = [arguments.number] if arguments.number is not None else _numbers(chosen, readings)
+    inputs: dict[str, Any] = {"readings": readings, "counts": counts}
     rows = read_rows(arguments, model, console)
-    inputs = {
-        "readings": arguments.readings,
-        "counts": None if arguments.counts is None else read_counts(arguments.counts),
-    }
     with library_errors(arguments):
-        costs = [cost(model, arguments.chip, number, rows, layout=arguments.layout, **inputs) for number in numbers]
+        note_beyond(target_of(model, numbers[-1], **inputs), rows, console)
+        costs = [cost(model, chip, number, rows, layout=arguments.layout, **inputs) for number in numbers]
         losses = [format_loss(model, number, rows, **inputs) for number in numbers]
     if arguments.json:
         print_json([asdict(one) | {"format_loss": asdict(loss)} for one, loss in zip(costs, losses, strict=True)])
@@ -85,6 +95,13 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
         print(_as_text(costs))
         print("\n".join(f"{loss}." for loss in losses))
     return ExitCode.DONE
+
+
+def _numbers(chosen: Deployment | None, readings: str) -> list[str]:
+    """The number formats, the chosen one first."""
+    possible = [name for name in NUMBERS if readings == "float" or name != "float32"]
+    first = [] if chosen is None else [chosen.number]
+    return first + [name for name in possible if name not in first]
 
 
 def _as_text(costs: list[Any]) -> str:

@@ -66,7 +66,11 @@ def add(commands) -> argparse.ArgumentParser:
         "for Rust float64, or what the model was chosen for); ONNX: float32 or float64 (default: float32)",
     )
     parser.add_argument("--layout", metavar="KIND", help="C, Arduino: auto, code or table (default: auto)")
-    parser.add_argument("--name", metavar="NAME", help="C, Arduino: prefix of all names (default: model)")
+    parser.add_argument(
+        "--name",
+        metavar="NAME",
+        help="C, Arduino: prefix of all names (default: model; for Arduino the name of the folder)",
+    )
     parser.add_argument(
         "--form",
         metavar="FORM",

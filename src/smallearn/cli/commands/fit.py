@@ -214,9 +214,11 @@ def _next_commands(arguments: argparse.Namespace, selector: Any) -> list[str]:
     reading += "".join(f" {shlex.quote(f'--missing={text}')}" for text in arguments.missing)
     to_c = f"smallearn export {model} --to c"
     report = shlex.quote(str(arguments.output.with_suffix(".html")))
+    cost = [] if arguments.device is None else [f"smallearn cost {model} {data}{reading}"]
     return [
         f"smallearn explain {model} {data}{reading}",
         f"smallearn report {model} {data}{reading} -o {report}",
+        *cost,
         to_c,
     ]
 

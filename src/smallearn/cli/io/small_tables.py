@@ -16,10 +16,11 @@ def read_lines(path: Path, columns: Sequence[str]) -> dict[str, dict[str, str]]:
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise CommandError(f"{path}: {getattr(error, 'strerror', None) or error}") from None
     found: dict[str, dict[str, str]] = {}
-    for line in lines:
+    for number, line in enumerate(lines, start=2):
         lacking = [name for name in columns if line.get(name) is None]
         if lacking or None in line:
-            raise CommandError(f"{path} must have the columns {', '.join(columns)} in every line; {show(dict(line))}")
+            what = f"lacks {', '.join(lacking)}" if lacking else "has more cells"
+            raise CommandError(f"{path}: line {number} {what}; a line is {','.join(columns)}")
         key = line[columns[0]]
         if key in found:
             raise CommandError(f"{path} has {show(key)} twice")

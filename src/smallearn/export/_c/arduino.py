@@ -12,8 +12,9 @@ from smallearn._run.files import folder_draft_of
 from smallearn._text import listed
 from smallearn.export._c.model import NAME, CModel, real
 from smallearn.export._c.readings import has_readings, readings_type
-from smallearn.export._c.writer import c_text, chosen_form
+from smallearn.export._c.writer import c_text
 from smallearn.export._fixed.codes import Count
+from smallearn.export._fixed.form import form_of
 from smallearn.export._fixed.loss import warn_if_much
 from smallearn.export._fixed.probability import ONE
 from smallearn.export._fixed.quantise import BITS, IntegerModel, target_of
@@ -100,12 +101,11 @@ def to_arduino(
             Parameter("name", library), " must be a letter, then at most 39 letters, digits or underscores."
         )
     model = as_model(model)
-    given = number
-    number, layout, readings, counts = chosen_form(model, number or "", layout, readings, counts, "int16")
-    readings = readings or default_readings(model, number, counts)
-    target = target_of(model, number, ranges=ranges, counts=counts, readings=readings)
-    if given is not None or model.deployment is None:
-        warn_if_much(target, ranges, counts)
+    formed = form_of(model, "int16", number=number, layout=layout, readings=readings, counts=counts)
+    readings = formed.readings or default_readings(model, formed.number, formed.counts)
+    target = target_of(model, formed.number, ranges=ranges, counts=formed.counts, readings=readings)
+    if not formed.is_chosen:
+        warn_if_much(target, formed.counts)
     c = CModel(
         prefix=_prefix(library),
         target=target,
@@ -113,7 +113,7 @@ def to_arduino(
         probabilities=bool(probabilities),
         class_names=bool(class_names),
     )
-    files = _files(c, library, layout, conformance)
+    files = _files(c, library, formed.layout, conformance)
     _refuse_to_overwrite(place)
     with folder_draft_of(place) as draft:
         for path, text in files.items():

@@ -19,10 +19,10 @@ from smallearn.export._c.differences import Differences
 from smallearn.export._c.heading import heading
 from smallearn.export._c.model import CModel, real
 from smallearn.export._c.vectors import TestVectors
+from smallearn.export._fixed.form import form_of
 from smallearn.export._fixed.loss import warn_if_much
 from smallearn.export._fixed.quantise import IntegerModel, target_of
 from smallearn.export._names import comment_text
-from smallearn.model import SMaLLModel
 from smallearn.model._arguments import as_model
 
 FORMS = ("header", "h", "c")
@@ -60,8 +60,8 @@ def to_c(
         The model.
     number : {"float32", "float64", "int8", "int8x16", "int16", "int32"} or None, default=None
         The type of the weights. The integer types need no floating point at all (see `quantise`). None: if the model
-        was chosen for a chip, what was chosen for it (``model.deployment``), layout, readings and counts as well unless
-        they are given; otherwise "float32".
+        was chosen for a chip, what was chosen for it (``model.deployment``); otherwise "float32". Readings and counts
+        are also those chosen for the chip unless they are given, and in the chosen type so is the layout.
     name : str, default="model"
         What every identifier begins with, and the name of a pair's files.
     form : {"header", "h", "c"}, default="header"
@@ -117,11 +117,10 @@ def to_c(
     True
     """
     model = as_model(model)
-    given = number
-    number, layout, readings, counts = chosen_form(model, number or "", layout, readings, counts, "float32")
-    target = target_of(model, number, ranges=ranges, counts=counts, readings=readings)
-    if given is not None:
-        warn_if_much(target, ranges, counts)
+    formed = form_of(model, "float32", number=number, layout=layout, readings=readings, counts=counts)
+    target = target_of(model, formed.number, ranges=ranges, counts=formed.counts, readings=formed.readings)
+    if not formed.is_chosen:
+        warn_if_much(target, formed.counts)
     c = CModel(
         prefix=name,
         target=target,
@@ -129,25 +128,7 @@ def to_c(
         probabilities=bool(probabilities),
         class_names=bool(class_names),
     )
-    return c_text(c, form, layout, conformance)
-
-
-def chosen_form(
-    model: SMaLLModel,
-    number: str,
-    layout: str,
-    readings: str | None,
-    counts: Mapping[str, tuple[float, float, int, int]] | None,
-    usual: str,
-) -> tuple[str, str, str | None, Mapping[str, tuple[float, float, int, int]] | None]:
-    """Number, layout, readings and counts: without a number those that were chosen for a chip, or the usual number."""
-    chosen = model.deployment
-    if number or chosen is None:
-        return number or usual, layout, readings, counts
-    layout = chosen.layout if layout == "auto" else layout
-    if readings in (None, chosen.readings):
-        counts = chosen.counts_by_label if counts is None else counts
-    return chosen.number, layout, readings or chosen.readings, counts
+    return c_text(c, form, formed.layout, conformance)
 
 
 def c_text(c: CModel, form: str, layout: str, conformance: Any) -> str:

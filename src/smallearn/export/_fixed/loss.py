@@ -7,7 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from smallearn._text import show
+from smallearn.export._fixed.codes import Count
 from smallearn.export._fixed.float32 import certain, error_bound, exact_scores
+from smallearn.export._fixed.form import Counts
 from smallearn.export._fixed.numbers import TargetModel, read_inputs
 from smallearn.export._fixed.quantise import IntegerModel, target_of
 from smallearn.export._fixed.typical import typical_rows
@@ -81,7 +84,7 @@ def format_loss(
     rows: Any = None,
     *,
     ranges: Mapping[str, tuple[float, float]] | None = None,
-    counts: Mapping[str, tuple[float, float, int, int]] | None = None,
+    counts: Counts | None = None,
     readings: str | None = None,
 ) -> FormatLoss:
     """Count the decisions that a number format changes.
@@ -94,7 +97,7 @@ def format_loss(
         The type of the weights, as in `to_c`.
     rows : array or table, rows × features, default=None
         The rows to predict, as `SMaLLModel.predict` takes them. None: 2,000 random rows, over the training
-        range of each feature, or over what `ranges` and `counts` declare. Real rows are a better measure.
+        range of each feature. Real rows are a better measure.
     ranges, counts, readings
         As in `to_c`.
 
@@ -113,16 +116,19 @@ def format_loss(
     int16 changes 0 of 569 decisions on the rows given
     """
     target = target_of(as_model(model), number, ranges=ranges, counts=counts, readings=readings)
-    return loss_of(target, rows, ranges=ranges, counts=counts)
+    return loss_of(target, rows, counts)
 
 
-def loss_of(target: TargetModel, rows: Any = None, *, ranges: Any = None, counts: Any = None) -> FormatLoss:
-    """The loss of a model that is in these numbers already."""
+def loss_of(target: TargetModel, rows: Any = None, counts: Counts | None = None) -> FormatLoss:
+    """The loss of a model that is in these numbers already. Where the training range of an input is not known, random
+    rows are within what its ``counts`` can mean."""
     flat, model = target.flat, target.model
     X = rows
     if rows is None:
         n_rows = int(np.clip(MOST_NUMBERS // max(1, flat.n_features), 1, ROWS))
-        X = typical_rows(flat, ranges, counts, n_rows, at_cuts=0.0, leaning=LEANING)
+        unknown = {input_.label for input_ in flat.inputs if input_.low is None or input_.high is None}
+        declared = {label: entry for label, entry in (counts or {}).items() if label in unknown}
+        X = typical_rows(flat, None, declared, n_rows, at_cuts=0.0, leaning=LEANING)
     before = model.codes(model.predict(X))
     changed = target.predict_rows(X) != before if isinstance(target, IntegerModel) else _may_change(target, X, before)
     return FormatLoss(number=target.number, changed=int(changed.sum()), rows=len(before), given=rows is not None)
@@ -143,14 +149,35 @@ def _may_change(target: TargetModel, X: Any, before: np.ndarray) -> np.ndarray:
     return changed
 
 
-def warn_if_much(target: TargetModel, ranges: Any, counts: Any) -> None:
+def warn_if_much(target: TargetModel, counts: Counts | None) -> None:
     """Warn if the numbers of a model change more than a small share of its decisions."""
     if not isinstance(target, IntegerModel):
         return
-    loss = loss_of(target, ranges=ranges, counts=counts)
+    loss = loss_of(target, counts=counts)
     if loss.share > MUCH:
         warnings.warn(
             f"{loss}. A wider number changes fewer; format_loss(model, number, rows) counts them on your rows.",
             FormatLossWarning,
             stacklevel=3,
         )
+
+
+def beyond_counts(target: TargetModel, X: Any) -> list[str]:
+    """A sentence for each input of which rows have values that no declared count means."""
+    if not isinstance(target, IntegerModel) or not any(isinstance(coder, Count) for coder in target.coders):
+        return []
+    inputs = read_inputs(target.model, target.flat, X)
+    found = []
+    for position, coder in enumerate(target.coders):
+        if not isinstance(coder, Count):
+            continue
+        low, high = sorted((coder.value(coder.least), coder.value(coder.greatest)))
+        values, step = inputs[:, position], abs(coder.scale)
+        beyond = int(((values < low - step) | (values > high + step)).sum())
+        if beyond:
+            found.append(
+                f"{show(target.flat.inputs[position].label)}: {beyond:,} of {len(values):,} rows are beyond the "
+                f"declared counts, which mean {low:.6g} to {high:.6g}; the rows have {np.nanmin(values):.6g} to "
+                f"{np.nanmax(values):.6g}. Such values are read as the nearest count."
+            )
+    return found

@@ -5,8 +5,8 @@ from dataclasses import replace
 from typing import Any
 
 from smallearn._errors import check_choice
-from smallearn.export._c.writer import chosen_form
 from smallearn.export._fixed.float32 import flat_in_float32
+from smallearn.export._fixed.form import form_of
 from smallearn.export._fixed.loss import warn_if_much
 from smallearn.export._fixed.numbers import NUMBERS
 from smallearn.export._fixed.quantise import BITS, check_float_options, quantise
@@ -48,7 +48,8 @@ def to_rust(
         The model.
     number : {"float64", "float32", "int8", "int8x16", "int16", "int32"} or None, default=None
         The type of the weights, as in `to_c`. None: if the model was chosen for a chip, what was chosen for it
-        (``model.deployment``), readings and counts as well unless they are given; otherwise "float64".
+        (``model.deployment``); otherwise "float64". Readings and counts are also those chosen for the chip unless they
+        are given.
     inputs : {"used", "all"}, default="used"
         Whether a row has only the features that the model uses, in order, or all features of the training data.
     ranges : mapping from label to (low, high), default=None
@@ -93,13 +94,13 @@ def to_rust(
     True
     """
     model = as_model(model)
-    given = number
-    number, _, readings, counts = chosen_form(model, number or "", "auto", readings, counts, "float64")
+    formed = form_of(model, "float64", number=number, readings=readings, counts=counts)
+    number, readings, counts = formed.number, formed.readings, formed.counts
     check_choice("number", number, NUMBERS)
     if number in BITS:
         target = quantise(model, number, ranges, counts, readings)
-        if given is not None:
-            warn_if_much(target, ranges, counts)
+        if not formed.is_chosen:
+            warn_if_much(target, counts)
         return rust_whole.text(target, layout_of(target.flat, inputs), conformance, bool(probabilities))
     check_float_options(number, ranges, counts, readings)
     return _in_floats(model, number == "float32", inputs, conformance, bool(probabilities))
