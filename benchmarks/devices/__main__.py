@@ -122,9 +122,10 @@ def main() -> None:
     parser.add_argument("--whole", action="store_true", help="the whole way from floats and counts to the decision")
     parser.add_argument("--fit", action="store_true", help="measure random models and write estimates.json")
     parser.add_argument("--chips", nargs="+", choices=OWN, default=OWN, metavar="CHIP", help="the chips of --fit (all)")
+    parser.add_argument("--models", type=int, default=60, help="random models of --fit (60: 7 minutes for each chip)")
     given = parser.parse_args()
     if given.fit:
-        fit.main(given.jobs, given.chips)
+        fit.main(given.jobs, given.chips, given.models)
         return
     if given.whole:
         whole.main(given.data)

@@ -16,7 +16,7 @@ from smallearn.export._fixed.quantise import target_of
 from smallearn.model import Prototype, Range, SMaLLModel, Term
 from smallearn.model._columns import factor_of_one
 
-MODELS, FOLDS = 60, 6
+FOLDS = 6
 SMALL = 16.0  # below this a byte or a cycle more or less is no great error
 FEATURES, ROWS = 12, 100
 SHARED = 0.7  # of the models of more than two classes have the same terms in all prototypes
@@ -81,15 +81,15 @@ def measured(chip: str, number: str, layout: str, readings: str, seeds: range) -
     return counts, costs
 
 
-def fitted(chip: str, number: str, layout: str, readings: str) -> dict[str, Any]:
+def fitted(chip: str, number: str, layout: str, readings: str, models: int) -> dict[str, Any]:
     """Weights of each quantity that make the sum of squared relative errors least, none of them negative; and the error
     that nine of ten models keep to, each estimated from the other folds."""
-    counts, costs = measured(chip, number, layout, readings, range(MODELS))
+    counts, costs = measured(chip, number, layout, readings, range(models))
     weights, errors = {}, {}
     for place, quantity in enumerate(QUANTITIES):
-        truth, folds = costs[:, place], np.arange(MODELS) % FOLDS
+        truth, folds = costs[:, place], np.arange(models) % FOLDS
         weights[quantity] = [round(float(weight), 2) for weight in _least(counts, truth)]
-        guess = np.zeros(MODELS)
+        guess = np.zeros(models)
         for fold in range(FOLDS):
             guess[folds == fold] = counts[folds == fold] @ _least(counts[folds != fold], truth[folds != fold])
         off = np.abs(guess - truth) / np.maximum(truth, SMALL)
@@ -102,7 +102,7 @@ def _least(counts: np.ndarray, truth: np.ndarray) -> np.ndarray:
     return nnls(counts * scale[:, None], truth * scale)[0]
 
 
-def main(jobs: int, chips: list[str]) -> None:
+def main(jobs: int, chips: list[str], models: int) -> None:
     """Measure and fit, and write estimates.json after each chip. Those of other chips are kept."""
     path = files("smallearn.devices").joinpath("estimates.json")
     tables: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
@@ -114,7 +114,7 @@ def main(jobs: int, chips: list[str]) -> None:
             for readings in ("float", "codes")
             if (number, readings) != ("float32", "codes")
         ]
-        found = Parallel(n_jobs=jobs)(delayed(fitted)(chip, *one) for one in every)
+        found = Parallel(n_jobs=jobs)(delayed(fitted)(chip, *one, models) for one in every)
         tables[chip] = {number: {} for number in NUMBERS}
         for (number, layout, readings), table in zip(every, found, strict=True):
             tables[chip][number][entry_of(number, layout, readings)] = table

@@ -124,7 +124,7 @@ def test_a_cost_is_what_was_measured(chip):
     assert (found.instructions is None) == counts_cycles
     assert 10 < found.flash < 120
     assert 0 <= found.ram < 20
-    assert 10 <= found.mean <= found.count < 100
+    assert 10 <= found.mean <= found.count < (500 if chip == "attiny85" else 100)  # which multiplies in a loop
     one_each = found.count / CHIPS[chip].clock * 1e6
     assert found.time_us == one_each if counts_cycles else one_each < found.time_us < 3 * one_each
 
@@ -234,7 +234,11 @@ def test_counts_cost_what_their_width_costs(chip):
         for most in (1023, 100)
     )
     assert eight.readings == "counts"
-    assert eight.flash <= ten.flash < 150
+    assert ten.flash < 150
+    if chip == "esp32-c3":  # whose loads of a byte are as long as others
+        assert eight.count <= ten.count
+    else:
+        assert eight.flash <= ten.flash
 
 
 @pytest.mark.tools
@@ -346,6 +350,25 @@ def test_estimates_are_as_near_as_they_say(chip, number, held_out):
     assert np.mean(near) >= 0.75
 
 
+@pytest.mark.tools
+@pytest.mark.parametrize("number", ["float32", "int8", "int16"])
+@pytest.mark.parametrize("name", [name for name, chip in CHIPS.items() if chip.like])
+def test_a_chip_that_takes_the_estimates_of_another_costs_the_same_but_for_the_clock(name, number, held_out):
+    need_chip(name)
+    chip, other = CHIPS[name], CHIPS[CHIPS[name].like]
+    for model in [RAW, CUTS, *held_out[:1]]:
+        for layout in ("code", "table"):
+            own, same = (cost_of(model, one, number, layout=layout) for one in (chip, other))
+            assert own == replace(same, chip=name, time_us=own.time_us)
+            assert own.time_us * chip.clock == pytest.approx(same.time_us * other.clock)
+
+
+def test_a_chip_that_takes_the_estimates_of_another_has_its_own_clock():
+    own, same = (cost(RAW, name, method="estimate") for name in ("rp2040", "cortex-m0"))
+    assert (own.flash, own.count) == (same.flash, same.count)
+    assert own.time_us == pytest.approx(same.time_us * 48 / 125)
+
+
 def test_an_estimate_grows_with_every_term():
     for name in CHIPS:
         for number in NUMBERS:
@@ -364,7 +387,7 @@ ANOTHER_CHIP = replace(CHIPS["atmega328p"], name="atmega168", flags=("-mmcu=atme
 
 
 def test_there_is_no_estimate_for_another_chip():
-    with pytest.raises(ValueError, match=f"no estimate for atmega168, only for {', '.join(CHIPS)}"):
+    with pytest.raises(ValueError, match="no estimate for atmega168, only for atmega328p, cortex-m0, "):
         cost(RAW, ANOTHER_CHIP, method="estimate")
 
 

@@ -25,6 +25,7 @@ DEBIAN = {
     **dict.fromkeys(("avr-gcc", "avr-g++"), "gcc-avr avr-libc"),
     **dict.fromkeys(("avr-nm", "avr-ar", "avr-size"), "binutils-avr"),
     "arm-none-eabi-nm": "binutils-arm-none-eabi",
+    "riscv64-unknown-elf-nm": "binutils-riscv64-unknown-elf",
     "arm-none-eabi-gcc": "gcc-arm-none-eabi libnewlib-arm-none-eabi",
     "riscv64-unknown-elf-gcc": "gcc-riscv64-unknown-elf picolibc-riscv64-unknown-elf",
     "node": "nodejs",

@@ -77,6 +77,8 @@ def _together(target: TargetModel, layout: str) -> dict[str, float]:
     products = [weights for kind, weights in rows if kind == "raw"]
     literals = [weights for kind, weights in rows if kind != "raw"]
     n_columns = max((len(weights) for _, weights in rows), default=0)
+    cells = len(rows) * n_columns if layout == "table" else 0
+    few = n_columns <= FEW and not by_class
     gaps = [row for row in target.rows if any(term is not None and term.instead is not None for term in row)]
     return {
         "together": bool(rows),
@@ -87,11 +89,14 @@ def _together(target: TargetModel, layout: str) -> dict[str, float]:
         "weights of literals": sum(map(np.count_nonzero, literals)),
         "products that may be missing": len(gaps) if rows else 0,
         "bytes of the table": size,
-        "bytes of few sums": n_columns * bits // 8 if n_columns <= FEW and not by_class else 0,
+        "bytes of few sums": n_columns * bits // 8 if few else 0,
         "bytes of one of many sums": bits // 8 if n_columns > FEW and not by_class else 0,
         "many sums": n_columns if n_columns > FEW and not by_class else 0,
         "differences": n_columns if by_class else 0,
         "any difference": by_class,
+        "cells of few sums": cells if few else 0,
+        "cells of many sums": cells if n_columns > FEW and not by_class else 0,
+        "cells of differences": cells if by_class else 0,
     }
 
 

@@ -109,7 +109,13 @@ def test_rows_that_rounding_decides_are_left_out_of_a_conformance_test_and_count
 
 @pytest.mark.tools
 @pytest.mark.parametrize(
-    "compiler", [["avr-gcc", "-mmcu=atmega328p"], ["arm-none-eabi-gcc", "-mthumb", "-mcpu=cortex-m0"]]
+    "compiler",
+    [
+        ["avr-gcc", "-mmcu=atmega328p"],
+        ["avr-gcc", "-mmcu=attiny85"],
+        ["arm-none-eabi-gcc", "-mthumb", "-mcpu=cortex-m0"],
+        ["riscv64-unknown-elf-gcc", "-march=rv32imc", "-mabi=ilp32"],
+    ],
 )
 def test_chips_compile_every_number_without_a_library_and_keep_tables_out_of_ram(tmp_path, compiler):
     texts = []

@@ -113,10 +113,11 @@ def test_more_room_is_never_used_for_a_worse_model(small):
 def test_limits_hold_on_the_other_chips_and_for_more_classes(device):
     need_chip(device)
     X, y = load_iris(return_X_y=True)
-    clf = SMaLLClassifierCV(4, device=device, max_flash=160, max_cycles=90, max_ram=64, **QUICK).fit(X, y)
+    most = 160 if device == "attiny85" else 90
+    clf = SMaLLClassifierCV(4, device=device, max_flash=160, max_cycles=most, max_ram=64, **QUICK).fit(X, y)
     found = clf.device_cost_
     assert found.flash <= 160
-    assert found.count <= 90
+    assert found.count <= most
     assert found.ram <= 64
     assert np.mean(on_chip(clf, X) == y) > 0.9
 
