@@ -2,7 +2,7 @@
 
 The most that a term can add is its weight where that helps, else 0, for a literal; for a raw term what it adds at the
 better end of its feature's range in training, or at the mean if the range is not known. A term falls short by the
-difference between that and what it added.
+difference between that and what it added: a literal that helps by being false, one that hurts by being true.
 """
 
 from collections.abc import Mapping
@@ -53,7 +53,7 @@ def shortfalls(flat: FlatModel, wording: Mapping[str, str] | None, favourable: A
         favourable=favourable,
         sign=sign,
         terms={
-            j: tuple((term, _most(flat, term, sign), words.of(term)) for term in flat.of(j))
+            j: tuple((term, _most(flat, term, sign), words.of(term, sign)) for term in flat.of(j))
             for j in own or range(len(flat.owners))
         },
     )
@@ -75,7 +75,10 @@ def _most(flat: FlatModel, term: FlatTerm, sign: float) -> float:
 
 
 class _Words:
-    """What terms are called: by the user's words for the term or for its feature, else as they are printed."""
+    """What terms are called: by the user's words for the term or for its feature, else as they are printed.
+
+    A literal that falls short by being false is then printed with a "not".
+    """
 
     def __init__(self, flat: FlatModel, wording: Mapping[str, str]):
         self.flat = flat
@@ -91,6 +94,7 @@ class _Words:
     def _keys(self, term: FlatTerm) -> tuple[str, str]:
         return term.text, self.flat.inputs[term.input].label
 
-    def of(self, term: FlatTerm) -> str:
+    def of(self, term: FlatTerm, sign: float) -> str:
         text, label = self._keys(term)
-        return self.wording.get(text, self.wording.get(label, text))
+        lacks = term.kind != "raw" and sign * term.weight > 0.0
+        return self.wording.get(text, self.wording.get(label, f"not {text}" if lacks else text))
