@@ -73,7 +73,13 @@ def add(commands) -> argparse.ArgumentParser:
         help="C: header, h or c (default: header); SQL: select, view or expression (default: select); "
         "JavaScript: module, commonjs or types (default: module)",
     )
-    add_named(parser, "--dialect", DIALECT_NAMES, metavar="NAME", help="SQL: %(names)s (default: postgresql)")
+    add_named(
+        parser,
+        "--dialect",
+        DIALECT_NAMES,
+        metavar="NAME",
+        help="SQL: %(names)s; mysql is for MariaDB too (default: postgresql)",
+    )
     parser.add_argument("--table", metavar="NAME", help="SQL: the table to score (default: data)")
     parser.add_argument("--view", metavar="NAME", help="SQL: the view to create (default: scored)")
     parser.add_argument(

@@ -60,7 +60,8 @@ def to_sql(
         The model.
     dialect : str, default="postgresql"
         The database: "postgresql", "duckdb", "sqlite", "mysql" (MariaDB too), "clickhouse" or "spark"; or, never run,
-        "sqlserver", "bigquery", "snowflake", "oracle", "redshift" or "trino".
+        "sqlserver", "bigquery", "snowflake", "oracle", "redshift" or "trino". "mariadb" and "postgres" mean "mysql" and
+        "postgresql".
     table : str or sequence of str, default="data"
         The table to read. Names are taken as they are, dots included: ``("schema", "table")`` is a table in a schema.
     form : {"select", "view", "expression"}, default="select"
