@@ -29,6 +29,17 @@ def test_export_prints_or_writes_the_target(saved, tmp_path, capsys):
     assert capsys.readouterr().out == to_javascript(CARD, form="types")
 
 
+def test_a_table_and_its_view_may_be_in_a_schema(saved, capsys):
+    query = ["export", str(saved), "--to", "sql", "--schema", "my bank"]
+    assert cli.main(query) == 0
+    assert capsys.readouterr().out == to_sql(CARD, table=("my bank", "data"))
+    assert cli.main([*query, "--table", "loans", "--form", "view", "--view", "answers"]) == 0
+    expected = to_sql(CARD, table=("my bank", "loans"), form="view", view=("my bank", "answers"))
+    assert capsys.readouterr().out == expected
+    assert cli.main(["export", str(saved), "--to", "c", "--schema", "bank"]) == 1
+    assert "--schema does not go with --to c" in capsys.readouterr().err
+
+
 def test_reason_codes_have_the_words_of_a_file_and_speak_of_the_class_that_is_named(saved, tmp_path, capsys):
     words = tmp_path / "words.csv"
     words.write_text('term,words\n"[age > 40]",Too old\ncolour,Wrong colour\n', encoding="utf-8")

@@ -65,9 +65,9 @@ def to_sql(
     table : str or sequence of str, default="data"
         The table to read. Names are taken as they are, dots included: ``("schema", "table")`` is a table in a schema.
     form : {"select", "view", "expression"}, default="select"
-        A query, a view, or only the class as one expression, without reasons. An expression has no subqueries, so that literals that
-        several classes share are repeated in it; a query evaluates each of them once where the database has a way to
-        name a value that is no column of the result.
+        A query, a view, or only the class as one expression, without reasons. An expression has no subqueries, so that
+        literals that several classes share are repeated in it; a query evaluates each of them once where the database
+        has a way to name a value that is no column of the result.
     view : str or sequence of str, default="scored"
         The name of the view.
     reason : bool, default=False
