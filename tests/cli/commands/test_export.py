@@ -58,6 +58,17 @@ def test_reason_codes_have_the_words_of_a_file_and_speak_of_the_class_that_is_na
     assert "not a whole number from 1" in capsys.readouterr().err
 
 
+def test_a_note_names_the_terms_that_have_no_words(saved, tmp_path, capsys):
+    words = tmp_path / "words.csv"
+    words.write_text('term,words\n"[age > 40]",Too old\n', encoding="utf-8")
+    others = ", ".join(dict.fromkeys(term.text for term in CARD.terms if term.text != "[age > 40]"))
+    assert cli.main(["export", str(saved), "--to", "sql", "--wording", str(words)]) == 0
+    assert capsys.readouterr().err == f"words.csv has no words for: {others}.\n"
+    words.write_text("\n".join(["term,words", *{f"{term.label},Bad" for term in CARD.terms}]), encoding="utf-8")
+    assert cli.main(["export", str(saved), "--to", "sql", "--wording", str(words)]) == 0
+    assert capsys.readouterr().err == ""
+
+
 def test_onnx_is_written_in_the_number_format_that_is_asked_for(saved, tmp_path):
     path = tmp_path / "model.onnx"
     assert cli.main(["export", str(saved), "--to", "onnx", "--number", "float64", "-o", str(path)]) == 0

@@ -24,7 +24,7 @@ from smallearn.cli.console import Console
 from smallearn.cli.errors import CommandError, ExitCode, library_errors
 from smallearn.cli.io.counts import read_counts
 from smallearn.cli.io.files import check_output, read_model, write_file
-from smallearn.cli.reason_codes import add_reason_codes, reason_codes_of
+from smallearn.cli.reason_codes import add_reason_codes, note_wordless, reason_codes_of
 from smallearn.cli.rounding import check_loss
 
 DESCRIPTION = """\
@@ -127,7 +127,8 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
     if arguments.output is not None and not writes_folder:
         check_output(arguments.output, arguments.model)
     model = read_model(arguments)
-    options |= reason_codes_of(arguments, model)
+    codes = reason_codes_of(arguments, model)
+    options |= codes
     if writes_folder:
         options["folder"] = _output(arguments)
     with library_errors(arguments, TypeError, ImportError):
@@ -135,6 +136,7 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", FormatLossWarning)
             exported = function(model, **options)
+        note_wordless(arguments, model, codes, console)
     if writes_folder:
         console.note(f"Wrote the folder {exported}.")
     elif isinstance(exported, str) and arguments.output is None:
@@ -164,8 +166,8 @@ def _target_options(arguments: argparse.Namespace, parameters: Mapping[str, Para
     if "counts" in options:
         options["counts"] = read_counts(options["counts"])
     if "schema" in options:
-        schema = options.pop("schema")
-        options |= {name: (schema, options.get(name, parameters[name].default)) for name in ("table", "view")}
+        schema, places = options.pop("schema"), [name for name in ("table", "view") if name in parameters]
+        options |= {name: (schema, options.get(name, parameters[name].default)) for name in places}
     return options
 
 
