@@ -20,6 +20,7 @@ from smallearn.cli.io.tables import TableFile
 
 FEW_ROWS = 10  # in so few, consecutive numbers may be chance
 MANY_ROWS = 1_000_000  # of later chunks it is not asked whether numbers differ from those in other chunks
+MOST_NAMED = 10  # texts of a column that differ only in case
 ID_NAME = re.compile(
     r"(?i:(row ?|case ?|record ?|sample ?)?(id|ids|idx|index|nr|no|num|number|key|uuid|guid|rowid|#))"
     r"|.*[ _.-](?i:id|idx|index|nr|no|number|key)|(?i:id|nr|index)[ _.-].*|.*[a-z](Id|ID|Nr|No)"
@@ -192,11 +193,11 @@ def note_case(column: str, values: Iterable[str], kind: str, console: Console) -
     for value in sorted(values):
         spellings.setdefault(value.casefold(), []).append(value)
     alike = [group for group in spellings.values() if len(group) > 1]
-    for group in alike[:3]:
+    for group in alike[:MOST_NAMED]:
         names = f"{', '.join(map(show, group[:-1]))} and {show(group[-1])}"
         console.note(f"{names} in column {show(column)} differ only in case: they are {len(group)} {kind}.")
-    if len(alike) > 3:
-        console.note(f"So do {len(alike) - 3} more in that column.")
+    if len(alike) > MOST_NAMED:
+        console.note(f"So do {len(alike) - MOST_NAMED} more in that column.")
 
 
 def _only_row_numbers(decided: dict[str, Reading | Ignored]) -> str | None:
