@@ -127,6 +127,17 @@ def test_categories_and_classes_that_differ_only_in_case_are_noted(tmp_path, cap
         assert notes[-1] == last
 
 
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_blanks_around_categories_are_noted_as_databases_count_them(kind, tmp_path, capsys):
+    table = rows(job=["none ", "clerk", " clerk"] * 10, town=["A", "B", "NA "] * 10, code=["1 ", "2", "3"] * 10)
+    training_of(table.drop(columns=[] if kind == "csv" else "code"), tmp_path, f"t.{kind}")
+    notes = [note for note in capsys.readouterr().err.splitlines() if "blanks" in note]
+    assert notes == [
+        "20 cells of column 'job' have blanks around them; they are read without. A database compares with the blanks: "
+        "TRIM the column there."
+    ]
+
+
 def test_row_numbers_are_used_if_there_is_no_other_column(tmp_path, capsys):
     text = "dose,one,y\n" + "".join(f"{i},7,{'ab'[i > 10]}\n" for i in range(1, 21))
     found = for_training(csv_file(tmp_path, text), "y")
