@@ -1,10 +1,11 @@
 """Reason codes: the terms that held a class back, as a slow transcription of the definition finds them."""
 
+import pandas as pd
 import pytest
 
 from smallearn.explain import reason_codes
 from smallearn.export import flatten, to_sql
-from smallearn.model import SMaLLModel
+from smallearn.model import Prototype, SMaLLModel, Term
 from smallearn.model._columns import factor_of_one
 from smallearn.report import report_html
 from tests.helpers.exports import MIXED, MODELS, edge_rows, full_table
@@ -32,7 +33,8 @@ def plainly(model: SMaLLModel, row, n, label):
         else:
             most = sign * term.weight * term.mean
         if most - sign * added > 0.0:
-            short.append((-(most - sign * added), place, term.text))
+            words = f"not {term.text}" if term.kind != "raw" and added == 0.0 else term.text
+            short.append((-(most - sign * added), place, words))
     named = [text for _, _, text in sorted(short)][:n]
     return named + [None] * (n - len(named))
 
@@ -55,7 +57,18 @@ def test_a_term_has_the_words_for_it_rather_than_those_for_its_feature():
         codes = [reason_codes(MIXED, X, 9, wording=wording, favourable=label) for label in MIXED.classes]
         words = {code for each in codes for code in each.ravel()}
         assert "for the term" in words
-        assert literal.text not in words
+        assert not {literal.text, f"not {literal.text}"} & words
+
+
+def test_a_literal_that_falls_short_by_being_false_is_named_with_a_not():
+    few = Term(0, 2.0, "loans", "at_most", 1.5)
+    jobless = Term(1, -1.0, "job", "equals", "none")
+    model = SMaLLModel(("refuse", "grant"), "<U6", 2, (Prototype(1, 0.0, (few, jobless)),))
+    row, other = pd.DataFrame({"loans": [3.0], "job": ["none"]}), pd.DataFrame({"loans": [1.0], "job": ["clerk"]})
+    assert reason_codes(model, row, 2).tolist() == [["not [loans ≤ 1.5]", "[job = 'none']"]]
+    found = reason_codes(model, other, 2, favourable="refuse")
+    assert found.tolist() == [["[loans ≤ 1.5]", "not [job = 'none']"]]
+    assert reason_codes(model, row, 1, wording={"[loans <= 1.5]": "Many loans"}).tolist() == [["Many loans"]]
 
 
 @pytest.mark.parametrize("number", [-1, 1.5, True, "3"])

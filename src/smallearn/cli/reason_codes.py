@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from smallearn.cli.arguments import add_path, positive_integer
+from smallearn.cli.console import Console
 from smallearn.cli.io.small_tables import read_lines
 from smallearn.model import SMaLLModel
 
@@ -45,6 +46,18 @@ def reason_codes_of(arguments: argparse.Namespace, model: SMaLLModel) -> dict[st
         "wording": None if arguments.wording is None else _words(arguments.wording),
         "favourable": None if arguments.favourable is None else _label(model, arguments.favourable),
     }
+
+
+def note_wordless(arguments: argparse.Namespace, model: SMaLLModel, options: dict[str, Any], console: Console) -> None:
+    """A note on the terms that the user's words leave out; ``options`` are those of `reason_codes_of`."""
+    if options.get("wording") is None:
+        return
+    from smallearn.export._flat import flatten
+    from smallearn.export._reason_codes import shortfalls
+
+    texts = shortfalls(flatten(model), options["wording"], options["favourable"]).wordless
+    if texts:
+        console.note(f"{arguments.wording.name} has no words for: {', '.join(texts)}.")
 
 
 def _label(model: SMaLLModel, text: str) -> Any:

@@ -33,7 +33,8 @@ def reason_codes(
         How many to name.
     wording : mapping from str to str, default=None
         Words for terms, by the term as it is printed (``"[age ≤ 40]"`` or ``"[age <= 40]"``) or by its feature
-        (``"age"``); otherwise the term is named as it is printed.
+        (``"age"``); otherwise the term is named as it is printed, with a "not" where a literal falls short by being
+        false: ``not [age ≤ 40]``.
     favourable : class label, default=None
         The class that was held back: that which is wanted. None for the second of two.
 
@@ -54,6 +55,8 @@ def reason_codes(
     >>> rows = np.array([[2.0, "rent"], [0.0, "rent"]], dtype=object)
     >>> reason_codes(model, rows, n=2, wording=wording).tolist()
     [['Payments were late', 'Does not own a home'], ['Does not own a home', None]]
+    >>> reason_codes(model, rows, n=2).tolist()
+    [['[late > 0]', "not [housing = 'own']"], ["not [housing = 'own']", None]]
     """
     model = as_model(model)
     check_number("n", n, least=1)

@@ -2,7 +2,7 @@
 
 The most that a term can add is its weight where that helps, else 0, for a literal; for a raw term what it adds at the
 better end of its feature's range in training, or at the mean if the range is not known. A term falls short by the
-difference between that and what it added.
+difference between that and what it added: a literal that helps by being false, one that hurts by being true.
 """
 
 from collections.abc import Mapping
@@ -21,12 +21,14 @@ class Shortfalls:
 
     ``terms`` has, by the position of a prototype, its terms, each with the most that it can add and its words. The
     prototype with the greatest score of these counts, at a tie the first. ``sign`` is -1 where they are those of the
-    other class: there, what a term adds counts against the class.
+    other class: there, what a term adds counts against the class. ``wordless`` are the terms that the user has no words
+    for, as they are printed.
     """
 
     favourable: Any
     sign: float
     terms: dict[int, tuple[tuple[FlatTerm, float, str], ...]]
+    wordless: tuple[str, ...]
 
 
 def check_number(name: str, value: Any, least: int) -> None:
@@ -49,13 +51,12 @@ def shortfalls(flat: FlatModel, wording: Mapping[str, str] | None, favourable: A
     own = [j for j, owner in enumerate(flat.owners) if owner == wanted]
     sign = 1.0 if own else -1.0
     words = _Words(flat, wording or {})
+    places = own or range(len(flat.owners))
     return Shortfalls(
         favourable=favourable,
         sign=sign,
-        terms={
-            j: tuple((term, _most(flat, term, sign), words.of(term)) for term in flat.of(j))
-            for j in own or range(len(flat.owners))
-        },
+        terms={j: tuple((term, _most(flat, term, sign), words.of(term, sign)) for term in flat.of(j)) for j in places},
+        wordless=tuple(dict.fromkeys(term.text for j in places for term in flat.of(j) if words.given(term) is None)),
     )
 
 
@@ -75,7 +76,10 @@ def _most(flat: FlatModel, term: FlatTerm, sign: float) -> float:
 
 
 class _Words:
-    """What terms are called: by the user's words for the term or for its feature, else as they are printed."""
+    """What terms are called: by the user's words for the term or for its feature, else as they are printed.
+
+    A literal that falls short by being false is then printed with a "not".
+    """
 
     def __init__(self, flat: FlatModel, wording: Mapping[str, str]):
         self.flat = flat
@@ -91,6 +95,14 @@ class _Words:
     def _keys(self, term: FlatTerm) -> tuple[str, str]:
         return term.text, self.flat.inputs[term.input].label
 
-    def of(self, term: FlatTerm) -> str:
+    def given(self, term: FlatTerm) -> str | None:
+        """The user's words; None if there are none."""
         text, label = self._keys(term)
-        return self.wording.get(text, self.wording.get(label, text))
+        return self.wording.get(text, self.wording.get(label))
+
+    def of(self, term: FlatTerm, sign: float) -> str:
+        given = self.given(term)
+        if given is not None:
+            return given
+        lacks = term.kind != "raw" and sign * term.weight > 0.0
+        return f"not {term.text}" if lacks else term.text

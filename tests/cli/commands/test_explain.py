@@ -91,9 +91,10 @@ def test_reason_codes_of_a_row_are_those_of_python_in_the_words_of_a_file(capsys
         options = ("--row", str(number), "--reason-codes", "2", "--wording", str(words), "--favourable", str(label))
         facts = json.loads(run(capsys, "explain", "model.json", "train.csv", *options, "--json").out)
         assert facts["reason_codes"] == named
-        output = run(capsys, "explain", "model.json", "train.csv", *options).out
+        output, notes = run(capsys, "explain", "model.json", "train.csv", *options)
         lines = output[output.index(f"What held '{label}' back most:") :].splitlines()[1:]
         assert lines == [f"  {place + 1}. {code}" for place, code in enumerate(named)]
+        assert "words.csv has no words for: " in notes
     facts = json.loads(run(capsys, "explain", "model.json", "train.csv", "--row", "1", "--json").out)
     assert "reason_codes" not in facts
 

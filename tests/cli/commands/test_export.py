@@ -29,6 +29,17 @@ def test_export_prints_or_writes_the_target(saved, tmp_path, capsys):
     assert capsys.readouterr().out == to_javascript(CARD, form="types")
 
 
+def test_a_table_and_its_view_may_be_in_a_schema(saved, capsys):
+    query = ["export", str(saved), "--to", "sql", "--schema", "my bank"]
+    assert cli.main(query) == 0
+    assert capsys.readouterr().out == to_sql(CARD, table=("my bank", "data"))
+    assert cli.main([*query, "--table", "loans", "--form", "view", "--view", "answers"]) == 0
+    expected = to_sql(CARD, table=("my bank", "loans"), form="view", view=("my bank", "answers"))
+    assert capsys.readouterr().out == expected
+    assert cli.main(["export", str(saved), "--to", "c", "--schema", "bank"]) == 1
+    assert "--schema does not go with --to c" in capsys.readouterr().err
+
+
 def test_reason_codes_have_the_words_of_a_file_and_speak_of_the_class_that_is_named(saved, tmp_path, capsys):
     words = tmp_path / "words.csv"
     words.write_text('term,words\n"[age > 40]",Too old\ncolour,Wrong colour\n', encoding="utf-8")
@@ -45,6 +56,17 @@ def test_reason_codes_have_the_words_of_a_file_and_speak_of_the_class_that_is_na
     with pytest.raises(SystemExit):
         cli.main(["export", str(saved), "--to", "sql", "--reason-codes", "-1"])
     assert "not a whole number from 1" in capsys.readouterr().err
+
+
+def test_a_note_names_the_terms_that_have_no_words(saved, tmp_path, capsys):
+    words = tmp_path / "words.csv"
+    words.write_text('term,words\n"[age > 40]",Too old\n', encoding="utf-8")
+    others = ", ".join(dict.fromkeys(term.text for term in CARD.terms if term.text != "[age > 40]"))
+    assert cli.main(["export", str(saved), "--to", "sql", "--wording", str(words)]) == 0
+    assert capsys.readouterr().err == f"words.csv has no words for: {others}.\n"
+    words.write_text("\n".join(["term,words", *{f"{term.label},Bad" for term in CARD.terms}]), encoding="utf-8")
+    assert cli.main(["export", str(saved), "--to", "sql", "--wording", str(words)]) == 0
+    assert capsys.readouterr().err == ""
 
 
 def test_onnx_is_written_in_the_number_format_that_is_asked_for(saved, tmp_path):

@@ -36,7 +36,9 @@ def test_a_report_shows_reason_codes_if_they_are_asked_for(capsys, tmp_path):
     words = tmp_path / "words.csv"
     words.write_text(f"term,words\n{feature},Bad luck\n", encoding="utf-8")
     options = ("--no-compare", "-o", "report.html")
-    run(capsys, "report", "model.json", "test.csv", "--wording", str(words), "--favourable", "no", *options)
+    asked = ("--wording", str(words), "--favourable", "no")
+    err = run(capsys, "report", "model.json", "test.csv", *asked, *options).err
+    assert "words.csv has no words for: " in err
     page = Path("report.html").read_text(encoding="utf-8")
     assert "What held &#39;no&#39; back most" in page
     assert '"words": "Bad luck"' in page

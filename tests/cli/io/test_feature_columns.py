@@ -116,9 +116,26 @@ def test_categories_and_classes_that_differ_only_in_case_are_noted(tmp_path, cap
     output = capsys.readouterr().err
     assert "'Yes' and 'yes' in column 'c' differ only in case: they are 2 categories." in output
     assert "'A' and 'a' in column 'y' differ only in case: they are 2 classes." in output
-    many = ["a", "A", "b", "B", "c", "C", "d", "D", "e", "E"] * 2
-    for_training(csv_file(tmp_path, rows_of(many)), "y")
-    assert capsys.readouterr().err.splitlines()[3:] == ["So do 2 more in that column."]
+    for number, last in (
+        (5, "'E' and 'e' in column 'x' differ only in case: they are 2 categories."),
+        (12, "So do 2 more in that column."),
+    ):
+        many = [text for letter in "abcdefghijkl"[:number] for text in (letter, letter.upper())] * 2
+        for_training(csv_file(tmp_path, rows_of(many)), "y")
+        notes = capsys.readouterr().err.splitlines()
+        assert len(notes) == min(number, 11)
+        assert notes[-1] == last
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_blanks_around_categories_are_noted_as_databases_count_them(kind, tmp_path, capsys):
+    table = rows(job=["none ", "clerk", " clerk"] * 10, town=["A", "B", "NA "] * 10, code=["1 ", "2", "3"] * 10)
+    training_of(table.drop(columns=[] if kind == "csv" else "code"), tmp_path, f"t.{kind}")
+    notes = [note for note in capsys.readouterr().err.splitlines() if "blanks" in note]
+    assert notes == [
+        "20 cells of column 'job' have blanks around them; they are read without. A database compares with the blanks: "
+        "TRIM the column there."
+    ]
 
 
 def test_row_numbers_are_used_if_there_is_no_other_column(tmp_path, capsys):

@@ -171,12 +171,13 @@ def test_reason_codes_of_cards_are_those_of_python(run):
 
 
 def shortfalls_of(model, row, label):
-    """By term, by how much it falls short."""
+    """By the words for a term, by how much it falls short."""
     sign = 1.0 if model.classes.index(label) == model.prototypes[0].owner else -1.0
-    return {
-        term.text: max(sign * term.weight, 0.0) - sign * term.weight * factor_of_one(term, row[term.feature])
-        for term in model.terms
-    }
+    short = {}
+    for term in model.terms:
+        words = f"not {term.text}" if sign * term.weight > 0.0 else term.text
+        short[words] = max(sign * term.weight, 0.0) - sign * term.weight * factor_of_one(term, row[term.feature])
+    return short
 
 
 def test_the_text_says_where_it_comes_from():

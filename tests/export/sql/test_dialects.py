@@ -53,6 +53,12 @@ def test_a_dialect_writes_the_table_of_test_vectors_its_own_way(other):
     assert '"' not in query
 
 
+@pytest.mark.parametrize(("name", "dialect"), [("mariadb", "mysql"), ("postgres", "postgresql")])
+def test_a_database_has_its_other_name_too(name, dialect):
+    assert to_sql(YES, name) == to_sql(YES, dialect)
+    assert name not in DIALECTS
+
+
 @pytest.mark.parametrize("dialect", PARSED)
 @pytest.mark.parametrize("name", ["mixed", "shared, few columns", "offsets of shared terms", "threshold of a card"])
 def test_what_is_not_run_is_parsed_in_its_own_dialect(dialect, name):

@@ -501,6 +501,15 @@ def test_unknown_dialects_and_forms_are_errors_that_list_the_known_ones():
         to_sql(replace(YES, classes=(1, "1"), class_dtype="|O"))
 
 
+@pytest.mark.parametrize(
+    "asked", [{"reason": True}, {"reason_codes": 2}, {"wording": {"a": "Bad luck"}}, {"favourable": "no"}]
+)
+def test_an_expression_refuses_reasons_as_it_has_none(asked):
+    (name,) = asked
+    with pytest.raises(ValueError, match=rf"^{name} goes with form='select' or form='view' alone"):
+        to_sql(YES, form="expression", **asked)
+
+
 def test_the_text_says_where_it_comes_from():
     for dialect in DIALECTS:
         for form in ("expression", "select", "view"):

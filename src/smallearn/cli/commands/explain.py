@@ -18,7 +18,7 @@ from smallearn.cli.console import Console, heading
 from smallearn.cli.errors import CommandError, ExitCode, library_errors
 from smallearn.cli.io.files import print_json, read_model
 from smallearn.cli.reading import read_rows
-from smallearn.cli.reason_codes import add_reason_codes, reason_codes_of
+from smallearn.cli.reason_codes import add_reason_codes, note_wordless, reason_codes_of
 
 DESCRIPTION = """\
 The model in words: its scores, rounded as far as no prediction on DATA changes; a rule that says the same, and how
@@ -180,6 +180,7 @@ def _explain_row(arguments: argparse.Namespace, model: Any, units: dict[str, str
         if options:
             named = explain.reason_codes(model, found[0], options.pop("reason_codes"), **options)[0]
             codes = [words for words in named if words is not None]
+            note_wordless(arguments, model, options, console)
     if arguments.json:
         print_json(_case_facts(arguments, case) | ({"reason_codes": codes} if options else {}))
         return ExitCode.DONE

@@ -3,8 +3,8 @@
 import argparse
 import sys
 import warnings
-from collections.abc import Collection
-from inspect import signature
+from collections.abc import Mapping
+from inspect import Parameter, signature
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +24,7 @@ from smallearn.cli.console import Console
 from smallearn.cli.errors import CommandError, ExitCode, library_errors
 from smallearn.cli.io.counts import read_counts
 from smallearn.cli.io.files import check_output, read_model, write_file
-from smallearn.cli.reason_codes import add_reason_codes, reason_codes_of
+from smallearn.cli.reason_codes import add_reason_codes, note_wordless, reason_codes_of
 from smallearn.cli.rounding import check_loss
 
 DESCRIPTION = """\
@@ -39,8 +39,8 @@ smallearn export model.json --to sql --dialect duckdb --table patients
 smallearn export model.json --to sql --reason-codes 2 --wording wording.csv --favourable no
 smallearn export model.json --to arduino -o TumourModel
 """
-# Each sets the parameter of that name of the target's function, if it has one.
-OPTIONS: tuple[str, ...] = ("number", "layout", "name", "form", "dialect", "table", "view", "reason")
+# Each sets the parameter of that name of the target's function, if it has one; ``schema`` sets two.
+OPTIONS: tuple[str, ...] = ("number", "layout", "name", "form", "dialect", "schema", "table", "view", "reason")
 OPTIONS += ("reason_codes", "wording", "favourable", "inputs", "readings", "counts", "probabilities", "class_names")
 
 
@@ -77,7 +77,14 @@ def add(commands) -> argparse.ArgumentParser:
         help="C: header, h or c (default: header); SQL: select, view or expression (default: select); "
         "JavaScript: module, commonjs or types (default: module)",
     )
-    add_named(parser, "--dialect", DIALECT_NAMES, metavar="NAME", help="SQL: %(names)s (default: postgresql)")
+    add_named(
+        parser,
+        "--dialect",
+        DIALECT_NAMES,
+        metavar="NAME",
+        help="SQL: %(names)s; mysql is for MariaDB too (default: postgresql)",
+    )
+    parser.add_argument("--schema", metavar="NAME", help="SQL: the schema of the table and of the view (default: none)")
     parser.add_argument("--table", metavar="NAME", help="SQL: the table to score (default: data)")
     parser.add_argument("--view", metavar="NAME", help="SQL: the view to create (default: scored)")
     parser.add_argument(
@@ -124,7 +131,8 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
     if arguments.output is not None and not writes_folder:
         check_output(arguments.output, arguments.model)
     model = read_model(arguments)
-    options |= reason_codes_of(arguments, model)
+    codes = reason_codes_of(arguments, model)
+    options |= codes
     if writes_folder:
         options["folder"] = _output(arguments)
     with library_errors(arguments, TypeError, ImportError):
@@ -132,6 +140,7 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", FormatLossWarning)
             exported = function(model, **options)
+        note_wordless(arguments, model, codes, console)
     if writes_folder:
         console.note(f"Wrote the folder {exported}.")
     elif isinstance(exported, str) and arguments.output is None:
@@ -150,15 +159,19 @@ def _output(arguments: argparse.Namespace) -> Path:
     return arguments.output
 
 
-def _target_options(arguments: argparse.Namespace, parameters: Collection[str]) -> dict[str, Any]:
+def _target_options(arguments: argparse.Namespace, parameters: Mapping[str, Parameter]) -> dict[str, Any]:
     """The options that the user set; each must be one of the parameters of the target's function."""
     options = {name: getattr(arguments, name) for name in OPTIONS if getattr(arguments, name) is not None}
-    unknown = [_option(name) for name in options if name not in parameters]
+    takes = {*parameters, "schema"} if "table" in parameters else set(parameters)
+    unknown = [_option(name) for name in options if name not in takes]
     if unknown:
-        known = ", ".join(_option(name) for name in OPTIONS if name in parameters) or "none of these options"
+        known = ", ".join(_option(name) for name in OPTIONS if name in takes) or "none of these options"
         raise CommandError(f"{', '.join(unknown)} does not go with --to {arguments.to}; it takes {known}")
     if "counts" in options:
         options["counts"] = read_counts(options["counts"])
+    if "schema" in options:
+        schema, places = options.pop("schema"), [name for name in ("table", "view") if name in parameters]
+        options |= {name: (schema, options.get(name, parameters[name].default)) for name in places}
     return options
 
 

@@ -17,7 +17,7 @@ from smallearn.cli.console import Console
 from smallearn.cli.errors import ExitCode, library_errors
 from smallearn.cli.io.files import check_output, file_name, read_model, write_file
 from smallearn.cli.reading import read_rows
-from smallearn.cli.reason_codes import add_reason_codes, reason_codes_of
+from smallearn.cli.reason_codes import add_reason_codes, note_wordless, reason_codes_of
 
 DESCRIPTION = """\
 One HTML file that needs no network: the model, how good it is beside standard models, its errors, what it costs on a
@@ -88,6 +88,7 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
             rows=rows.numbers,
             step=bar.step,
         )
+    note_wordless(arguments, model, codes, console)
     write_file(text, arguments.output)
     console.note(f"Wrote {arguments.output} ({len(text.encode()) // 1000} kB): open it in a browser.")
     return ExitCode.DONE

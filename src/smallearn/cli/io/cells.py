@@ -101,6 +101,13 @@ def trimmed(column: Any, verbatim: tuple[str, ...] = (), missing: tuple[str, ...
     return pc.if_else(pc.and_(_is_one_of(text, verbatim), pc.invert(_is_one_of(inner, missing))), text, present)
 
 
+def count_padded(column: Any, text: Any) -> int:
+    """How many cells of a column have spaces around them; ``text`` is the column `trimmed`, missing values apart."""
+    import pyarrow.compute as pc
+
+    return pc.sum(pc.not_equal(as_text(column), text)).as_py() or 0
+
+
 def without(text: Any, texts: tuple[str, ...]) -> Any:
     """Text with null in place of these texts."""
     import pyarrow.compute as pc

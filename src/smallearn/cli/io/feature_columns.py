@@ -13,13 +13,14 @@ from typing import Any, Literal
 import numpy as np
 
 from smallearn._learn.data.encoding import MOST_CATEGORIES
-from smallearn._text import show
+from smallearn._text import count, show
 from smallearn.cli.console import Console
 from smallearn.cli.io import cells
 from smallearn.cli.io.tables import TableFile
 
 FEW_ROWS = 10  # in so few, consecutive numbers may be chance
 MANY_ROWS = 1_000_000  # of later chunks it is not asked whether numbers differ from those in other chunks
+MOST_NAMED = 10  # texts of a column that differ only in case
 ID_NAME = re.compile(
     r"(?i:(row ?|case ?|record ?|sample ?)?(id|ids|idx|index|nr|no|num|number|key|uuid|guid|rowid|#))"
     r"|.*[ _.-](?i:id|idx|index|nr|no|number|key)|(?i:id|nr|index)[ _.-].*|.*[a-z](Id|ID|Nr|No)"
@@ -140,6 +141,12 @@ class FeatureReader:
             return Ignored(f"has more than {MOST_CATEGORIES} different texts")
         self._note_numbers(column)
         note_case(name, text.different, "categories", self.console)
+        if text.n_padded:
+            have = "have blanks around them; they are" if text.n_padded > 1 else "has blanks around it; it is"
+            self.console.note(
+                f"{count(text.n_padded, 'cell')} of column {show(name)} {have} read without. A database compares with "
+                "the blanks: TRIM the column there."
+            )
         return Reading("text")
 
     def _why_id(self, column: "_Column") -> str:
@@ -192,11 +199,11 @@ def note_case(column: str, values: Iterable[str], kind: str, console: Console) -
     for value in sorted(values):
         spellings.setdefault(value.casefold(), []).append(value)
     alike = [group for group in spellings.values() if len(group) > 1]
-    for group in alike[:3]:
+    for group in alike[:MOST_NAMED]:
         names = f"{', '.join(map(show, group[:-1]))} and {show(group[-1])}"
         console.note(f"{names} in column {show(column)} differ only in case: they are {len(group)} {kind}.")
-    if len(alike) > 3:
-        console.note(f"So do {len(alike) - 3} more in that column.")
+    if len(alike) > MOST_NAMED:
+        console.note(f"So do {len(alike) - MOST_NAMED} more in that column.")
 
 
 def _only_row_numbers(decided: dict[str, Reading | Ignored]) -> str | None:
@@ -230,7 +237,7 @@ class _Column:
             self.numbers.plain.look(values)
         elif cells.is_text_type(self.kind) or (self._kept and pa.types.is_temporal(self.kind)):
             text = cells.trimmed(column, missing=self.file.missing)
-            self.text.look(text)
+            self.text.look(text, cells.count_padded(column, text))
             if self.file.is_text:
                 self.numbers.look(cells.without(text, cells.MISSING_NUMBER), rows)
 
@@ -338,15 +345,16 @@ class _Text:
     """Trimmed text."""
 
     def __init__(self) -> None:
-        self.n_rows = self.n_missing = self.n_like_numbers = 0
+        self.n_rows = self.n_missing = self.n_padded = self.n_like_numbers = 0
         self.different: set[str] = set()  # up to some more than MOST_CATEGORIES
         self.all_differ = True
         self._others_than_dates = False
 
-    def look(self, text: Any) -> None:
+    def look(self, text: Any, n_padded: int) -> None:
         import pyarrow.compute as pc
 
         values = text.drop_null()
+        self.n_padded += n_padded
         self.n_rows += len(text)
         self.n_missing += text.null_count
         if len(self.different) <= MOST_CATEGORIES:
@@ -361,6 +369,7 @@ class _Text:
     def add(self, later: "_Text") -> None:
         self.n_rows += later.n_rows
         self.n_missing += later.n_missing
+        self.n_padded += later.n_padded
         self.all_differ = self.all_differ and later.all_differ and self.different.isdisjoint(later.different)
         if len(self.different) <= MOST_CATEGORIES:
             self.different |= later.different

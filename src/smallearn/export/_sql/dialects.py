@@ -31,9 +31,11 @@ PARSED: dict[str, Dialect] = {
     "trino": Trino(),
 }
 DIALECTS: dict[str, Dialect] = {**EXECUTED, **PARSED}
+OTHER_NAMES = {"mariadb": "mysql", "postgres": "postgresql"}
 
 
 def dialect_of(name: Any) -> Dialect:
     """The dialect of that name."""
+    name = OTHER_NAMES.get(name, name) if isinstance(name, str) else name
     check_choice("dialect", name, tuple(DIALECTS))
     return DIALECTS[name]

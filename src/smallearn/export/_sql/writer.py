@@ -6,7 +6,7 @@ NULL and NaN are missing values. Where the model cannot predict because a value 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from smallearn._errors import check_choice
+from smallearn._errors import Parameter, ParameterError, check_choice
 from smallearn._text import listed
 from smallearn.export._flat import FlatModel, decision_rule, flatten
 from smallearn.export._names import comment_text
@@ -60,13 +60,14 @@ def to_sql(
         The model.
     dialect : str, default="postgresql"
         The database: "postgresql", "duckdb", "sqlite", "mysql" (MariaDB too), "clickhouse" or "spark"; or, never run,
-        "sqlserver", "bigquery", "snowflake", "oracle", "redshift" or "trino".
+        "sqlserver", "bigquery", "snowflake", "oracle", "redshift" or "trino". "mariadb" and "postgres" mean "mysql" and
+        "postgresql".
     table : str or sequence of str, default="data"
         The table to read. Names are taken as they are, dots included: ``("schema", "table")`` is a table in a schema.
     form : {"select", "view", "expression"}, default="select"
-        A query, a view, or only the class as one expression. An expression has no subqueries, so that literals that
-        several classes share are repeated in it; a query evaluates each of them once where the database has a way to
-        name a value that is no column of the result.
+        A query, a view, or only the class as one expression, without reasons. An expression has no subqueries, so that
+        literals that several classes share are repeated in it; a query evaluates each of them once where the database
+        has a way to name a value that is no column of the result.
     view : str or sequence of str, default="scored"
         The name of the view.
     reason : bool, default=False
@@ -99,6 +100,10 @@ def to_sql(
     """
     check_choice("form", form, FORMS)
     check_number("reason_codes", reason_codes, least=0)
+    if form == "expression":
+        _check_no_reasons(
+            wording=wording, favourable=favourable, reason_codes=reason_codes or None, reason=reason or None
+        )
     model, database = as_model(model), dialect_of(dialect)
     flat = flatten(model)
     _check_columns(flat, database)
@@ -119,6 +124,16 @@ def to_sql(
         return f"{_header(flat)}{select}\n"
     _check_answers(flat, database, answers)
     return f"{_header(flat)}CREATE VIEW {_path(database, view)} AS\n{select};\n"
+
+
+def _check_no_reasons(**asked: Any) -> None:
+    """Raise if one of these is not None: an expression has no reasons."""
+    for name, value in asked.items():
+        if value is not None:
+            with_columns = Parameter("form", "select"), " or ", Parameter("form", "view")
+            raise ParameterError(
+                Parameter(name), " goes with ", *with_columns, " alone: an expression is the class and nothing else."
+            )
 
 
 def _path(dialect: Dialect, name: str | Sequence[str]) -> str:
