@@ -31,7 +31,7 @@ def solved(n_classes=2, literals="raw", signs=None):
         sample_weight=problem.sample_weight,
     )
     counts = dict.fromkeys([1] if n_classes == 2 else range(3), 2)
-    options = {"kind": "kmeans", "n_init": 1, "rng": np.random.RandomState(0)}
+    options = {"kind": "kmeans", "n_init": 1, "random_state": 0}
     (first,) = starts.best(problem, rows, plan.penalty, counts, **options)
     return X, problem, descent.train(rows, first, plan), budget
 

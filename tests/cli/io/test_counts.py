@@ -19,7 +19,10 @@ def test_each_line_is_a_feature(tmp_path):
     [
         ("", "has no lines: its columns are 'feature', 'scale', 'offset', 'low', 'high'"),
         (HEAD, "has no lines"),
-        ("feature,scale\na,1\n", "must have the columns feature, scale, offset, low, high in every line"),
+        (
+            "feature,scale\na,1\n",
+            "must have the columns feature, scale, offset, low, high; line 2 lacks offset, low, high",
+        ),
         (HEAD + "a,1,0,0\n", "must have the columns"),
         (HEAD + "a,1,0,0,9,9\n", "must have the columns"),
         (HEAD + "a,1,0,0,9\na,1,0,0,9\n", "has 'a' twice"),

@@ -20,7 +20,7 @@ def read_lines(path: Path, columns: Sequence[str]) -> dict[str, dict[str, str]]:
         lacking = [name for name in columns if line.get(name) is None]
         if lacking or None in line:
             what = f"lacks {', '.join(lacking)}" if lacking else "has more cells"
-            raise CommandError(f"{path}: line {number} {what}; a line is {','.join(columns)}")
+            raise CommandError(f"{path} must have the columns {', '.join(columns)}; line {number} {what}")
         key = line[columns[0]]
         if key in found:
             raise CommandError(f"{path} has {show(key)} twice")
