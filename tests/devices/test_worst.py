@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from smallearn.devices import CHIPS
-from smallearn.devices._cost import LAYOUTS, NUMBERS
+from smallearn.devices._cost import LAYOUTS, NUMBERS, readings_of
 from smallearn.devices._measure import Bound, Measured, bound, measure
 from smallearn.devices._rows import encode
 from smallearn.devices._toolchain import Program
@@ -17,8 +17,12 @@ from smallearn.devices._worst._paths import SP
 from smallearn.devices._worst._riscv import RiscvCode, expanded
 from smallearn.export._c.model import CModel
 from smallearn.export._c.writer import c_text
+<<<<<<< HEAD
 from smallearn.export._fixed.quantise import IntegerModel, target_of
 from smallearn.export._fixed.typical import typical_rows
+=======
+from smallearn.export._fixed.quantise import target_of
+>>>>>>> chips
 from tests.helpers.exports import MODELS, edge_rows, full_table
 from tests.helpers.tools import MARKED_CHIPS, need_chip
 
@@ -202,14 +206,15 @@ def compiled(target, layout):
     """A model's program, and the type of its inputs."""
     inputs, kind = encode(target, typical_rows(target.flat))
     source = c_text(CModel(prefix="model", target=target, arguments=False), "header", layout, None)
-    return Program(source, "return model_predict(x);", kind, inputs.shape[1])
+    called = "model_predict" if readings_of(target) == "codes" else "model_predict_readings"
+    return Program(source, f"return {called}(x);", kind, inputs.shape[1])
 
 
 def adversarial_rows(target, seed, n_rows=600):
     """Inputs: typical rows, and others anywhere in the range of their type, many at its ends."""
     rng = np.random.default_rng(seed)
     typical, _ = encode(target, typical_rows(target.flat))
-    if isinstance(target, IntegerModel):
+    if typical.dtype.kind in "iu":
         limits = np.iinfo(typical.dtype)
         anywhere = rng.integers(limits.min, limits.max + 1, size=(n_rows, typical.shape[1]))
         ends = rng.choice([limits.min, limits.min + 1, 0, limits.max], size=anywhere.shape)
@@ -239,9 +244,10 @@ def assert_bound_holds(target, chip, layout, rows):
     seed=st.integers(0, 10**6),
     number=st.sampled_from(NUMBERS),
     layout=st.sampled_from(LAYOUTS[:2]),
+    readings=st.sampled_from([None, "float"]),
 )
-def test_no_row_takes_more_than_the_bound(chip, random_model, seed, number, layout):
-    target = target_of(random_model(seed), number)
+def test_no_row_takes_more_than_the_bound(chip, random_model, seed, number, layout, readings):
+    target = target_of(random_model(seed), number, readings=readings)
     assert_bound_holds(target, chip, layout, adversarial_rows(target, seed))
 
 
