@@ -17,12 +17,8 @@ from smallearn.devices._worst._paths import SP
 from smallearn.devices._worst._riscv import RiscvCode, expanded
 from smallearn.export._c.model import CModel
 from smallearn.export._c.writer import c_text
-<<<<<<< HEAD
-from smallearn.export._fixed.quantise import IntegerModel, target_of
-from smallearn.export._fixed.typical import typical_rows
-=======
 from smallearn.export._fixed.quantise import target_of
->>>>>>> chips
+from smallearn.export._fixed.typical import typical_rows
 from tests.helpers.exports import MODELS, edge_rows, full_table
 from tests.helpers.tools import MARKED_CHIPS, need_chip
 
