@@ -12,6 +12,7 @@ from scipy.optimize import nnls
 from smallearn.devices import CHIPS, cost
 from smallearn.devices._cost import LAYOUTS, NUMBERS, Cost
 from smallearn.devices._estimate import QUANTITIES, counts_of, entry_of
+from smallearn.devices._toolchain import TooLargeError
 from smallearn.export._fixed.quantise import target_of
 from smallearn.model import Prototype, Range, SMaLLModel, Term
 from smallearn.model._columns import factor_of_one
@@ -72,13 +73,16 @@ def quantities(found: Cost) -> list[float]:
 
 
 def measured(chip: str, number: str, layout: str, readings: str, seeds: range) -> tuple[np.ndarray, np.ndarray]:
-    """The counts of random models, and what they cost."""
-    models = [random_model(seed) for seed in seeds]
-    targets = [target_of(model, number, readings=readings) for model in models]
-    counts = np.array([list(counts_of(target, layout).values()) for target in targets])
+    """The counts of random models, and what they cost: of those that fit the chip."""
     options = {"method": "measure", "layout": layout, "readings": readings}
-    costs = np.array([quantities(cost(model, chip, number, **options)) for model in models])
-    return counts, costs
+    counts, costs = [], []
+    for model in map(random_model, seeds):
+        try:
+            costs.append(quantities(cost(model, chip, number, **options)))
+        except TooLargeError:
+            continue
+        counts.append(list(counts_of(target_of(model, number, readings=readings), layout).values()))
+    return np.array(counts, dtype=float), np.array(costs)
 
 
 def fitted(chip: str, number: str, layout: str, readings: str, models: int) -> dict[str, Any]:
@@ -87,9 +91,9 @@ def fitted(chip: str, number: str, layout: str, readings: str, models: int) -> d
     counts, costs = measured(chip, number, layout, readings, range(models))
     weights, errors = {}, {}
     for place, quantity in enumerate(QUANTITIES):
-        truth, folds = costs[:, place], np.arange(models) % FOLDS
+        truth, folds = costs[:, place], np.arange(len(costs)) % FOLDS
         weights[quantity] = [round(float(weight), 2) for weight in _least(counts, truth)]
-        guess = np.zeros(models)
+        guess = np.zeros(len(costs))
         for fold in range(FOLDS):
             guess[folds == fold] = counts[folds == fold] @ _least(counts[folds != fold], truth[folds != fold])
         off = np.abs(guess - truth) / np.maximum(truth, SMALL)

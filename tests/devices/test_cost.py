@@ -386,6 +386,22 @@ def test_an_estimate_grows_with_every_term():
 ANOTHER_CHIP = replace(CHIPS["atmega328p"], name="atmega168", flags=("-mmcu=atmega168",))
 
 
+@pytest.mark.tools
+def test_a_model_that_does_not_fit_the_chip_is_said_not_to_fit():
+    need_chip("attiny85")
+    rng = np.random.default_rng(0)
+    terms = [[Term(l, float(w), f"f{l}") for l, w in enumerate(row)] for row in rng.normal(size=(12, 20))]
+    prototypes = tuple(Prototype(j, float(rng.normal()), tuple(own)) for j, own in enumerate(terms))
+    model = SMaLLModel(tuple(range(12)), "<i8", 20, prototypes, ranges=tuple(Range(l, -3.0, 3.0) for l in range(20)))
+    found = cost(model, "attiny85", "float32", layout="code")
+    assert not found.measured
+    assert found.flash > CHIPS["attiny85"].flash
+    assert "the program does not fit the flash of attiny85" in found.how
+    assert cost(model, "attiny85", "float32", layout="best").layout == "table"
+    with pytest.raises(ToolchainError, match="does not fit the flash of attiny85"):
+        cost(model, "attiny85", "float32", layout="code", method="measure")
+
+
 def test_there_is_no_estimate_for_another_chip():
     with pytest.raises(ValueError, match="no estimate for atmega168, only for atmega328p, cortex-m0, "):
         cost(RAW, ANOTHER_CHIP, method="estimate")

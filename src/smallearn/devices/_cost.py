@@ -1,7 +1,7 @@
 """`cost`: bytes and time of a model on a chip."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -9,10 +9,10 @@ import numpy as np
 from smallearn._errors import check_choice
 from smallearn._text import count
 from smallearn.devices._chips import CHIPS, Chip, architecture_of, find_chip
-from smallearn.devices._estimate import estimate
+from smallearn.devices._estimate import estimate, has_estimate
 from smallearn.devices._measure import available, bound, measure
 from smallearn.devices._rows import encode
-from smallearn.devices._toolchain import Program, ToolchainError
+from smallearn.devices._toolchain import Program, TooLargeError, ToolchainError
 from smallearn.export._c.model import CModel
 from smallearn.export._c.writer import c_text
 from smallearn.export._fixed.numbers import TargetModel
@@ -162,7 +162,7 @@ def cost(
         measured on. None: 200 rows over the range of each input.
     method : {"auto", "measure", "estimate"}, default="auto"
         Compile and simulate, which needs the chip's compiler and simulator (see `available`), or estimate from the
-        number of terms. "auto" measures if that is possible.
+        number of terms. "auto" measures if that is possible: if the tools are there and the program fits the chip.
     layout : {"code", "table", "best"}, default="code"
         As in `to_c`. "best": the one with less flash, or the faster of two that are equal.
     ranges, counts : mapping, default=None
@@ -178,7 +178,7 @@ def cost(
     Raises
     ------
     ToolchainError
-        If ``method`` is "measure" and the compiler or the simulator is missing.
+        If ``method`` is "measure" and the compiler or the simulator is missing, or the program does not fit the chip.
 
     Examples
     --------
@@ -204,8 +204,19 @@ def cost(
     else:
         kind = "row" if rows is not None else "typical row"
         X = typical_rows(target.flat, ranges, counts) if rows is None else rows
-        costs = [_measured(target, chip, one, X, kind) for one in layouts]
+        costs = [_measured_if_it_fits(target, chip, one, X, kind, method) for one in layouts]
     return min(costs, key=lambda found: (found.flash, found.count))
+
+
+def _measured_if_it_fits(target: TargetModel, chip: Chip, layout: str, X: Any, kind: str, method: str) -> Cost:
+    """The cost on the rows of X; of a program that does not fit the chip an estimate, which does not fit either."""
+    try:
+        return _measured(target, chip, layout, X, kind)
+    except TooLargeError as error:
+        if method == "measure" or not has_estimate(chip):
+            raise
+        guess = _estimated(target, chip, layout, str(error))
+        return replace(guess, flash=max(guess.flash, chip.flash + 1))
 
 
 def _measured(target: TargetModel, chip: Chip, layout: str, X: Any, kind: str) -> Cost:

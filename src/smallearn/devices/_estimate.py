@@ -179,16 +179,20 @@ def _deciding(target: TargetModel, prototype: int) -> int:
     return sum(bool((predicted.take(0, axis) != predicted.take(1, axis)).any()) for axis in range(len(weights)))
 
 
+def has_estimate(chip: Chip) -> bool:
+    """Whether there are weights for a chip."""
+    return (chip.like or chip.name) in _tables()
+
+
 def estimate(target: TargetModel, chip: Chip, layout: str) -> Estimate:
     """Weighted sums of the counts, rounded."""
     tables = _tables()
-    name = chip.like or chip.name
-    if name not in tables:
+    if not has_estimate(chip):
         raise ValueError(
             f"There is no estimate for {chip.name}, only for {', '.join(tables)}: install its compiler and simulator."
         )
     readings = target.readings if isinstance(target, IntegerModel) else "float"
-    table = tables[name][target.number][entry_of(target.number, layout, readings)]
+    table = tables[chip.like or chip.name][target.number][entry_of(target.number, layout, readings)]
     counts = counts_of(target, layout).values()
     sums = {
         quantity: sum(weight * count for weight, count in zip(table["weights"][quantity], counts, strict=True))

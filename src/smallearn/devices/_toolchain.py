@@ -23,6 +23,7 @@ CPP_FLAGS = ("-fno-exceptions", "-fno-rtti", "-fno-threadsafe-statics")  # as Ar
 TYPES = {"float32": "float", "float64": "double"} | {
     f"{sign}int{bits}": f"{sign}int{bits}_t" for sign in ("", "u") for bits in (8, 16, 32)
 }
+TOO_LARGE = ("will not fit in region", "overflowed by", "relocation truncated")  # what the linker says then
 EXTRA = "pip install 'smallearn[devices]'"
 
 MAIN = """\
@@ -62,6 +63,10 @@ class ToolchainError(RuntimeError):
     >>> found.flash < 200
     True
     """
+
+
+class TooLargeError(ToolchainError):
+    """The program does not fit the chip."""
 
 
 @dataclass(frozen=True)
@@ -157,7 +162,12 @@ def build(program: Program, chip: Chip) -> Image:
             path.write_bytes(content)
         script = ["-T", str(paths[2])] if chip.script else []
         flags = [*chip.flags, *FLAGS, *program.flags]
-        run([compiler(chip), *flags, *paths[:2], "-lm", "-o", paths[3], *script])
+        try:
+            run([compiler(chip), *flags, *paths[:2], "-lm", "-o", paths[3], *script])
+        except ToolchainError as error:
+            if any(said in str(error) for said in TOO_LARGE):
+                raise TooLargeError(f"the program does not fit the flash of {chip.name}") from None
+            raise
         return read_elf(paths[3])
 
 
