@@ -403,7 +403,9 @@ def test_a_model_that_does_not_fit_the_chip_is_said_not_to_fit():
 
 
 def test_there_is_no_estimate_for_another_chip():
-    with pytest.raises(ValueError, match="no estimate for atmega168, only for atmega328p, cortex-m0, cortex-m4, attiny85, esp32-c3"):
+    with pytest.raises(
+        ValueError, match="no estimate for atmega168, only for atmega328p, cortex-m0, cortex-m4, attiny85, esp32-c3"
+    ):
         cost(RAW, ANOTHER_CHIP, method="estimate")
 
 
