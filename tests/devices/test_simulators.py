@@ -103,8 +103,10 @@ def test_conditional_instructions_do_what_they_should(chip):
 
 
 @pytest.mark.tools
-@pytest.mark.parametrize(("name", "kind", "least"), [("cortex-m0", CortexM, 300), ("esp32-c3", RiscV, 200)])
-def test_blocks_hold_as_many_instructions_and_words_as_unicorn_executes_one_by_one(name, kind, least):
+@pytest.mark.parametrize(
+    ("name", "kind", "least", "words"), [("cortex-m0", CortexM, 300, 30), ("esp32-c3", RiscV, 100, 15)]
+)
+def test_blocks_hold_as_many_instructions_and_words_as_unicorn_executes_one_by_one(name, kind, least, words):
     need_chip(name)  # which has no conditional instructions, so that unicorn can be asked for each
     chip, rows = CHIPS[name], np.array([[1.5, -2.0, 3.0], [0.0, 7.0, 1e9]], dtype=np.float32)
     source = "return x[0] * x[1] - x[2] / x[1] > 0.0f;" if name == "cortex-m0" else "return x[0] * x[1] - x[2] > 0.0f;"
@@ -125,8 +127,8 @@ def test_blocks_hold_as_many_instructions_and_words_as_unicorn_executes_one_by_o
         found = core.call(row.tobytes())
         assert found.count == 1 + seen["instructions"]
         assert core.more == seen["words"]
-        assert seen["instructions"] > least / 2
-        assert seen["words"] > 15
+        assert seen["instructions"] > least
+        assert seen["words"] > words
 
 
 @pytest.mark.parametrize("number", DTYPES)
