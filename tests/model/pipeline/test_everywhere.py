@@ -87,6 +87,7 @@ CALLS = {
     "export": lambda s: export.export(s.model, "sql"),
     "flatten": lambda s: export.flatten(s.model),
     "float32_error_bound": lambda s: export.float32_error_bound(s.model, s.X.astype({"age": np.float32})),
+    "format_loss": lambda s: export.format_loss(s.model, "int16", s.X),
     "model_hash": lambda s: export.model_hash(s.model),
     "quantise": lambda s: export.quantise(s.model),
     "to_arduino": lambda s: export.to_arduino(s.model, s.folder / "Model"),
