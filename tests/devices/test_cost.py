@@ -79,7 +79,6 @@ def expected(target, inputs):
     return answers, certain(target.flat, z, error_bound(target.flat, inputs.astype(float), "float32"))
 
 
-@pytest.mark.no_cover  # tracing takes longer than the test
 @pytest.mark.parametrize("layout", ["code", "table"])
 @pytest.mark.parametrize("number", ["float32", "int8", "int8x16", "int16"])
 @pytest.mark.parametrize("readings", [None, "float"])
@@ -339,7 +338,6 @@ def held_out():
     return [random_model(seed) for seed in range(1000, 1005)]
 
 
-@pytest.mark.no_cover  # tracing takes longer than the test
 @pytest.mark.parametrize("number", ["float32", "int8", "int8x16", "int16"])
 def test_estimates_are_as_near_as_they_say(chip, number, held_out):
     kept, near = [], []

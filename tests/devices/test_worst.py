@@ -247,7 +247,6 @@ def test_no_row_takes_more_than_the_bound(chip, random_model, seed, number, layo
     assert_bound_holds(target, chip, layout, adversarial_rows(target, seed))
 
 
-@pytest.mark.no_cover  # tracing takes longer than the test
 @pytest.mark.parametrize("layout", LAYOUTS[:2])
 @pytest.mark.parametrize("number", ["float32", "int16"])
 def test_no_edge_takes_more_than_the_bound(chip, number, layout):
