@@ -174,7 +174,11 @@ def passes(n_rows: int) -> None:
         ratio = found[place]["pass"] / memory
         verdict(f"{place}: at most {most:g} times the pass in memory ({ratio:.2f}×)", ratio <= most)
     constants = Constants.measured(
-        n_rows, one_thread=found["memory, 1 thread"]["pass"], empty=found["Dask"]["empty"], n_tasks=8
+        n_rows,
+        one_thread=found["memory, 1 thread"]["pass"],
+        two_threads=memory,
+        empty=found["Dask"]["empty"],
+        n_tasks=8,
     )
     for text, met in check_plan(constants, n_rows, {1: found["Dask, 1 worker"]["pass"], 2: found["Dask"]["pass"]}):
         verdict(text, met)

@@ -2,9 +2,10 @@
 
 A pass sends the weights with every task, reads every row once where it is, and adds up sums of shape p × n:
 
-    seconds = numbers of X / threads · seconds a number + tasks · (seconds a task + bytes there and back / bandwidth)
+    seconds = numbers of X / threads · seconds a number · sharing + tasks · (seconds a task + bytes there and back / bandwidth)
 
-The constants are measured. It stops scaling when the tasks, whose number grows with the threads, take as long as the
+The constants are measured. Threads of one machine share its memory: ``sharing`` is how much longer a number takes each
+of them when all are busy, measured in memory, without Dask. It stops scaling when the tasks, whose number grows with the threads, take as long as the
 rows do.
 """
 
@@ -21,16 +22,22 @@ WORKERS = (8, 32, 128, 512, 2048)
 
 @dataclass(frozen=True)
 class Constants:
-    """What was measured on one machine: seconds for one number of X, seconds for an empty task, bytes a second."""
+    """What was measured on one machine: seconds for one number of X on one thread, seconds for an empty task, how many
+    times as long a number takes when all threads are busy, bytes a second."""
 
     seconds_per_number: float
     seconds_per_task: float
+    sharing: float = 1.0
     bandwidth: float = 1e9
 
     @classmethod
-    def measured(cls, n_rows: int, *, one_thread: float, empty: float, n_tasks: int) -> "Constants":
-        """From the seconds of a pass on one thread, and of an empty pass with so many tasks."""
-        return cls(seconds_per_number=one_thread / (n_rows * CONSTANTS_COLUMNS), seconds_per_task=empty / n_tasks)
+    def measured(cls, n_rows: int, *, one_thread: float, two_threads: float, empty: float, n_tasks: int) -> "Constants":
+        """From the seconds of a pass in memory, on one and on two threads, and of an empty pass with so many tasks."""
+        return cls(
+            seconds_per_number=one_thread / (n_rows * CONSTANTS_COLUMNS),
+            seconds_per_task=empty / n_tasks,
+            sharing=2.0 * two_threads / one_thread,
+        )
 
 
 @dataclass(frozen=True)
@@ -55,7 +62,7 @@ def simulate(constants: Constants, n_rows: int, n_columns: int, n_threads: int) 
     answer = 8.0 * PROTOTYPES * (n_columns + 1)
     return Pass(
         n_tasks=n_tasks,
-        compute=numbers * constants.seconds_per_number,
+        compute=numbers * constants.seconds_per_number * (constants.sharing if n_threads > 1 else 1.0),
         overhead=n_tasks * constants.seconds_per_task,
         answers=2.0 * n_tasks * answer / constants.bandwidth,  # the weights there, the sums back
     )
@@ -72,7 +79,7 @@ def check_plan(constants: Constants, n_rows: int, measured: Mapping[int, float])
 
 def main() -> None:
     """The plan, with constants that were measured by ``python -m benchmarks.large --full``."""
-    constants = Constants(seconds_per_number=8.5e-10, seconds_per_task=1.6e-3)
+    constants = Constants(seconds_per_number=7.8e-10, seconds_per_task=2.0e-3, sharing=1.17)
     bytes_of_x = 4.0 * ROWS * COLUMNS
     print(f"{ROWS:,} rows × {COLUMNS:,} features of float32 ({bytes_of_x / 1e12:.0f} TB), {PASSES} passes")
     heads = ("threads", "GB a thread", "compute s", "tasks s", "answers s", "a pass s", "fit, min")
