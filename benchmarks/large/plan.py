@@ -2,11 +2,12 @@
 
 A pass sends the weights with every task, reads every row once where it is, and adds up sums of shape p × n:
 
-    seconds = numbers of X / threads · seconds a number · sharing + tasks · (seconds a task + bytes there and back / bandwidth)
+    compute = numbers of X / threads · seconds a number · sharing
+    seconds = compute + tasks · (seconds a task + bytes there and back / bandwidth)
 
 The constants are measured. Threads of one machine share its memory: ``sharing`` is how much longer a number takes each
-of them when all are busy, measured in memory, without Dask. It stops scaling when the tasks, whose number grows with the threads, take as long as the
-rows do.
+of them when all are busy, measured in memory, without Dask. It stops scaling when the tasks, whose number grows with
+the threads, take as long as the rows do.
 """
 
 from collections.abc import Iterator, Mapping

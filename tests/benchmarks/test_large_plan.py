@@ -1,5 +1,4 @@
 import pytest
-
 from benchmarks.large.plan import PARTITIONS_EACH, Constants, check_plan, simulate
 
 CONSTANTS = Constants.measured(2_000_000, one_thread=0.16, two_threads=0.1, empty=0.016, n_tasks=8)
