@@ -7,7 +7,6 @@ from fractions import Fraction
 from smallearn.export._sql.dialect import Dialect, truth_as_number, with_exponent
 
 BLANKS = (" ", "\t", "\n", "\v", "\f", "\r")
-MOST_WHOLE = 9e14  # ten thousand times that is a bigint
 POWER = 2**62  # the greatest power of two that every database holds as a whole number
 
 
@@ -55,11 +54,6 @@ class PostgreSQL(_Listed):
         plain = super().product(weight, x)
         return plain if least == 0.0 else f"CASE WHEN abs({x}) <= {self.number(least)} THEN 0 ELSE {plain} END"
 
-    def decimals(self, x: str) -> str:
-        """A whole number of ten-thousandths takes a third of the time that a double takes to become a decimal."""
-        few = f"CAST({x} * 10000 AS bigint) * 0.0001"
-        return f"CASE WHEN abs({x}) < {self.number(MOST_WHOLE)} THEN {few} ELSE round(CAST({x} AS numeric), 4) END"
-
 
 class DuckDB(_Listed):
     """Like PostgreSQL, but a bare literal with an exponent is a double."""
@@ -75,11 +69,6 @@ class DuckDB(_Listed):
 
     def same_text(self, x: str, text: str) -> str:
         return f'{x} COLLATE "C" = {text}'
-
-    def decimals(self, x: str) -> str:
-        """By way of a decimal, which takes a quarter of the time of printf."""
-        decimal = f"CAST(TRY_CAST({x} AS DECIMAL(18, 4)) AS VARCHAR)"
-        return f"COALESCE({decimal}, printf('%.4f', {x}))"
 
     def joined(self, texts: Sequence[str]) -> str:
         listing = ",\n        ".join(texts)
@@ -135,9 +124,6 @@ class SQLite(_Listed):
     def same_number_in_text(self, x: str, value: float) -> str | None:
         return f"typeof({x}) <> 'text' AND {x} = {self.number(value)}"
 
-    def decimals(self, x: str) -> str:
-        return f"printf('%.4f', {x})"
-
 
 class MySQL(Dialect):
     """MariaDB and MySQL: text is compared without regard to case and blanks, and text that is no number is 0."""
@@ -181,9 +167,6 @@ class MySQL(Dialect):
     def same_text(self, x: str, text: str) -> str:
         return f"CAST({x} AS BINARY) = CAST({text} AS BINARY)"
 
-    def decimals(self, x: str) -> str:
-        return f"CAST(CAST({x} AS DECIMAL(65, 4)) AS CHAR)"
-
     def joined(self, texts: Sequence[str]) -> str:
         listing = ",\n        ".join(texts)
         return f"CONCAT({listing})"
@@ -220,9 +203,6 @@ class ClickHouse(Dialect):
     def refused(self, column: str) -> str | None:
         return f"({column} IS NOT NULL AND CAST({column} AS {self.double}) IS NULL)"
 
-    def decimals(self, x: str) -> str:
-        return f"printf('%.4f', {x})"
-
 
 class Spark(Dialect):
     """Spark 4 and Databricks, which have EXCEPT. A cast of bad text is an error or NULL, by a setting."""
@@ -250,9 +230,6 @@ class Spark(Dialect):
 
     def refused(self, column: str) -> str | None:
         return f"({column} IS NOT NULL AND TRY_CAST({column} AS {self.double}) IS NULL)"
-
-    def decimals(self, x: str) -> str:
-        return f"format_string('%.4f', {x})"
 
 
 def _rounds_to_zero(weight: float) -> float:

@@ -96,10 +96,6 @@ class Dialect:
         """The product of a weight and an expression."""
         return f"{self.number(weight)} * {x}"
 
-    def decimals(self, x: str) -> str:
-        """A number as text, with four decimals."""
-        return f"CAST(CAST({x} AS decimal(38, 4)) AS {self.string})"
-
     def joined(self, texts: Sequence[str]) -> str:
         """Texts one after another, as one text."""
         return "\n        || ".join(texts)

@@ -248,8 +248,11 @@ class Expressions:
         return f"{self.dialect.least}({self.dialect.greatest}({odds}, {least}), {most})"
 
     def reasons(self, inputs: list[Value], factors: Mapping[Factor, str]) -> list[str]:
-        """For each prototype, what its terms add, as text."""
-        return [self._reason(j, inputs, factors) for j in range(len(self.flat.owners))]
+        """For each prototype its terms as text."""
+        return [
+            self.dialect.joined([*self._said(j, inputs, factors), *self._largest(j, inputs, factors)])
+            for j in range(len(self.flat.owners))
+        ]
 
     def reason(self, best: str, scores: list[str], reasons: list[str]) -> str:
         """That of the prototype with the greatest score."""
@@ -259,23 +262,45 @@ class Expressions:
         """That of the prototype with the greatest score of a class, which is ``own``."""
         return self._cases(own, [(scores[j], reasons[j]) for j, owner in enumerate(self.flat.owners) if owner == label])
 
-    def _reason(self, prototype: int, inputs: list[Value], factors: Mapping[Factor, str]) -> str:
-        """``prototype 1: constant -1.5000, age 0.7500, [ward = 'A'] 4.0000``, with only those literals that hold."""
+    def _said(self, prototype: int, inputs: list[Value], factors: Mapping[Factor, str]) -> list[str]:
+        """``prototype 1: constant -1.5000, 0.75 * age, [ward = 'A'] 4.0000``, with only those literals that hold.
+
+        A raw term has its weight and not what it adds: to turn that into text would take longer than to predict.
+        """
         said = f"prototype {prototype + 1}: constant {self.flat.intercepts[prototype]:.4f}"
         parts = []
         for term in self.flat.of(prototype):
-            text = as_term(self.flat, term).text.replace("≤", "<=")
-            value = factors.get(_factor(term)) or self._value(term, inputs[term.input])
             if term.kind == "raw":
-                said += f", {text} "
-                added = self.dialect.decimals(self.dialect.product(term.weight, str(value)))
-            elif value:
-                added = f"CASE WHEN {value} THEN {self.dialect.text(f', {text} {term.weight:.4f}')} ELSE '' END"
-            else:
+                given = "" if term.mean is None else f" ({term.mean:.6g} if missing)"
+                said += f", {term.weight:.6g} * {self._words(term)}{given}"
                 continue
-            parts += [self.dialect.text(said), added] if said else [added]
-            said = ""
-        return self.dialect.joined([*parts, self.dialect.text(said)] if said else parts)
+            value = factors.get(_factor(term)) or self._value(term, inputs[term.input])
+            if value:
+                text = self.dialect.text(f", {self._words(term)} {term.weight:.4f}")
+                parts += [self.dialect.text(said)] if said else []
+                parts.append(f"CASE WHEN {value} THEN {text} ELSE '' END")
+                said = ""
+        return [*parts, self.dialect.text(said)] if said else parts
+
+    def _largest(self, prototype: int, inputs: list[Value], factors: Mapping[Factor, str]) -> list[str]:
+        """``; largest: age``: the first of the terms that move the score most, up or down.
+
+        Nothing where what each term adds is in the text already, or if there is a single one.
+        """
+        terms = list(self.flat.of(prototype))
+        added = [self._term(term, inputs[term.input], factors) for term in terms]
+        moves = [(term, f"abs({text})") for term, text in zip(terms, added, strict=True) if text]
+        if len(moves) < 2 or all(term.kind != "raw" for term in terms):
+            return []
+        whens = ["CASE"]
+        for place, (term, mine) in enumerate(moves):
+            later = " AND ".join(f"{mine} >= {other}" for _, other in moves[place + 1 :])
+            text = self.dialect.text(f"; largest: {self._words(term)}")
+            whens.append(f"WHEN {later} THEN {text}" if later else f"ELSE {text} END")
+        return ["\n        ".join(whens)]
+
+    def _words(self, term: FlatTerm) -> str:
+        return as_term(self.flat, term).text.replace("≤", "<=")
 
     # --- reason codes ------------------------------------------------------------------------------------------------
 

@@ -67,9 +67,6 @@ class BigQuery(Dialect):
     def same_text(self, x: str, text: str) -> str:
         return f"CAST({x} AS BYTES) = CAST({text} AS BYTES)"
 
-    def decimals(self, x: str) -> str:
-        return f"FORMAT('%.4f', {x})"
-
 
 class Snowflake(Dialect):
     """Backslashes are escapes in text; names in quotes keep their case."""
@@ -128,9 +125,6 @@ class Oracle(Dialect):
     def same_text(self, x: str, text: str) -> str:
         return f"{x} = {text} COLLATE BINARY"
 
-    def decimals(self, x: str) -> str:
-        return f"TO_CHAR({x}, 'FM99999999999999999999999999990.0000')"
-
 
 class Redshift(Dialect):
     """Blanks at the end of text are ignored, and names are folded to lower case even in quotes."""
@@ -165,9 +159,6 @@ class Trino(Dialect):
 
     def without_nan(self, x: str) -> str:
         return f"IF(is_nan({x}), NULL, {x})"
-
-    def decimals(self, x: str) -> str:
-        return f"format('%.4f', {x})"
 
 
 def _escaped(text: str, quote: str) -> str:

@@ -71,8 +71,9 @@ def to_sql(
     view : str or sequence of str, default="scored"
         The name of the view.
     reason : bool, default=False
-        Whether there is one more column, ``reason``: the prototype with the greatest score, and what each of its terms
-        adds. To write it takes longer than to predict.
+        Whether there is one more column, ``reason``: the prototype with the greatest score, the literals that hold
+        with what each adds, the weights of raw terms and, if there are any, the term with the largest effect on the
+        score, up or down. To write it takes longer than to predict.
     reason_codes : int, default=0
         How many more columns there are, ``reason_1``, ``reason_2`` and so on: the terms that held the favourable class
         back most, as `smallearn.explain.reason_codes` defines them.
