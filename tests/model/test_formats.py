@@ -4,6 +4,7 @@ The files in ``tests/model/files`` are never changed. A change of the format rai
 """
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,7 @@ import pandas as pd
 import pytest
 
 from smallearn import SMaLLModel, load_model
-from smallearn.model import Accepted, DataFacts, Deployment, Range, Selection, Step, Training
+from smallearn.model import Accepted, DataFacts, Deployment, Description, Range, Selection, Step, Training
 from smallearn.model._json import VERSION, _added
 from smallearn.model._term import KINDS
 
@@ -86,11 +87,17 @@ KNOWN = {
         [[1.5], [-0.5], [0.5]],
         ["yes", "no", "yes"],
     ),
+    # the same with other sizes, an alternative and descriptions
+    10: (
+        pd.DataFrame({"ward": ["A", "B", None], "age": [30.0, 40.0, 50.0]}),
+        [[1.5], [-0.5], [0.5]],
+        ["yes", "no", "yes"],
+    ),
 }
 
 
 def test_there_is_a_file_of_every_format():
-    assert sorted(FILES.iterdir()) == [file_of(number) for number in range(1, VERSION + 1)]
+    assert set(FILES.iterdir()) == {file_of(number) for number in range(1, VERSION + 1)}
     for number in KNOWN:
         assert json.loads(file_of(number).read_text(encoding="utf-8"))["version"] == number
     assert list(KNOWN) == list(range(1, VERSION + 1))
@@ -117,7 +124,7 @@ def test_a_file_of_every_format_predicts_what_it_always_did(number):
 
 def test_what_an_early_format_does_not_say_has_the_value_that_it_meant():
     models = [load_model(file_of(number)) for number in KNOWN]
-    first, second, third, fourth, fifth, sixth, seventh, eighth, ninth = models
+    first, second, third, fourth, fifth, sixth, seventh, eighth, ninth, tenth = models
     assert (first.scale, first.ranges, first.selection, first.data) == (1.0, (), None, None)
     assert {(term.kind, term.value, term.mean, term.unit) for term in first.terms} == {("raw", None, None, None)}
     assert (first.training.budget, first.training.max_cost, first.training.certified) == ("prototype", None, False)
@@ -145,6 +152,11 @@ def test_what_an_early_format_does_not_say_has_the_value_that_it_meant():
     assert eighth.accepted == (Accepted(0, ("A", "B")), Accepted(1, missing=False))
     assert eighth.deployment is None
     assert ninth.deployment == Deployment("atmega328p", "int8", "code", "counts", (("age", 0.1, 0.0, 0, 1023),))
+    assert (ninth.frontier_models, ninth.alternatives, ninth.descriptions) == ((), (), ())
+    assert [one.n_terms for one in tenth.frontier_models] == [1, 2]
+    assert tenth.frontier_models[1] == replace(ninth, deployment=None)
+    assert [term.text for term in tenth.alternatives[0].terms] == ["[ward = 'A']"]
+    assert tenth.descriptions == (Description("age", "age at admission", "years"), Description("ward"))
 
 
 def test_a_model_is_written_in_the_oldest_format_from_6_on_that_holds_it():

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from smallearn import SMaLLModel, load_model
-from smallearn.model import DataFacts, Prototype, Selection, Step, Term
+from smallearn.model import DataFacts, Description, Prototype, Selection, Step, Term
 from tests.helpers.models import CARD, COSTS, NO, RANGED, THREE, TRAINING, WHOLE, YES, labels_of, models
 
 # --- JSON: the way there and back ------------------------------------------------------------------------------------
@@ -123,13 +123,13 @@ def check_refused(text, message):
         ("format", ["smallearn-model"], "\"format\" is not 'smallearn-model'"),
         (
             "version",
-            10,
-            "format 10; smallearn .* reads formats 1 to 9. Install a newer smallearn",
+            11,
+            "format 11; smallearn .* reads formats 1 to 10. Install a newer smallearn",
         ),
-        ("version", 0, "format 0; smallearn .* reads formats 1 to 9"),
-        ("version", "1", "format '1'; smallearn .* reads formats 1 to 9"),
-        ("version", True, "format True; smallearn .* reads formats 1 to 9"),
-        ("version", 1.0, r"format 1\.0; smallearn .* reads formats 1 to 9"),
+        ("version", 0, "format 0; smallearn .* reads formats 1 to 10"),
+        ("version", "1", "format '1'; smallearn .* reads formats 1 to 10"),
+        ("version", True, "format True; smallearn .* reads formats 1 to 10"),
+        ("version", 1.0, r"format 1\.0; smallearn .* reads formats 1 to 10"),
         ("version", None, "format None"),
         ("version", GONE, "format None"),
         ("classes", [], "^classes: a model needs at least two, found 0"),
@@ -615,3 +615,54 @@ def test_a_threshold_and_a_cost_matrix_survive_exactly(model):
 )
 def test_a_decision_that_makes_no_sense_is_refused(model, place, value, message):
     check_refused(json.dumps(edited(tree_of(model), at(place), value)), message)
+
+
+# --- what format 10 added --------------------------------------------------------------------------------------------
+
+OTHERS = replace(
+    WHOLE,
+    frontier_models=(replace(WHOLE, prototypes=(Prototype(1, 0.5, (Term(0, -1.0, "a"),)),)), WHOLE),
+    alternatives=(replace(WHOLE, prototypes=(Prototype(1, 0.5, (Term(2, -1.0, "c"),)),)),),
+    descriptions=(Description("a", "amount", "g"),),
+)
+
+
+def test_models_of_other_sizes_and_alternatives_are_kept():
+    assert SMaLLModel.from_json(OTHERS.to_json()) == OTHERS
+    tree = tree_of(OTHERS)
+    assert tree["version"] == 10
+    assert "frontier_models" not in tree_of(replace(OTHERS, frontier_models=()))
+    del tree["alternatives"], tree["descriptions"]
+    assert SMaLLModel.from_json(json.dumps(tree)) == replace(OTHERS, alternatives=(), descriptions=())
+    renamed = OTHERS.with_feature_names(["x", "y", "z"])
+    assert [term.name for term in (*renamed.frontier_models[0].terms, *renamed.alternatives[0].terms)] == ["x", "z"]
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "message"),
+    [
+        ("frontier_models", {}, "^frontier_models: expected list"),
+        ("frontier_models[1]", 3, r"^frontier_models\[1\]: model: expected an object"),
+        ("frontier_models[1].n_features", 4, r"^frontier_models\[1\]: the classes or the number of features differ"),
+        (
+            "frontier_models[0].prototypes[0].intercept",
+            "1",
+            r"^frontier_models\[0\]: prototypes\[0\].intercept: expected",
+        ),
+        ("alternatives[0].alternatives", [], r"^alternatives\[0\]: .*unknown fields \['alternatives'\]"),
+        ("alternatives[0].version", 10, r"^alternatives\[0\]: .*unknown fields \['version'\]"),
+        ("descriptions[0].unit", 3, r"^descriptions\[0\].unit: expected str"),
+        ("descriptions[0].name", GONE, r"^descriptions\[0\]: missing fields \['name'\]"),
+        ("descriptions", None, "^descriptions: expected list"),
+        ("version", 9, r"unknown fields \['alternatives', 'descriptions', 'frontier_models'\]"),
+    ],
+)
+def test_other_models_that_make_no_sense_are_refused(place, value, message):
+    check_refused(json.dumps(edited(tree_of(OTHERS), at(place), value)), message)
+
+
+def test_other_models_have_no_others_themselves():
+    with pytest.raises(ValueError, match=r"frontier_models\[0\]: such a model has no further models"):
+        replace(YES, frontier_models=(replace(YES, alternatives=(YES,)),))
+    with pytest.raises(ValueError, match="a feature is described twice: 'a', 'a'"):
+        replace(YES, descriptions=(Description("a"), Description("a", "amount")))

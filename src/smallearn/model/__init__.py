@@ -3,7 +3,18 @@
 from smallearn.model._arguments import as_model, read_rows
 from smallearn.model._card import CardRow
 from smallearn.model._model import SMaLLModel, load_model
-from smallearn.model._parts import Accepted, DataFacts, Deployment, Prototype, Range, Selection, Step, Term, Training
+from smallearn.model._parts import (
+    Accepted,
+    DataFacts,
+    Deployment,
+    Description,
+    Prototype,
+    Range,
+    Selection,
+    Step,
+    Term,
+    Training,
+)
 from smallearn.model._pipeline.fold import fold_pipeline
 from smallearn.model._rows import Rows
 
@@ -12,6 +23,7 @@ __all__ = [
     "CardRow",
     "DataFacts",
     "Deployment",
+    "Description",
     "Prototype",
     "Range",
     "Rows",

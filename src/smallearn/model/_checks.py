@@ -25,6 +25,7 @@ def check_parts(model: "SMaLLModel") -> None:
     _check_names(model)
     _check_ranges(model)
     _check_accepted(model)
+    _check_others(model)
     if model.data is not None and len(model.data.class_counts) != len(model.classes):
         raise ValueError(f"There are {len(model.data.class_counts)} class counts for {len(model.classes)} classes.")
     owners = set(model.owners)
@@ -79,3 +80,20 @@ def _check_accepted(model: "SMaLLModel") -> None:
         raise ValueError(f"Accepted values belong to features in use, once for each, not to {listed(limited)}.")
     if any(one.missing and one.categories is None for one in model.accepted):
         raise ValueError("Accepted values are some categories, or all but missing ones.")
+
+
+def _check_others(model: "SMaLLModel") -> None:
+    """Models of other sizes and alternatives answer the same question, and have no such models themselves."""
+    for name in ("frontier_models", "alternatives"):
+        for position, other in enumerate(getattr(model, name)):
+            if (other.classes, other.class_dtype, other.n_features) != (
+                model.classes,
+                model.class_dtype,
+                model.n_features,
+            ):
+                raise ValueError(f"{name}[{position}]: the classes or the number of features differ from this model's.")
+            if other.frontier_models or other.alternatives:
+                raise ValueError(f"{name}[{position}]: such a model has no further models.")
+    described = [one.name for one in model.descriptions]
+    if len(set(described)) < len(described):
+        raise ValueError(f"descriptions: a feature is described twice: {listed(described)}.")

@@ -13,8 +13,9 @@ The rule for the format:
 Format 2 added literals, score cards and further budgets, format 3 the ranges of the features, format 4 how the model
 was chosen and on what data, format 5 models without a certificate, whose lower bound is null, format 6 the decision
 threshold and the cost matrix, format 7 prototypes of both of two classes, format 8 the values that a model accepts,
-format 9 how it is compiled for a chip. A model is written in the oldest format from 6 on that holds it, which earlier
-versions read.
+format 9 how it is compiled for a chip, format 10 optional fields (see `_json_optional`), the models of other sizes and
+the alternatives, which are written like the model itself. A model is written in the oldest format from 6 on that holds
+it, which earlier versions read.
 """
 
 import errno
@@ -22,7 +23,7 @@ import json
 import math
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -33,6 +34,7 @@ from smallearn._run.files import write_whole
 from smallearn._text import listed, show
 from smallearn._version import __version__
 from smallearn.model._decision import sole_owner
+from smallearn.model._json_optional import FIELDS, read_optional, write_optional
 from smallearn.model._json_values import (
     budget,
     category,
@@ -56,7 +58,9 @@ from smallearn.model._parts import (
     Training,
 )
 
-FORMAT, VERSION = "smallearn-model", 9  # the kind of file, and the number of its format
+FORMAT, VERSION = "smallearn-model", 10  # the kind of file, and the number of its format
+# Fields of format 10 that hold further models, which have no such models themselves.
+NESTED = ("frontier_models", "alternatives")
 # The types of class labels that a model can hold, as numpy writes them.
 CLASS_DTYPE = re.compile(r"[<>|=]?(b1|[iu][1248]|f[248]|U[1-9][0-9]{0,5}|O)")
 # The fields that each format added to a model, a term and a training record, and the kinds of terms that it added.
@@ -80,6 +84,16 @@ ADDED: dict[int, dict[str, tuple[str, ...]]] = {
 
 def write(model: dict[str, Any]) -> str:
     """The fields of a model as JSON text, with every number exact."""
+    version = _oldest_format(model)
+    content = {"format": FORMAT, "version": version, **_written(model, version)}
+    if version > 9:
+        nested = {name: [_written(vars(one), version) for one in model[name]] for name in NESTED if model[name]}
+        content |= {**write_optional(model), **nested}
+    return json.dumps(content, indent=1, allow_nan=False, ensure_ascii=False) + "\n"
+
+
+def _written(model: dict[str, Any], version: int) -> dict[str, Any]:
+    """The fields of a model that its format always has, as JSON."""
     for label in model["classes"]:
         _check_writable(label, "Class")
     for term in (term for prototype in model["prototypes"] for term in prototype.terms):
@@ -87,10 +101,7 @@ def write(model: dict[str, Any]) -> str:
             _check_writable(term.value, "Value")
     for known in (value for one in model["accepted"] for value in one.categories or ()):
         _check_writable(known, "Value")
-    version = _oldest_format(model)
     content = {
-        "format": FORMAT,
-        "version": version,
         "classes": list(model["classes"]),
         "class_dtype": model["class_dtype"],
         "n_features": model["n_features"],
@@ -113,12 +124,14 @@ def write(model: dict[str, Any]) -> str:
     if version > 7:
         content["accepted"] = [asdict(one) for one in model["accepted"]]
     if version > 8:
-        content["deployment"] = asdict(model["deployment"])
-    return json.dumps(content, indent=1, allow_nan=False, ensure_ascii=False) + "\n"
+        content["deployment"] = None if model["deployment"] is None else asdict(model["deployment"])
+    return content
 
 
 def _oldest_format(model: dict[str, Any]) -> int:
     """The number of the oldest format that holds a model, from 6 on."""
+    if any(model[name] for name in (*NESTED, *FIELDS)):
+        return 10
     if model["deployment"] is not None:
         return 9
     if model["accepted"]:
@@ -169,8 +182,29 @@ def read(text: str) -> dict[str, Any]:
             f"The model's file has format {show(version)}; smallearn {__version__} reads formats 1 to {VERSION}. "
             "Install a newer smallearn, or save the model again with this one."
         )
-    names = ("format", "version", "classes", "class_dtype", "n_features", "prototypes", "training")
-    fields = fields_of(content, "model", (*names, *_added("model", version)))
+    optional = [name for name in (*NESTED, *FIELDS) if version > 9 and name in content]
+    model = _read_model(content, version, ("format", "version", *optional))
+    if version > 9:
+        model |= {name: _read_models(content[name], name, version) for name in NESTED if name in content}
+        model |= read_optional(content)
+    return model
+
+
+def _read_models(entry: Any, where: str, version: int) -> tuple[dict[str, Any], ...]:
+    """The fields of each of some models."""
+    models = []
+    for position, one in enumerate(of_type(entry, list, where)):
+        try:
+            models.append(_read_model(one, version))
+        except ValueError as error:
+            raise ValueError(f"{where}[{position}]: {error}") from None
+    return tuple(models)
+
+
+def _read_model(content: Any, version: int, besides: Sequence[str] = ()) -> dict[str, Any]:
+    """The fields that a model of this format always has; ``besides`` are others that are read elsewhere."""
+    names = ("classes", "class_dtype", "n_features", "prototypes", "training")
+    fields = fields_of(content, "model", (*besides, *names, *_added("model", version)))
     dtype = of_type(fields["class_dtype"], str, "class_dtype")
     classes = _read_classes(of_type(fields["classes"], list, "classes"), dtype)
     n_features = whole_number(fields["n_features"], "n_features", 1)

@@ -36,6 +36,7 @@ from smallearn.model._parts import (
     Accepted,
     DataFacts,
     Deployment,
+    Description,
     Prototype,
     Range,
     Selection,
@@ -92,6 +93,13 @@ class SMaLLModel:
         The features in use of which not every value is accepted; a row with another value is an error.
     deployment : Deployment or None, default=None
         How the model is compiled for the chip that it was chosen for, if there is one.
+    frontier_models : tuple of SMaLLModel, default=()
+        The best model of each size, as `SMaLLClassifierCV.frontier_models_` has them. Predictions and exports of this
+        model ignore them.
+    alternatives : tuple of SMaLLModel, default=()
+        Models that are about as good and read other features, as `SMaLLClassifierCV.alternatives_` has them.
+    descriptions : tuple of Description, default=()
+        What features are called for readers, and their units.
 
     See Also
     --------
@@ -131,6 +139,9 @@ class SMaLLModel:
     cost_matrix: Costs | None = None
     accepted: tuple[Accepted, ...] = ()
     deployment: Deployment | None = None
+    frontier_models: "tuple[SMaLLModel, ...]" = ()
+    alternatives: "tuple[SMaLLModel, ...]" = ()
+    descriptions: tuple[Description, ...] = ()
 
     def __post_init__(self):
         check_parts(self)
@@ -306,7 +317,17 @@ class SMaLLModel:
             replace(prototype, terms=tuple(replace(term, name=str(names[term.feature])) for term in prototype.terms))
             for prototype in self.prototypes
         )
-        return replace(self, prototypes=prototypes)
+        return replace(self._with_others(lambda one: one.with_feature_names(names)), prototypes=prototypes)
+
+    def _with_others(self, change: "Callable[[SMaLLModel], SMaLLModel]") -> "SMaLLModel":
+        """The same model, whose models of other sizes and alternatives are changed."""
+        if not self.frontier_models and not self.alternatives:
+            return self
+        return replace(
+            self,
+            frontier_models=tuple(map(change, self.frontier_models)),
+            alternatives=tuple(map(change, self.alternatives)),
+        )
 
     def for_complete_rows(self) -> "SMaLLModel":
         """Leave out what handles missing values, which makes exports smaller and faster.
@@ -324,7 +345,7 @@ class SMaLLModel:
         compared = {term.feature for term in terms if term.kind == "above"}
         known = {one.feature: one.categories for one in self.accepted if one.categories is not None}
         return replace(
-            self,
+            self._with_others(SMaLLModel.for_complete_rows),
             prototypes=prototypes,
             ranges=tuple(extent for extent in self.ranges if extent.feature in used),
             accepted=tuple(
@@ -627,7 +648,8 @@ class SMaLLModel:
         ValueError
             If the text is anything else. The message says where and why.
         """
-        return cls(**_json.read(text))
+        fields = _json.read(text)
+        return cls(**fields | {name: tuple(cls(**one) for one in fields.get(name, ())) for name in _json.NESTED})
 
     def save(self, path: str | os.PathLike) -> None:
         """Write the model to a JSON file.

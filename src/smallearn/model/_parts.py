@@ -11,6 +11,7 @@ __all__ = [
     "Accepted",
     "Category",
     "DataFacts",
+    "Description",
     "Prototype",
     "Range",
     "Selection",
@@ -364,6 +365,31 @@ class DataFacts:
     class_counts: tuple[int, ...]
     target: str | None = None
     source: str | None = None
+
+
+@dataclass(frozen=True)
+class Description:
+    """What a feature is, in words.
+
+    Parameters
+    ----------
+    name : str
+        The name of the feature in the training data.
+    words : str or None, default=None
+        What it is called for readers; None if the name says it.
+    unit : str or None, default=None
+        The unit of its values.
+
+    Examples
+    --------
+    >>> from smallearn.model import Description
+    >>> Description(name="thalach", words="highest heart rate reached", unit="beats per minute").unit
+    'beats per minute'
+    """
+
+    name: str
+    words: str | None = None
+    unit: str | None = None
 
 
 @dataclass(frozen=True)

@@ -159,6 +159,8 @@ def _folded(model: SMaLLModel, table: Table, names: Sequence[str | None]) -> SMa
     needed = {feature for feature, mean in means.items() if mean is None}
     return replace(
         model,
+        frontier_models=tuple(_folded(one, table, names) for one in model.frontier_models),
+        alternatives=tuple(_folded(one, table, names) for one in model.alternatives),
         n_features=len(names),
         prototypes=prototypes,
         ranges=tuple(extent for extent in _ranges(model, table) if extent.feature in used),
