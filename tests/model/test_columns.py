@@ -5,13 +5,15 @@ import re
 import tracemalloc
 from dataclasses import replace
 
+import dask.array as da
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+import xarray as xr
 from scipy import sparse
 
-from smallearn import SMaLLModel
+from smallearn import SMaLLClassifier, SMaLLModel
 from smallearn.model import Prototype, Term
 from smallearn.model._arguments import read_rows
 from smallearn.model._decision import leads
@@ -383,3 +385,14 @@ def test_rows_that_were_read_before_give_the_same_scores_and_compute_them_once(m
 
 def test_the_lead_of_a_class_is_over_the_best_of_the_others():
     assert leads(np.array([[3.0, 1.0, 2.0], [0.0, 0.0, -1.0]])).tolist() == [[1.0, -2.0, -1.0], [0.0, 0.0, -1.0]]
+
+
+@pytest.mark.parametrize("make", [np.asarray, lambda X: da.from_array(X, chunks=(40, 3))], ids=["numpy", "dask"])
+def test_an_array_of_xarray_is_read_as_an_array(make):
+    X = np.random.default_rng(0).normal(size=(100, 3))
+    y = X[:, 0] > X[:, 2]
+    clf = SMaLLClassifier(1, 2, random_state=0).fit(X, y)
+    array = xr.DataArray(make(X), dims=("row", "feature"))
+    assert clf.model_.predict(array).tolist() == clf.model_.predict(X).tolist()
+    assert clf.predict_proba(array).tolist() == clf.predict_proba(X).tolist()
+    assert SMaLLClassifier(1, 2, random_state=0).fit(array, y).model_ == clf.model_

@@ -70,7 +70,7 @@ def stored(X: Any, gaps: bool) -> Stored | None:
         plain = all(dtype in FLOATS for dtype in X.dtypes)
         columns = [np.asarray(X.iloc[:, l]) for l in range(X.shape[1])] if plain else []
     else:
-        columns = [np.asarray(X.to_series(l)) for l in range(X.shape[1])] if hasattr(X, "to_series") else []
+        columns = list(map(np.asarray, X.get_columns())) if hasattr(X, "get_columns") else []
     whole = _whole(columns)
     if whole is not None:
         return stored(whole, gaps)

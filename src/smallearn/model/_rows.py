@@ -75,7 +75,7 @@ def _position_reader(X: Any, features: Sequence[Term], n_features: int) -> Reade
     index = [term.feature for term in features]
     if hasattr(X, "read_features"):  # a Table in mapped files
         return lambda rows: X.read_features(rows, index)
-    if hasattr(X, "iloc") or hasattr(X, "to_series"):  # a table: its columns have types of their own
+    if hasattr(X, "iloc") or hasattr(X, "get_columns"):  # a table: its columns have types of their own
         columns = [np.asarray(X.iloc[:, l] if hasattr(X, "iloc") else X.to_series(l)) for l in index]
         return lambda rows: [column[rows] for column in columns]
     if hasattr(X, "tocsr"):

@@ -137,8 +137,8 @@ def encode_part(X: Any, categories: Mapping[int, Sequence[Category]]) -> np.ndar
 def _columns(X: Any) -> list[np.ndarray]:
     if hasattr(X, "iloc"):
         columns = [np.asarray(X.iloc[:, l]) for l in range(X.shape[1])]
-    elif hasattr(X, "to_series"):
-        columns = [np.asarray(X.to_series(l)) for l in range(X.shape[1])]
+    elif hasattr(X, "get_columns"):
+        columns = list(map(np.asarray, X.get_columns()))
     else:
         columns = list(np.asarray(X).T)
     return [column.astype(object) if column.dtype.kind in "UST" else column for column in columns]
