@@ -60,15 +60,26 @@ def fit(X, y, weight=None, **parameters):
 def check_same(one, other, X):
     """The same choice and terms, and weights and scores that differ by rounding alone."""
     assert one.best_params_ == other.best_params_
-    a, b = one.model_, other.model_
+    for a, b in zip(all_models(one), all_models(other), strict=True):
+        check_same_terms(a, b)
+    assert one.decision_threshold_ == pytest.approx(other.decision_threshold_, rel=1e-9)
+    np.testing.assert_allclose(one.decision_function(X), other.decision_function(X), rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(one.cv_results_["mean_test_score"], other.cv_results_["mean_test_score"], rtol=1e-9)
+
+
+def all_models(estimator):
+    """The model, and those that are kept with it."""
+    model = estimator.model_
+    return [model, *model.frontier_models, *model.alternatives]
+
+
+def check_same_terms(a, b):
+    """The same terms, and weights that differ by rounding alone."""
     assert len(a.prototypes) == len(b.prototypes)
     for p, q in zip(a.prototypes, b.prototypes, strict=True):
         assert p.owner == q.owner
         assert [(t.feature, t.kind, t.value) for t in p.terms] == [(t.feature, t.kind, t.value) for t in q.terms]
         np.testing.assert_allclose([t.weight for t in p.terms], [t.weight for t in q.terms], rtol=1e-6)
-    assert one.decision_threshold_ == pytest.approx(other.decision_threshold_, rel=1e-9)
-    np.testing.assert_allclose(one.decision_function(X), other.decision_function(X), rtol=1e-6, atol=1e-9)
-    np.testing.assert_allclose(one.cv_results_["mean_test_score"], other.cv_results_["mean_test_score"], rtol=1e-9)
 
 
 @pytest.mark.usefixtures("sampling")

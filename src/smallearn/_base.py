@@ -76,11 +76,21 @@ class TrainingData:
         return Features(self.problem.n_features, self.feature_names)
 
 
-class _OfCertificate:
-    """A fitted attribute that is only there if the certificate was computed; an error says why it is not.
+class OnRequest:
+    """A fitted attribute that is only there if it was computed; an error says why it is not, and what to do.
 
     The value lies in the estimator's ``__dict__``, which Python asks first.
+
+    Parameters
+    ----------
+    reason : str
+        Such as "The certificate was not computed".
+    advice : str
+        What to set.
     """
+
+    def __init__(self, reason: str, advice: str):
+        self.reason, self.advice = reason, advice
 
     def __set_name__(self, owner: type, name: str) -> None:
         self._name = name
@@ -91,18 +101,18 @@ class _OfCertificate:
         kind = type(estimator).__name__
         if "model_" not in vars(estimator):
             raise AttributeError(f"This {kind} has no model yet and so no {self._name!r}; call fit (with refit=True).")
-        raise AttributeError(
-            f"The certificate was not computed, so that this {kind} has no {self._name!r}. Set certificate=True (and "
-            "more time, if there is a time_limit)."
-        )
+        raise AttributeError(f"{self.reason}, so that this {kind} has no {self._name!r}. {self.advice}")
+
+
+CERTIFICATE = "The certificate was not computed", "Set certificate=True (and more time, if there is a time_limit)."
 
 
 class SMaLLBase(ClassifierMixin, BaseEstimator):
     """A classifier whose fitted state is a `SMaLLModel` and what is known of its training."""
 
-    lower_bound_ = _OfCertificate()
-    optimality_gap_ = _OfCertificate()
-    duality_gap_ = _OfCertificate()
+    lower_bound_ = OnRequest(*CERTIFICATE)
+    optimality_gap_ = OnRequest(*CERTIFICATE)
+    duality_gap_ = OnRequest(*CERTIFICATE)
 
     @classmethod
     @cache

@@ -147,7 +147,7 @@ def check_selection(parameters: dict[str, Any]) -> None:
     if parameters["n_prototypes"] is not None:
         for count in _entries("n_prototypes", np.atleast_1d(np.asarray(parameters["n_prototypes"], dtype=object))):
             check_positive_integer("n_prototypes", count, " or a list of them; None means to try several")
-    for name in ("one_standard_error", "refit", "fit_intercept", "standardize"):
+    for name in ("one_standard_error", "refit", "frontier_models", "fit_intercept", "standardize"):
         check_bool(name, parameters[name])
     wanted = parameters["certificate"]
     if not isinstance(wanted, bool | np.bool_) and not (isinstance(wanted, str) and wanted == "auto"):

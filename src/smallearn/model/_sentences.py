@@ -12,6 +12,7 @@ import numpy as np
 
 from smallearn._text import count, joined, listed, of_unit, percent, percent_up, show, show_category, signed
 from smallearn.model._columns import is_missing
+from smallearn.model._parts import standard_error
 from smallearn.model._term import LONGEST_NAME, Term, term_text
 
 if TYPE_CHECKING:
@@ -116,6 +117,37 @@ def budget_sentence(model: "SMaLLModel") -> str | None:
     helped = any(step.score > chosen.score + step.spread for step in larger)
     more = "; more did not help" if larger and not helped else ""
     return f"Used {n_terms} of the {count(chosen.max_terms, 'term')} allowed{more}."
+
+
+def smaller_model(model: "SMaLLModel") -> "SMaLLModel | None":
+    """The smallest of the models of other sizes that scores within a standard error of this one; None if there is none.
+
+    The error is that of the differences between the two on the folds.
+    """
+    if model.selection is None or len(model.selection.scores) < 2:
+        return None
+    for other in model.frontier_models:
+        if other.n_terms >= model.n_terms or other.selection is None:
+            continue
+        if len(other.selection.scores) != len(model.selection.scores):
+            continue
+        pairs = zip(model.selection.scores, other.selection.scores, strict=True)
+        behind = tuple(own - its for own, its in pairs)
+        if math.fsum(behind) / len(behind) <= standard_error(behind):
+            return other
+    return None
+
+
+def smaller_sentence(model: "SMaLLModel") -> str | None:
+    """``3 terms would do as well: 95.0% by cross-validation, …``; None if they would not, or it is not known."""
+    other = smaller_model(model)
+    if other is None or other.selection is None or model.selection is None:
+        return None
+    told = model.selection.told
+    return (
+        f"{terms_text(other)} would do as well: {told(other.selection.score)} by cross-validation, within a standard "
+        f"error of {told(model.selection.score)}."
+    )
 
 
 def certificate_sentence(model: "SMaLLModel") -> str | None:

@@ -42,4 +42,5 @@ def compact(model: SMaLLModel) -> SMaLLModel:
         )
         for prototype in model.prototypes
     )
-    return replace(model, n_features=len(place), prototypes=prototypes, ranges=(), accepted=())
+    others: dict[str, Any] = {"frontier_models": (), "alternatives": ()}
+    return replace(model, n_features=len(place), prototypes=prototypes, ranges=(), accepted=(), **others)

@@ -1,6 +1,7 @@
 """``smallearn fit``: from a file to a model."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -8,6 +9,7 @@ import pytest
 
 from smallearn import SMaLLClassifierCV, cli, load_model
 from smallearn.cli.io import tables
+from smallearn.model._sentences import smaller_sentence
 from tests.helpers.commands import quick_fit, run
 from tests.helpers.table_files import write
 from tests.helpers.tools import need
@@ -127,6 +129,21 @@ def test_fit_prints_everything_as_json(simple, capsys):
     assert facts["left_out"] == {"colour": "as asked"}
     assert model.data.target == "result"
     assert model.data.source == "data.csv"
+
+
+def test_the_models_of_other_sizes_are_in_the_file_unless_they_are_left_out(simple, tmp_path, capsys):
+    output = tmp_path / "model.json"
+    command = ["fit", str(simple), "--target", "result", "--max-terms", "3", "--prototypes", "1", "-o", str(output)]
+    assert cli.main(command) == 0
+    with_sizes = load_model(output)
+    assert [model.n_terms for model in with_sizes.frontier_models] == [
+        step.n_terms for step in with_sizes.selection.frontier
+    ]
+    smaller = smaller_sentence(with_sizes)
+    printed = capsys.readouterr().out
+    assert "would do as well" not in printed if smaller is None else smaller in printed
+    assert cli.main([*command, "--no-frontier"]) == 0
+    assert load_model(output) == replace(with_sizes, frontier_models=())
 
 
 def test_fit_says_if_it_computed_no_certificate(simple, capsys):

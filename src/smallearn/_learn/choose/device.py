@@ -162,7 +162,7 @@ def _train(task: Task, results: Results, sample: Sample, candidate: CandidateMod
     """The candidate model, trained on all rows. A chip pays for each test of a missing value, so the model has such
     tests only if values were missing in training."""
     state = sample.train(candidate.family, [candidate], n_init)[candidate]
-    fitted = assemble_candidate(task, results, candidate, sample.settle(candidate, state))
+    fitted = assemble_candidate(task, results, candidate, sample.settle(candidate, state), results.frontier())
     return fitted if task.problem.has_gaps else replace(fitted, model=fitted.model.for_complete_rows())
 
 

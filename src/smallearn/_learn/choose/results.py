@@ -180,6 +180,23 @@ class Results:
         sizes = sorted({candidate.n_terms for candidate in every})
         return {size: self.choose([c for c in every if c.n_terms == size]) for size in sizes}
 
+    def sizes_like(self, chosen: CandidateModel) -> dict[int, CandidateModel]:
+        """A candidate model with each number of terms, by number of terms: one of the chosen one's family, unless the
+        best with that number is better by more than a standard error. With its own number it is the chosen one."""
+        of_family: dict[int, list[CandidateModel]] = {}
+        for candidate in self.complete():
+            if candidate.family == chosen.family:
+                of_family.setdefault(candidate.n_terms, []).append(candidate)
+        sizes = self.best_of_each_size()
+        for size, leader in sizes.items():
+            if size == chosen.n_terms:
+                sizes[size] = chosen
+            elif leader.family != chosen.family and size in of_family:
+                akin = self.choose(of_family[size])
+                ahead, error = self.advantage(leader, akin)
+                sizes[size] = leader if ahead > error else akin
+        return sizes
+
     def frontier(self) -> tuple[Step, ...]:
         """The score of the best candidate model with each number of terms."""
         return tuple(self.step(candidate) for candidate in self.best_of_each_size().values())

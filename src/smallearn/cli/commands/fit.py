@@ -30,7 +30,7 @@ from smallearn.cli.io.files import check_output, file_name, looks_like_table, pr
 from smallearn.cli.io.tables import check_tables
 from smallearn.cli.reading import rows_to_train_on
 from smallearn.cli.selection import selection_parameters
-from smallearn.model._sentences import budget_sentence
+from smallearn.model._sentences import budget_sentence, smaller_sentence
 
 DESCRIPTION = """\
 Train the model that is best by cross-validation within a number of terms, and within the limits of a chip if one is
@@ -103,6 +103,12 @@ def add(commands) -> argparse.ArgumentParser:
     )
     for name, (unit, text) in LIMITS.items():
         parser.add_argument(f"--{name.replace('_', '-')}", type=positive_number, metavar=unit, help=text)
+    parser.add_argument(
+        "--no-frontier",
+        dest="frontier_models",
+        action="store_false",
+        help="keep only the chosen model in the file, without the models of other sizes",
+    )
     add_printing(parser)
     return parser
 
@@ -153,6 +159,7 @@ def _selector(arguments: argparse.Namespace, rows: Any, console: Console) -> Any
     return SMaLLClassifierCV(
         arguments.max_terms or _max_terms(arguments),
         min_terms=1,
+        frontier_models=arguments.frontier_models,
         device=arguments.device,
         decision_threshold="auto" if threshold is None else threshold,
         cost_matrix=None if costs is None else read_costs(costs, rows.classes),
@@ -199,6 +206,8 @@ def _summary(arguments: argparse.Namespace, model: Any) -> list[str]:
     unused = budget_sentence(model)
     if unused is not None and arguments.device is None:
         lines.append(unused)
+    if (smaller := smaller_sentence(model)) is not None:
+        lines.append(smaller)
     owner = model.sole_owner
     if arguments.positive_class is None and owner is not None:
         other = str(model.classes[1 - owner])
