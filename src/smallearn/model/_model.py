@@ -29,7 +29,7 @@ from smallearn.model._decision import (
     sole_owner,
     winners,
 )
-from smallearn.model._fingerprint import fingerprint
+from smallearn.model._fingerprint import combined, fingerprint
 from smallearn.model._lazy import by_block
 from smallearn.model._one_row import decide_one
 from smallearn.model._parts import (
@@ -588,12 +588,14 @@ class SMaLLModel:
         """
         return self._trained_on_codes(X, self.codes(y), **names)
 
-    def _trained_on_codes(self, X: Any, code: np.ndarray, **names: str | None) -> "SMaLLModel":
-        """As `trained_on`, with the position of each class."""
+    def _trained_on_codes(
+        self, X: Any, code: np.ndarray, sums: np.ndarray | None = None, /, **names: str | None
+    ) -> "SMaLLModel":
+        """As `trained_on`, with the position of each class; and with the sums of the hashes of rows, if known."""
         chunks = (code[begin : begin + CHUNK_ROWS] for begin in range(0, len(code), CHUNK_ROWS))
         counts = sum(np.bincount(chunk[chunk >= 0], minlength=len(self.classes)) for chunk in chunks)
         class_counts = tuple(np.broadcast_to(counts, len(self.classes)).tolist())
-        rows = fingerprint(self.features, self.n_features, X, code)
+        rows = fingerprint(self.features, self.n_features, X, code) if sums is None else combined(sums)
         facts = DataFacts(fingerprint=rows, class_counts=class_counts, **names)
         return replace(self, data=facts)
 
