@@ -441,8 +441,9 @@ class SMaLLClassifierCV(SMaLLBase):
             chosen = results.choose(results.complete(), careful)
             return train_choice(task, results, chosen, n_init) if self.refit else Choice(candidate=chosen)
         from smallearn._learn.choose import device
+        from smallearn.devices._limits import Limits
 
-        limits = device.Limits(
+        limits = Limits(
             device=self.device,
             max_flash=self.max_flash,
             max_ram=self.max_ram,

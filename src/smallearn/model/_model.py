@@ -100,6 +100,9 @@ class SMaLLModel:
         Models that are about as good and read other features, as `SMaLLClassifierCV.alternatives_` has them.
     descriptions : tuple of Description, default=()
         What features are called for readers, and their units.
+    device_limits : tuple of (str, float), default=()
+        The limits that the model was chosen under for the chip of ``deployment``: "max_flash", "max_ram", "max_cycles"
+        or "max_time_us", and the greatest value that is allowed.
 
     See Also
     --------
@@ -142,6 +145,7 @@ class SMaLLModel:
     frontier_models: "tuple[SMaLLModel, ...]" = ()
     alternatives: "tuple[SMaLLModel, ...]" = ()
     descriptions: tuple[Description, ...] = ()
+    device_limits: tuple[tuple[str, float], ...] = ()
 
     def __post_init__(self):
         check_parts(self)
