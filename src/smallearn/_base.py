@@ -21,6 +21,7 @@ from smallearn._learn import prediction
 from smallearn._learn.assemble import Fitted, remember_rows
 from smallearn._learn.data.content import row_counts
 from smallearn._learn.data.encoding import check_evaluated, encode_table
+from smallearn._learn.data.labels import class_codes
 from smallearn._learn.data.many_rows import Large
 from smallearn._learn.data.problem import Problem, build_problem
 from smallearn._learn.data.source import ArraySource, pool_rows, width_of
@@ -157,11 +158,8 @@ class SMaLLBase(ClassifierMixin, BaseEstimator):
         most = pool_rows(width_of(values))
         if row_counts(weight).sum() <= most:
             return data(problem=build_problem(values, labels, weight, categories=categories, **choices))
-        counts = weight > 0.0
-        classes = np.unique(labels if counts.all() else labels[counts])
-        source = ArraySource(
-            values, np.searchsorted(classes, labels), weight, classes, categories, count_threads(self.n_jobs)
-        )
+        classes, code = class_codes(labels, weight > 0.0)
+        source = ArraySource(values, code, weight, classes, categories, count_threads(self.n_jobs))
         large = Large.read(source, most, **choices)
         if sampled:
             return data(problem=large.problem(), large=large)
@@ -208,6 +206,10 @@ class SMaLLBase(ClassifierMixin, BaseEstimator):
             return validate_data(self, X, *y, reset=bool(y), skip_check_array=True)
         checks |= {"reset": bool(y), "accept_sparse": "csr", "dtype": [np.float64, np.float32]}
         checks.setdefault("ensure_all_finite", "allow-nan" if self._allows_gaps() else True)
+        if y and _are_classes(y[0]) and _is_checked(X) and len(X) == len(y[0]):
+            self.n_features_in_ = X.shape[1]
+            self.__dict__.pop("feature_names_in_", None)
+            return X, y[0]
         try:
             if not y or not _are_classes(y[0]):
                 return validate_data(self, X, *y, **checks)
@@ -392,6 +394,15 @@ class SMaLLBase(ClassifierMixin, BaseEstimator):
 def _are_classes(y: Any) -> bool:
     """Whether y is an array of whole numbers or text, one for each row: nothing in it can be wrong."""
     return type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "biuSU"
+
+
+def _is_checked(X: Any) -> bool:
+    """Whether X is what scikit-learn's checks would make of it: finite floats, row by row in memory."""
+    is_plain = type(X) is np.ndarray and X.ndim == 2 and X.dtype in prediction.FLOATS and X.flags.c_contiguous
+    if not is_plain or len(X) < 2 or not X.shape[1]:
+        return False
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool(np.isfinite(X.sum()))
 
 
 def warn_if_cut_short(deadline: Deadline) -> None:

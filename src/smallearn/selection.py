@@ -462,8 +462,9 @@ class SMaLLClassifierCV(SMaLLBase):
                 return Choice(candidate=chosen)
             return train_choice(task, results, chosen, n_init, every_size=bool(self.frontier_models))
         from smallearn._learn.choose import device
+        from smallearn.devices._limits import Limits
 
-        limits = device.Limits(
+        limits = Limits(
             device=self.device,
             max_flash=self.max_flash,
             max_ram=self.max_ram,

@@ -157,6 +157,23 @@ def test_without_a_bound_the_most_is_that_of_the_rows_given():
     assert "no bound: a loop has a number of turns that depends on the row" in both.how
 
 
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("readings", ["codes", "float"])
+def test_probabilities_and_names_cost_more_and_change_no_answer(chip, n_classes, readings):
+    need_chip(chip)
+    third = Prototype(2, 0.25, (Term(2, 0.5, "c"),))
+    of_each = (*(replace(prototype, owner=k) for k, prototype in enumerate(RAW.prototypes)), third)
+    model = RAW if n_classes == 2 else replace(RAW, classes=("a", "b", "c"), class_dtype="<U1", prototypes=of_each)
+    alone, more, all_of_it = (
+        cost(model, chip, "int16", EARLY, readings=readings, **asked)
+        for asked in ({}, {"class_names": True}, {"class_names": True, "probabilities": True})
+    )
+    assert alone.flash < more.flash < all_of_it.flash
+    assert alone.count < more.count < all_of_it.count
+    with pytest.raises(ValueError, match="have no estimate"):
+        cost(model, chip, "int16", method="estimate", class_names=True)
+
+
 def test_a_model_without_terms_costs_next_to_nothing(chip):
     constant = replace(RAW, prototypes=(Prototype(1, 0.0, ()),), ranges=())
     for number in NUMBERS:

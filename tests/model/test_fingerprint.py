@@ -10,6 +10,7 @@ import pytest
 from scipy import sparse
 
 from smallearn import SMaLLClassifier, SMaLLClassifierCV, load_model
+from smallearn._learn import assemble
 from smallearn.model import Prototype, SMaLLModel, Term
 from smallearn.model._fingerprint import combined, hash_rows, sum_hashes
 
@@ -122,3 +123,18 @@ def test_whole_numbers_that_no_float_tells_apart_are_told_apart():
     assert not trained.was_trained_on(other, ["no", "no"])
     huge = pd.DataFrame({"a": pd.Series([10**400, 3], dtype=object)})
     assert model.trained_on(huge, ["no", "no"]).was_trained_on(huge, ["no", "no"])
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_the_compiled_sums_of_hashes_are_those_of_numpy(dtype):
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(1000, 5)).astype(dtype)
+    X[::7, 1], X[::5, 3] = -0.0, np.nan
+    terms = tuple(Term(feature=feature, weight=1.0) for feature in (3, 0, 1))
+    other = SMaLLModel(classes=(0, 1), class_dtype="<i8", n_features=5, prototypes=(Prototype(1, 0.0, terms),))
+    code = rng.integers(-1, 2, 1000)
+    expected = sum_hashes(hash_rows(other.features, 5, X, code))
+    assert np.array_equal(assemble._sum_hashes(other, X, code), expected)
+    X[17, 0] = np.inf
+    assert assemble._sum_hashes(other, X, code) is None
+    assert assemble._sum_hashes(other, X.T.copy().T, code) is None

@@ -624,6 +624,7 @@ OTHERS = replace(
     frontier_models=(replace(WHOLE, prototypes=(Prototype(1, 0.5, (Term(0, -1.0, "a"),)),)), WHOLE),
     alternatives=(replace(WHOLE, prototypes=(Prototype(1, 0.5, (Term(2, -1.0, "c"),)),)),),
     descriptions=(Description("a", "amount", "g"),),
+    device_limits=(("max_flash", 200.0), ("max_time_us", 1.5)),
 )
 
 
@@ -632,8 +633,9 @@ def test_models_of_other_sizes_and_alternatives_are_kept():
     tree = tree_of(OTHERS)
     assert tree["version"] == 10
     assert "frontier_models" not in tree_of(replace(OTHERS, frontier_models=()))
-    del tree["alternatives"], tree["descriptions"]
-    assert SMaLLModel.from_json(json.dumps(tree)) == replace(OTHERS, alternatives=(), descriptions=())
+    del tree["alternatives"], tree["descriptions"], tree["device_limits"]
+    without = replace(OTHERS, alternatives=(), descriptions=(), device_limits=())
+    assert SMaLLModel.from_json(json.dumps(tree)) == without
     renamed = OTHERS.with_feature_names(["x", "y", "z"])
     assert [term.name for term in (*renamed.frontier_models[0].terms, *renamed.alternatives[0].terms)] == ["x", "z"]
 
@@ -654,7 +656,10 @@ def test_models_of_other_sizes_and_alternatives_are_kept():
         ("descriptions[0].unit", 3, r"^descriptions\[0\].unit: expected str"),
         ("descriptions[0].name", GONE, r"^descriptions\[0\]: missing fields \['name'\]"),
         ("descriptions", None, "^descriptions: expected list"),
-        ("version", 9, r"unknown fields \['alternatives', 'descriptions', 'frontier_models'\]"),
+        ("device_limits", [], "^device_limits: expected dict"),
+        ("device_limits.max_flash", 0, r"^device_limits\.max_flash: expected"),
+        ("device_limits", {"flash": 3}, "^device_limits: 'flash' is no limit; these are 'max_flash'"),
+        ("version", 9, r"unknown fields \['alternatives', 'descriptions', 'device_limits', 'frontier_models'\]"),
     ],
 )
 def test_other_models_that_make_no_sense_are_refused(place, value, message):

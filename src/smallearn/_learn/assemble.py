@@ -11,19 +11,23 @@ from typing import Any
 import numpy as np
 from scipy import sparse, special
 
+from smallearn._learn import kernels
+from smallearn._learn.data.blocks import read_only
 from smallearn._learn.data.labels import Assignment
 from smallearn._learn.data.literals import RAW
 from smallearn._learn.data.many_rows import best_prototypes
 from smallearn._learn.data.problem import Problem
 from smallearn._learn.data.table import Table
+from smallearn._learn.prediction import FLOATS
 from smallearn._learn.solve.budgets import Budget
 from smallearn._learn.solve.descent import Found, Solution
 from smallearn._learn.solve.points import Points, find_points
 from smallearn._version import __version__
-from smallearn.model import Prototype, Range, SMaLLModel, Term, Training
+from smallearn.model import Prototype, Range, SMaLLModel, Term, Training, _fingerprint
 from smallearn.model._decision import Costs, sole_owner
 from smallearn.model._model import class_dtype
 
+NO_CHANGE = {"decision_threshold": 0.5}, {"cost_matrix": None}  # decisions that a model takes by itself
 LEAST = 1e-15  # of a threshold and its distance to 1, where one class weighs next to nothing
 
 
@@ -101,8 +105,9 @@ def assemble(problem: Problem, found: Found, budget: Budget, options: AssembleOp
     )
     raw, added = _without_class_weights(problem, found, raw)
     model = _model(problem, found, raw, options, training)
+    decision = _decision(model, added, options)
     return Fitted(
-        model=replace(model, **_decision(model, added, options)),
+        model=model if decision in NO_CHANGE else replace(model, **decision),
         classes=problem.classes,
         weights=raw.weights if set(terms.kind) <= {RAW} else None,
         intercepts=raw.intercepts,
@@ -131,8 +136,20 @@ def remember_rows(model: SMaLLModel, X: Any, y: np.ndarray) -> SMaLLModel:
     with suppress(ValueError, OverflowError):
         if isinstance(X, Table):
             return model._trained_on_codes(X, X.code, target=X.target)
-        return model.trained_on(X, y)
+        code = model.codes(y)
+        return model._trained_on_codes(X, code, _sum_hashes(model, X, code))
     return model
+
+
+def _sum_hashes(model: SMaLLModel, X: Any, code: np.ndarray) -> np.ndarray | None:
+    """`_fingerprint.sum_hashes` of the rows, compiled; None unless X is an array of floats, row by row in memory."""
+    is_plain = type(X) is np.ndarray and X.dtype in FLOATS and X.flags.c_contiguous and X.flags.aligned
+    if not is_plain:
+        return None
+    used, sums = np.array([term.feature for term in model.features], dtype=np.int64), np.zeros(2, dtype=np.uint64)
+    if not kernels.sum_fingerprints(read_only(X), used, code, _fingerprint.STEP, _fingerprint.MISSING, sums):
+        return None
+    return np.array([len(X), *sums], dtype=np.uint64)
 
 
 # --- weights and points ----------------------------------------------------------------------------------------------

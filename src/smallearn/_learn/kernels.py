@@ -18,7 +18,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from smallearn._learn.compiling import compiled, compiled_in_order
+from smallearn._learn.compiling import compiled, compiled_as_written, compiled_in_order, prefetch
 
 NO_PROTOTYPE = -1  # own[i] of a row whose class owns the prototype frozen at zero
 PADDING = -1  # column[j, a] if prototype j has a or fewer entries
@@ -73,12 +73,17 @@ def find_bins(x, edges, bins):
 
 
 @compiled
-def mix_bits(bits):
-    """The finaliser of SplitMix64: every bit of the input changes every bit of the output."""
-    bits = bits + np.uint64(0x9E3779B97F4A7C15)
+def finish(bits):
+    """The finishing step of SplitMix64: every bit of the input changes every bit of the output."""
     bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return bits ^ (bits >> np.uint64(31))
+
+
+@compiled
+def mix_bits(bits):
+    """A step of SplitMix64, which maps 0 to another number, too."""
+    return finish(bits + np.uint64(0x9E3779B97F4A7C15))
 
 
 @compiled
@@ -90,6 +95,31 @@ def hash_rows(X, keys, total):
             mixed = mix_bits(np.float64(X[i, l]).view(np.uint64) ^ keys[l])
             hashed += mixed if X[i, l] != 0.0 else np.uint64(0)
         total[i] = hashed
+
+
+@compiled_as_written
+def sum_fingerprints(X, used, code, step, missing, sums):
+    """Add up over the rows what `smallearn.model._fingerprint` calls the hash of a row, and a hash of that.
+
+    ``used`` are the columns that count, in order. False if any value is infinite.
+    """
+    infinite, ahead = 0, used[0] if used.shape[0] else 0
+    hashed = np.empty(TILE, dtype=np.uint64)
+    for begin in range(0, X.shape[0], TILE):  # rows side by side: a hash is a long chain of instructions
+        rows = min(TILE, X.shape[0] - begin)
+        for r in range(rows):
+            hashed[r] = finish(np.uint64(code[begin + r]))
+            prefetch(X, (begin + TILE + r) * X.strides[0] + ahead * X.itemsize)
+        for c in range(used.shape[0]):
+            column = X[begin : begin + rows, used[c]]
+            for r in range(rows):
+                x = np.float64(column[r]) + 0.0  # -0.0 is 0.0
+                infinite += abs(x) == np.inf
+                hashed[r] = finish(hashed[r] * step + (np.float64(x).view(np.uint64) if x == x else missing))
+        for r in range(rows):
+            sums[0] += hashed[r]
+            sums[1] += finish(hashed[r] * step)
+    return infinite == 0
 
 
 @compiled_in_order

@@ -45,6 +45,15 @@ def check_loss(arguments: argparse.Namespace, model: SMaLLModel, options: dict[s
     console.note(f"{loss}.{inputs}")
 
 
+def chosen_loss(model: SMaLLModel, rows: Any) -> Any:
+    """How many decisions change on the rows of a training table in the number format that was chosen for a chip."""
+    from smallearn.export import format_loss
+
+    chosen = model.deployment
+    assert chosen is not None
+    return format_loss(model, chosen.number, rows.X, readings=chosen.readings, counts=chosen.counts_by_label)
+
+
 def note_beyond(target: Any, rows: Any, console: Console) -> None:
     """Tell of values in the rows of DATA that the device cannot read."""
     from smallearn.export._fixed.loss import beyond_counts

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -24,6 +24,37 @@ NUMBERS = ("float32", "int8", "int8x16", "int16", "int32")
 METHODS = ("auto", "measure", "estimate")
 LAYOUTS = ("code", "table", "best")
 READ = {"float": "floats", "counts": "counts", "codes": "codes"}
+
+
+class Asked(NamedTuple):
+    """What a program asks a model for, besides the class."""
+
+    probabilities: bool = False
+    class_names: bool = False
+
+    @property
+    def variables(self) -> str:
+        """Where the program keeps it."""
+        lines = ["static volatile model_probability_t smallearn_chance;"] * self.probabilities
+        lines += ["static volatile model_text_t smallearn_name;"] * self.class_names
+        return "".join(f"\n{line}" for line in lines)
+
+    def body(self, target: TargetModel) -> str:
+        """The statements that return the class of ``x``."""
+        suffix = "" if readings_of(target) == "codes" else "_readings"
+        lines = []
+        if self.probabilities and len(target.flat.classes) == 2:
+            lines = [f"smallearn_chance = model_predict_proba{suffix}(x);"]
+        elif self.probabilities:
+            lines = [
+                "model_probability_t chances[MODEL_CLASSES];",
+                f"model_predict_proba{suffix}(x, chances);",
+                "smallearn_chance = chances[0];",
+            ]
+        if not self.class_names:
+            return "\n    ".join([*lines, f"return model_predict{suffix}(x);"])
+        lines += [f"uint8_t found = model_predict{suffix}(x);", "smallearn_name = model_class_name(found);"]
+        return "\n    ".join([*lines, "return found;"])
 
 
 @dataclass(frozen=True)
@@ -146,6 +177,8 @@ def cost(
     ranges: Mapping[str, tuple[float, float]] | None = None,
     counts: Mapping[str, tuple[float, float, int, int]] | None = None,
     readings: str = "float",
+    probabilities: bool = False,
+    class_names: bool = False,
 ) -> Cost:
     """Measure or estimate flash, RAM and time of a model on a chip.
 
@@ -170,6 +203,9 @@ def cost(
     readings : {"float", "counts", "codes"}, default="float"
         What the device passes, as in `to_c`. Costs are those of the whole way from there to the decision; with "codes"
         they leave out how codes are made of readings.
+    probabilities, class_names : bool, default=False
+        Whether the program asks for the probability and the name of each class that it predicts, too: flash, RAM and
+        time are then those of all that it asks for. They can be measured alone.
 
     Returns
     -------
@@ -178,7 +214,8 @@ def cost(
     Raises
     ------
     ToolchainError
-        If ``method`` is "measure" and the compiler or the simulator is missing, or the program does not fit the chip.
+        If the compiler or the simulator is missing or the program does not fit the chip, and there is no estimate:
+        ``method`` is "measure", or probabilities or names are asked for.
 
     Examples
     --------
@@ -193,6 +230,11 @@ def cost(
     check_choice("number", number, NUMBERS)
     check_choice("method", method, METHODS)
     check_choice("layout", layout, LAYOUTS)
+    asked = Asked(bool(probabilities), bool(class_names))
+    if any(asked) and method == "auto":
+        method = "measure"
+    if any(asked) and method == "estimate":
+        raise ValueError('Probabilities and class names have no estimate: set method="measure".')
     missing = None if method == "estimate" else available(chip)
     if method == "measure" and missing is not None:
         raise ToolchainError(f"The cost cannot be measured: {missing}")
@@ -204,14 +246,16 @@ def cost(
     else:
         kind = "row" if rows is not None else "typical row"
         X = typical_rows(target.flat, ranges, counts) if rows is None else rows
-        costs = [_measured_if_it_fits(target, chip, one, X, kind, method) for one in layouts]
+        costs = [_measured_if_it_fits(target, chip, one, X, kind, method, asked) for one in layouts]
     return min(costs, key=lambda found: (found.flash, found.count))
 
 
-def _measured_if_it_fits(target: TargetModel, chip: Chip, layout: str, X: Any, kind: str, method: str) -> Cost:
+def _measured_if_it_fits(
+    target: TargetModel, chip: Chip, layout: str, X: Any, kind: str, method: str, asked: "Asked"
+) -> Cost:
     """The cost on the rows of X; of a program that does not fit the chip an estimate, which does not fit either."""
     try:
-        return _measured(target, chip, layout, X, kind)
+        return _measured(target, chip, layout, X, kind, asked)
     except TooLargeError as error:
         if method == "measure" or not has_estimate(chip):
             raise
@@ -219,12 +263,12 @@ def _measured_if_it_fits(target: TargetModel, chip: Chip, layout: str, X: Any, k
         return replace(guess, flash=max(guess.flash, chip.flash + 1))
 
 
-def _measured(target: TargetModel, chip: Chip, layout: str, X: Any, kind: str) -> Cost:
+def _measured(target: TargetModel, chip: Chip, layout: str, X: Any, kind: str, asked: "Asked") -> Cost:
     """The cost on the rows of X, which are called ``kind``."""
     inputs, input_type = encode(target, X)
-    source = c_text(CModel(prefix="model", target=target, arguments=False), "header", layout, None)
-    called = "model_predict" if readings_of(target) == "codes" else "model_predict_readings"
-    program = Program(source=source, body=f"return {called}(x);", number=input_type, n_inputs=inputs.shape[1])
+    c = CModel(prefix="model", target=target, arguments=False, **asked._asdict())
+    source = c_text(c, "header", layout, None) + asked.variables
+    program = Program(source=source, body=asked.body(target), number=input_type, n_inputs=inputs.shape[1])
     measured, proven = measure(program, chip, inputs), bound(program, chip)
     is_bound, rows = proven.missing is None, count(len(inputs), kind)
     simulator = architecture_of(chip).simulator

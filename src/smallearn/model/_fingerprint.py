@@ -17,8 +17,8 @@ from smallearn.model._rows import CHUNK_ROWS, gather
 TOGETHER = 64  # columns read at a time, so that a sparse matrix never becomes dense as a whole
 DIGITS, SORTED_DIGITS = 32, 64  # of a fingerprint, now and formerly
 EXACT = 2.0**53  # larger whole numbers may lie between two floats
-_MISSING = np.uint64(0x9E3779B97F4A7C15)
-_STEP = np.uint64(0xD6E8FEB86659FD93)
+MISSING = np.uint64(0x9E3779B97F4A7C15)
+STEP = np.uint64(0xD6E8FEB86659FD93)
 _MIXING = [
     (np.uint64(30), np.uint64(0xBF58476D1CE4E5B9)),
     (np.uint64(27), np.uint64(0x94D049BB133111EB)),
@@ -61,7 +61,7 @@ def hash_rows(features: Sequence[Term], n_features: int, X: Any, code: np.ndarra
         for n_rows, columns in gather(X, some, n_features):
             chunk = rows[begin : begin + n_rows]
             for term in some:
-                chunk *= _STEP
+                chunk *= STEP
                 chunk += _bits(columns[term.feature])
                 _mix(chunk)
             begin += n_rows
@@ -71,7 +71,7 @@ def hash_rows(features: Sequence[Term], n_features: int, X: Any, code: np.ndarra
 def sum_hashes(rows: np.ndarray) -> np.ndarray:
     """The number of rows and two sums of their hashes, which wrap around: those of parts of a table add up."""
     chunks = (rows[begin : begin + CHUNK_ROWS] for begin in range(0, len(rows), CHUNK_ROWS))
-    again = np.array([_mix(chunk * _STEP).sum(dtype=np.uint64) for chunk in chunks], dtype=np.uint64)
+    again = np.array([_mix(chunk * STEP).sum(dtype=np.uint64) for chunk in chunks], dtype=np.uint64)
     return np.array([len(rows), rows.sum(dtype=np.uint64), again.sum(dtype=np.uint64)], dtype=np.uint64)
 
 
@@ -100,9 +100,9 @@ def _bits(column: Column) -> np.ndarray:
             if not is_absent and value not in known:
                 known[value] = _of_one(value)
         pairs = zip(values, missing, strict=True)
-        each = (_MISSING if is_absent else known[value] for value, is_absent in pairs)
+        each = (MISSING if is_absent else known[value] for value, is_absent in pairs)
         bits = np.fromiter(each, dtype=np.uint64, count=len(missing))
-    return np.where(missing, _MISSING, bits) if missing.any() else bits
+    return np.where(missing, MISSING, bits) if missing.any() else bits
 
 
 def _of_numbers(values: np.ndarray) -> np.ndarray:

@@ -8,8 +8,11 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from smallearn.model._json_values import fields_of, of_type
+from smallearn._text import listed
+from smallearn.model._json_values import fields_of, of_type, positive_number
 from smallearn.model._parts import Description
+
+LIMITS = ("max_flash", "max_ram", "max_cycles", "max_time_us")
 
 
 @dataclass(frozen=True)
@@ -48,4 +51,15 @@ def _read_descriptions(entry: Any, where: str) -> tuple[Description, ...]:
     return tuple(found)
 
 
-FIELDS = {"descriptions": OptionalField(write=_records, read=_read_descriptions)}
+def _read_limits(entry: Any, where: str) -> tuple[tuple[str, float], ...]:
+    limits = of_type(entry, dict, where)
+    unknown = sorted(set(limits) - set(LIMITS))
+    if unknown:
+        raise ValueError(f"{where}: {listed(unknown)} is no limit; these are {listed(LIMITS)}")
+    return tuple((name, positive_number(limit, f"{where}.{name}")) for name, limit in limits.items())
+
+
+FIELDS = {
+    "descriptions": OptionalField(write=_records, read=_read_descriptions),
+    "device_limits": OptionalField(write=dict, read=_read_limits),
+}

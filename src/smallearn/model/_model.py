@@ -29,7 +29,7 @@ from smallearn.model._decision import (
     sole_owner,
     winners,
 )
-from smallearn.model._fingerprint import fingerprint
+from smallearn.model._fingerprint import combined, fingerprint
 from smallearn.model._lazy import by_block
 from smallearn.model._one_row import decide_one
 from smallearn.model._parts import (
@@ -100,6 +100,9 @@ class SMaLLModel:
         Models that are about as good and read other features, as `SMaLLClassifierCV.alternatives_` has them.
     descriptions : tuple of Description, default=()
         What features are called for readers, and their units.
+    device_limits : tuple of (str, float), default=()
+        The limits that the model was chosen under for the chip of ``deployment``: "max_flash", "max_ram", "max_cycles"
+        or "max_time_us", and the greatest value that is allowed.
 
     See Also
     --------
@@ -142,6 +145,7 @@ class SMaLLModel:
     frontier_models: "tuple[SMaLLModel, ...]" = ()
     alternatives: "tuple[SMaLLModel, ...]" = ()
     descriptions: tuple[Description, ...] = ()
+    device_limits: tuple[tuple[str, float], ...] = ()
 
     def __post_init__(self):
         check_parts(self)
@@ -588,12 +592,14 @@ class SMaLLModel:
         """
         return self._trained_on_codes(X, self.codes(y), **names)
 
-    def _trained_on_codes(self, X: Any, code: np.ndarray, **names: str | None) -> "SMaLLModel":
-        """As `trained_on`, with the position of each class."""
+    def _trained_on_codes(
+        self, X: Any, code: np.ndarray, sums: np.ndarray | None = None, /, **names: str | None
+    ) -> "SMaLLModel":
+        """As `trained_on`, with the position of each class; and with the sums of the hashes of rows, if known."""
         chunks = (code[begin : begin + CHUNK_ROWS] for begin in range(0, len(code), CHUNK_ROWS))
         counts = sum(np.bincount(chunk[chunk >= 0], minlength=len(self.classes)) for chunk in chunks)
         class_counts = tuple(np.broadcast_to(counts, len(self.classes)).tolist())
-        rows = fingerprint(self.features, self.n_features, X, code)
+        rows = fingerprint(self.features, self.n_features, X, code) if sums is None else combined(sums)
         facts = DataFacts(fingerprint=rows, class_counts=class_counts, **names)
         return replace(self, data=facts)
 

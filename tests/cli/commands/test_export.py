@@ -7,10 +7,12 @@ from dataclasses import replace
 
 import pytest
 
-from smallearn import cli
+from smallearn import cli, devices
+from smallearn.devices import cost
 from smallearn.export import TARGETS, register, to_c, to_javascript, to_onnx, to_pmml, to_rust, to_sql
 from smallearn.model import Deployment, Prototype, Range, Term
 from tests.helpers.models import CARD
+from tests.helpers.tools import need
 
 
 def test_export_prints_or_writes_the_target(saved, tmp_path, capsys):
@@ -126,6 +128,35 @@ def test_what_was_chosen_for_a_chip_is_written_and_told(tmp_path, capsys):
     assert "int8 changes" in captured.err
     assert cli.main(["export", str(tmp_path / "chosen.json"), "--to", "c", "--max-changed", "0.5"]) == 1
     assert "more than 0.5%" in capsys.readouterr().err
+
+
+@pytest.mark.tools
+@pytest.mark.parametrize("limits", [(("max_flash", 100.0), ("max_time_us", 9.0)), (("max_flash", 4000.0),), ()])
+def test_export_says_whether_probabilities_and_names_keep_the_limits_of_the_model(limits, tmp_path, capsys):
+    need("avr-gcc")
+    chosen = replace(LOST, deployment=Deployment("atmega328p", "int8", "code", "float"), device_limits=limits)
+    chosen.save(tmp_path / "chosen.json")
+    export = ["export", str(tmp_path / "chosen.json"), "--to", "c", "-o", str(tmp_path / "model.h")]
+    assert cli.main(export) == 0
+    assert "With" not in capsys.readouterr().err  # it is as it was chosen
+    assert cli.main([*export, "--probabilities", "--class-names"]) == 0
+    said = capsys.readouterr().err
+    spent = cost(chosen, "atmega328p", "int8", probabilities=True, class_names=True)
+    assert f"With probabilities and class names: {spent.summary}. That is " in said
+    if len(limits) == 2:
+        assert "more than 100 bytes of flash and 9 µs, under which the model was chosen." in said
+    else:
+        assert "within the limits under which the model was chosen." in said
+
+
+def test_without_a_compiler_export_says_that_the_limits_were_not_looked_at(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(devices._cost, "available", lambda _: "avr-gcc is not installed")
+    chosen = replace(LOST, deployment=Deployment("atmega328p", "int8", "code", "float"))
+    chosen.save(tmp_path / "chosen.json")
+    assert cli.main(["export", str(tmp_path / "chosen.json"), "--to", "c", "--class-names"]) == 0
+    said = capsys.readouterr().err
+    assert "The limits of the chip do not count class names, and what these cost was not measured:" in said
+    assert "avr-gcc is not installed" in said
 
 
 @pytest.mark.parametrize("given", [["--max-changed", "3"], ["DATA"]])

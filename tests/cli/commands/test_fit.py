@@ -1,6 +1,7 @@
 """``smallearn fit``: from a file to a model."""
 
 import json
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -59,11 +60,13 @@ def test_fit_for_a_chip_names_the_command_that_exports_what_fits(table, tmp_path
     assert cli.main(["fit", str(path), "--target", "result", "--max-terms", "2", *limits, "-o", str(output)]) == 0
     printed = capsys.readouterr().out
     assert "bytes of flash" in printed
+    assert re.search(r"\w+ changes \d+ of \d+ decisions .*on the rows given\.\n", printed)  # what the format loses
     command = printed.splitlines()[-1].split()[1:]
     assert cli.main([*command, "-o", str(tmp_path / "model.h")]) == 0
     assert "model_predict" in (tmp_path / "model.h").read_text()
     chosen = load_model(output).deployment  # exports use it without being told
     assert chosen.readings == "float"
+    assert load_model(output).device_limits == (("max_flash", 100.0), ("max_time_us", 10.0))
     assert cli.main(["cost", str(output), "--number", chosen.number, "--layout", chosen.layout, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)[0]["flash"] <= 100
 

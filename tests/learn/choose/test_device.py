@@ -12,6 +12,7 @@ from smallearn import SMaLLClassifierCV
 from smallearn._learn.choose import device as on_device
 from smallearn._learn.choose import final
 from smallearn.devices import CHIPS, cost
+from smallearn.devices._limits import Limits
 from smallearn.devices._measure import measure
 from smallearn.devices._rows import encode
 from smallearn.devices._toolchain import Program
@@ -147,7 +148,7 @@ def test_a_limit_is_kept_by_whichever_layout_keeps_it():
     need("avr-gcc")
     model = SMaLLClassifierCV(12, literals="raw", n_prototypes=2, **QUICK).fit(X_train, y_train).model_
     costs = {layout: cost(model, "atmega328p", "int8", X_train, layout=layout) for layout in ("code", "table")}
-    limits = on_device.Limits("atmega328p", max_cycles=float(costs["code"].cycles))
+    limits = Limits("atmega328p", max_cycles=float(costs["code"].cycles))
     assert costs["code"].cycles < costs["table"].cycles
     tried = on_device.deploy(model, limits, on_device.DeviceRows(X_train, y_train, np.ones(len(y_train))))
     assert [one.cost.layout for one in tried if one.number == "int8" and not one.exceeded] == ["code"]
@@ -201,7 +202,7 @@ def test_limits_that_make_no_sense_are_refused(parameters, message):
 
 
 def test_a_chip_has_limits_of_its_own():
-    limits = on_device.Limits("atmega328p", max_ram=100.0)
+    limits = Limits("atmega328p", max_ram=100.0)
     assert limits.limit("max_flash") == 32 * 1024
     assert limits.limit("max_ram") == 100.0
     assert limits.limit("max_cycles") == np.inf
@@ -232,7 +233,7 @@ def test_what_is_twice_too_large_needs_at_most_half_the_terms():
     spent = cost(
         SMaLLClassifierCV(2, **QUICK).fit(X_train, y_train), "cortex-m0", "int8", method="estimate", readings="codes"
     )
-    limits = on_device.Limits("cortex-m0", max_flash=spent.flash / 2, max_cycles=10.0 * spent.count)
+    limits = Limits("cortex-m0", max_flash=spent.flash / 2, max_cycles=10.0 * spent.count)
     assert limits.excess(spent) == pytest.approx(2.0)
 
 
@@ -244,6 +245,6 @@ def test_what_is_too_large_is_not_run_on_many_rows(monkeypatch):
     monkeypatch.setattr(on_device, "cost", lambda *a, **k: n_rows.append(len(a[3])) or measured(*a, **k))
     model = SMaLLClassifierCV(3, **QUICK).fit(X_train, y_train).model_
     rows = on_device.DeviceRows(X_train, y_train, np.ones(len(y_train)))
-    tried = on_device.deploy(model, on_device.Limits("cortex-m0", max_flash=8.0), rows)
+    tried = on_device.deploy(model, Limits("cortex-m0", max_flash=8.0), rows)
     assert all(one.exceeded for one in tried)
     assert max(n_rows) <= 2 * on_device.FEW_ROWS

@@ -1,7 +1,7 @@
 """The most accurate model that fits a chip: limits on the compiled code, and the number format that keeps them."""
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,55 +15,13 @@ from smallearn._learn.choose.final import Choice, Sample, assemble_candidate
 from smallearn._learn.choose.results import Results
 from smallearn._text import count, listed, show
 from smallearn.devices import Cost, cost
-from smallearn.devices._chips import find_chip
+from smallearn.devices._limits import UNITS, Limits, cost_by_limit
 from smallearn.export._fixed.quantise import quantise
 from smallearn.model import Deployment, SMaLLModel
 
-NUMBERS = ("float32", "int16", "int8x16", "int8")  # the most exact first
 LAYOUTS = ("code", "table")
 ROWS = 100  # rows of each predicted class on which time is measured: the classes take different times …
 FEW_ROWS = 2  # … and on which a cost beyond the limits shows
-UNITS = {"max_flash": "bytes of flash", "max_ram": "bytes of RAM", "max_cycles": "cycles", "max_time_us": "µs"}
-
-
-@dataclass(frozen=True)
-class Limits:
-    """What compiled code may cost on a chip, the whole way from a reading to the decision; None: all that the chip has.
-    ``readings`` and ``counts`` are as in `to_c`."""
-
-    device: str
-    max_flash: float | None = None
-    max_ram: float | None = None
-    max_cycles: float | None = None
-    max_time_us: float | None = None
-    readings: str = "float"
-    counts: Mapping[str, tuple[float, float, int, int]] | None = None
-
-    @property
-    def numbers(self) -> Sequence[str]:
-        """The number formats that may be tried, the most exact first."""
-        return NUMBERS if self.readings == "float" else tuple(name for name in NUMBERS if name != "float32")
-
-    def exceeded(self, spent: Cost) -> list[str]:
-        """The limits that a cost exceeds, by name."""
-        return [name for name, value in cost_by_limit(spent).items() if value > self.limit(name)]
-
-    def excess(self, spent: Cost) -> float:
-        """How many times too large a cost is. A model of the same shape has to have at least so many times fewer terms:
-        what a model costs is something for each term and something besides."""
-        return max(value / self.limit(name) for name, value in cost_by_limit(spent).items())
-
-    def limit(self, name: str) -> float:
-        """The limit that the user set, or else what the chip has."""
-        chip = find_chip(self.device)
-        asked = getattr(self, name)
-        return {"max_flash": chip.flash, "max_ram": chip.ram}.get(name, np.inf) if asked is None else asked
-
-
-def cost_by_limit(spent: Cost) -> dict[str, float]:
-    """A cost by the names of the limits. Where a chip counts instructions, these are compared with max_cycles."""
-    by_limit = {"max_flash": spent.flash, "max_ram": spent.ram, "max_cycles": spent.count, "max_time_us": spent.time_us}
-    return {name: float(value) for name, value in by_limit.items()}
 
 
 @dataclass(frozen=True)
@@ -155,7 +113,7 @@ def _with_deployment(model: SMaLLModel, limits: Limits, spent: Cost) -> SMaLLMod
     deployment = Deployment(
         chip=limits.device, number=spent.number, layout=spent.layout, readings=spent.readings, counts=counts
     )
-    return replace(model, deployment=deployment)
+    return replace(model, deployment=deployment, device_limits=limits.asked)
 
 
 def _train(task: Task, results: Results, sample: Sample, candidate: CandidateModel, n_init: int) -> Fitted:

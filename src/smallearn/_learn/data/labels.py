@@ -9,6 +9,8 @@ import numpy as np
 from smallearn._learn.kernels import NO_PROTOTYPE
 
 LOG_LOSS, SPHERICAL = 1.0, 2.0  # the sharpness of a loss
+MOST_SPREAD = 1 << 12  # of whole numbers for which a table of all between them is made …
+SAFE = 1 << 62  # … if none is so large that a difference may overflow
 
 
 @dataclass(frozen=True)
@@ -46,6 +48,23 @@ class Assignment:
 def renumber(kept: np.ndarray) -> np.ndarray:
     """The new number of each prototype that is kept; a last entry maps `NO_PROTOTYPE` to itself."""
     return np.append(np.cumsum(kept) - 1, NO_PROTOTYPE)
+
+
+def class_codes(y: np.ndarray, counts: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """The different labels, sorted, and the position of each label among them; that of rows that do not count, if there
+    are any, means nothing where no other row has their label.
+
+    Without a hash or a sort where labels are whole numbers that lie close together, as they mostly do.
+    """
+    counted = y if counts is None or counts.all() else y[counts]
+    if y.dtype.kind in "iu" and len(counted):
+        low, high = int(counted.min()), int(counted.max())
+        if high - low < MOST_SPREAD and low > -SAFE and high < SAFE:
+            occurs = np.bincount(counted.astype(np.int64, copy=False) - low) > 0
+            position = (np.cumsum(occurs) - 1).take(y.astype(np.int64, copy=False) - low, mode="clip")
+            return (low + np.flatnonzero(occurs)).astype(y.dtype), position
+    classes = np.unique(counted)
+    return classes, np.searchsorted(classes, y).astype(np.int64)  # quicker than the sort behind return_inverse
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from smallearn._learn import kernels
 from smallearn._learn.data.blocks import Scaling, TrainingRows, in_memory, make_rows, read_only
-from smallearn._learn.data.labels import Labels
+from smallearn._learn.data.labels import Labels, class_codes
 from smallearn._learn.data.literal_rows import LiteralMasses, LiteralRows, literal_masses, literal_moments
 from smallearn._learn.data.literals import EQUALS, Candidates, dense_candidates, only_raw, sparse_candidates
 from smallearn._learn.data_parameters import check_class_weight
@@ -153,8 +153,7 @@ def build_problem(
     kept = sample_weight > 0.0
     if not kept.all():
         X, y, sample_weight = X[kept], y[kept], sample_weight[kept]
-    classes = np.unique(y)
-    code = np.searchsorted(classes, y)  # quicker than the sort behind return_inverse
+    classes, code = class_codes(y)
     if len(classes) < 2:
         label = classes.tolist()[0]
         raise ValueError(f"y has one class, {label!r}, among the rows of positive weight; two classes are needed.")
@@ -178,7 +177,7 @@ def build_problem(
         bins=terms.bins,
         candidates=terms.candidates,
         n_features=X.shape[1],
-        code=code.astype(np.int64),
+        code=code,
         classes=classes,
         sample_weight=sample_weight,
         loss_weight=loss_weight,

@@ -364,20 +364,16 @@ def tally_rows(block: Block, n_classes: int, layout: Layout) -> Tally:
     """The tally of a block."""
     X, weight = layout.columns(block.X), block.weight
     n = X.shape[1]
-    missing = np.zeros(block.X.shape[1], dtype=np.int64)
-    presence = Presence(n_rows=len(weight), missing=missing, categories={})
-    if not sparse.issparse(X):
+    known = np.full(n, weight.sum())
+    low, high, total = extents_of(X, weight) if len(weight) else _no_extents(n)
+    presence = Presence(n_rows=len(weight), missing=np.zeros(block.X.shape[1], dtype=np.int64), categories={})
+    if not sparse.issparse(X) and (layout.categories or np.isnan(total).any()):  # what is missing shows in its sum
         presence = count_presence(block.X, layout.categories)
     if presence.missing.any():
         gaps = np.isnan(X)
         known = weight @ ~gaps
         low, high = np.where(gaps, np.inf, X).min(axis=0), np.where(gaps, -np.inf, X).max(axis=0)
         total = weight @ np.where(gaps, 0.0, X)
-    else:
-        known = np.full(n, weight.sum())
-        low, high, total = (
-            extents_of(X, weight) if len(weight) else (np.full(n, np.inf), np.full(n, -np.inf), np.zeros(n))
-        )
     return Tally(
         rows=np.bincount(block.code, minlength=n_classes).astype(float),
         mass=np.bincount(block.code, weights=weight, minlength=n_classes),

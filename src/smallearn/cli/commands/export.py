@@ -24,6 +24,7 @@ from smallearn.cli.console import Console
 from smallearn.cli.errors import CommandError, ExitCode, library_errors
 from smallearn.cli.io.counts import read_counts
 from smallearn.cli.io.files import check_output, read_model, write_file
+from smallearn.cli.limits import note_limits
 from smallearn.cli.reason_codes import add_reason_codes, note_wordless, reason_codes_of
 from smallearn.cli.rounding import check_loss
 
@@ -140,6 +141,7 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", FormatLossWarning)
             exported = function(model, **options)
+        note_limits(arguments, model, options, console)
         note_wordless(arguments, model, codes, console)
     if writes_folder:
         console.note(f"Wrote the folder {exported}.")

@@ -29,6 +29,7 @@ from smallearn.cli.io.counts import read_counts
 from smallearn.cli.io.files import check_output, file_name, looks_like_table, print_json
 from smallearn.cli.io.tables import check_tables
 from smallearn.cli.reading import rows_to_train_on
+from smallearn.cli.rounding import chosen_loss
 from smallearn.cli.selection import selection_parameters
 from smallearn.model._sentences import budget_sentence, smaller_sentence
 
@@ -129,7 +130,7 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
     print(f"{heading(first)}\n{rest}\n")
     print("\n".join(_summary(arguments, model)))
     if arguments.device is not None:
-        print(selector.device_cost_)
+        print(f"{selector.device_cost_}\n{chosen_loss(model, rows)}.")
     print(f"\nWrote {arguments.output}. {heading('Next:')}")
     print("\n".join(f"  {line}" for line in _next_commands(arguments, selector)))
     return ExitCode.DONE
@@ -256,4 +257,5 @@ def _facts(arguments: argparse.Namespace, rows: Any, selector: Any, model: Any) 
     }
     if arguments.device is not None:
         facts |= {"number": selector.number_, "cost": asdict(selector.device_cost_)}
+        facts["format_loss"] = asdict(chosen_loss(model, rows))
     return facts
