@@ -5,7 +5,7 @@ read the file in chunks; only the columns in use are held in memory, unless a co
 """
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from pathlib import Path
@@ -223,10 +223,10 @@ class ModelReader:
         named = _find_target(self.file, self.model, target, labels)
         return [*self.columns, *([] if named is None else [named])]
 
-    def chunks(self, console: Console, rows: int | None = None) -> Iterator[tuple[Any, Any]]:
-        """Each chunk of the file, with all its columns, and what the model reads of it."""
+    def chunks(self, console: Console, columns: Collection[str] | None = None) -> Iterator[tuple[Any, Any]]:
+        """Each chunk of the file, with all its columns or at least those that the model needs, and what it reads."""
         begin = 0
-        for chunk in self.file.chunks(console, rows=rows):
+        for chunk in self.file.chunks(console, columns=columns):
             yield chunk, self.convert(chunk, begin)
             begin += len(chunk)
 

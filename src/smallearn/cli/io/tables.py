@@ -10,7 +10,7 @@ import difflib
 import os
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
@@ -164,7 +164,7 @@ class TableFile:
         raise NotImplementedError
 
     def chunks(
-        self, console: Console, *, rows: int | None = None, columns: Sequence[str] | None = None
+        self, console: Console, *, rows: int | None = None, columns: Collection[str] | None = None
     ) -> Iterator[Any]:
         """The table in chunks of some ``rows``, with all ``columns`` or some, and a progress bar."""
         wanted = set(self.names if columns is None else columns or self.names[:1])  # a column at least, to have rows
