@@ -93,7 +93,7 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
     if arguments.defuse_formulas and not is_text_output(arguments.output):
         raise CommandError("--defuse-formulas is for CSV and TSV: in other files text is never run as a formula")
     source = open_table(arguments.data, ReadOptions.of(arguments))
-    reader = ModelReader(model, source)
+    reader = ModelReader(model, source, console=console)
     copied = _ids(arguments, model, source, console) if arguments.only_new else source.names
     numbered = arguments.only_new and not copied
     names = [f"{name}{arguments.suffix}" for name in ([ROW] if numbered else []) + _added(model)]
@@ -130,7 +130,7 @@ def _ids(arguments: argparse.Namespace, model: SMaLLModel, source: "TableFile", 
         if unknown:
             source.refuse_names(unknown, "--id")
         return list(dict.fromkeys(arguments.id))
-    from smallearn.cli.io.feature_columns import ID_NAME
+    from smallearn.cli.io.column_facts import ID_NAME
     from smallearn.cli.io.model_rows import target_of
 
     used = {term.label for term in model.features} | {target_of(model)}

@@ -134,10 +134,14 @@ class TableFile:
         The number of the first row: above 0 in a part of a table.
     may_have_commas, has_commas : bool
         Whether numbers may have decimal commas, and whether more of the first ones have a comma than a point.
+    after_reading : str or None
+        What to tell the user once the file was read to its end.
     """
 
     size, unit, is_text, begin = 0, "rows", False, 0
     may_have_commas, has_commas = True, False
+    after_reading: str | None = None
+    _is_told = False
 
     def __init__(self, path: Path, options: ReadOptions, titles: Sequence[str], files: Sequence[Path] | None = None):
         self.path, self.missing, self.titles = path, options.missing, list(titles)
@@ -174,6 +178,9 @@ class TableFile:
                 yield chunk
                 if done > bar.done:
                     bar.step(done - bar.done)
+        if self.after_reading and not self._is_told and not console.quiet:
+            self._is_told = True
+            console.note(self.after_reading)
 
     def _chunk_rows(self) -> int:
         """Rows of a chunk, so that chunks of wide tables take no more memory than those of narrow ones."""
