@@ -131,9 +131,7 @@ def test_a_converted_table_reads_the_same_and_says_so_each_time(tmp_path, capsys
 @pytest.mark.parametrize("cell", ["1e400", "inf", "-Infinity", "∞"])
 def test_a_number_that_is_too_large_is_an_error_that_names_its_line(cell, tmp_path):
     path = csv_file(tmp_path, rows_of([*map(str, range(20)), cell, "7"]))
-    with pytest.raises(
-        CommandError, match=f"line 22, column 'x': '{cell}' is infinite or too .*--missing={cell}"
-    ):
+    with pytest.raises(CommandError, match=f"line 22, column 'x': '{cell}' is infinite or too .*--missing={cell}"):
         for_training(path, "y")
     assert for_training(path, "y", missing=[cell]).X["x"].isna().sum() == 1
 

@@ -20,7 +20,7 @@ from smallearn.cli.io import cells, units
 from smallearn.cli.io.labels import LabelTally, check_known, model_labels
 from smallearn.cli.io.sampling import Sample
 from smallearn.cli.io.tables import ReadOptions, Table, TableFile, open_table
-from smallearn.model import SMaLLModel
+from smallearn.model import SMaLLModel, Term
 
 MOST_ROWS = 200_000  # of more, commands that need rows at once get a random sample of so many
 
@@ -376,20 +376,20 @@ def _needs(model: SMaLLModel, file: TableFile) -> list[_Need]:
         file.refuse_names(lacking, "the model")
     needs = []
     for feature in model.features:
-        terms = [term for term in model.terms if term.feature == feature.feature]
-        categories = [term.value for term in terms if term.kind == "equals"]
-        is_number = any(term.kind in ("raw", "at_most", "above") for term in terms)
-        is_number = is_number or any(extent.feature == feature.feature for extent in model.ranges)
-        needs.append(
-            _Need(
-                label=feature.label,
-                column=str(column[feature.feature]),
-                kind="numbers" if is_number else _kind_of(categories),
-                complete=any(term.kind == "raw" and term.mean is None for term in terms),
-                categories=tuple(value for value in categories if isinstance(value, str)),
-            )
-        )
+        kind, complete, categories = kind_of(model, feature)
+        needs.append(_Need(feature.label, str(column[feature.feature]), kind, complete, categories))
     return needs
+
+
+def kind_of(model: SMaLLModel, feature: Term) -> tuple[Kind, bool, tuple[str, ...]]:
+    """What a model reads from a feature: see `_Need` for kind, complete and categories."""
+    terms = [term for term in model.terms if term.feature == feature.feature]
+    categories = [term.value for term in terms if term.kind == "equals"]
+    is_number = any(term.kind in ("raw", "at_most", "above") for term in terms)
+    is_number = is_number or any(extent.feature == feature.feature for extent in model.ranges)
+    kind = "numbers" if is_number else _kind_of(categories)
+    complete = any(term.kind == "raw" and term.mean is None for term in terms)
+    return kind, complete, tuple(value for value in categories if isinstance(value, str))
 
 
 def _kind_of(categories: Sequence[Any]) -> Kind:

@@ -213,7 +213,7 @@ class TableFile:
         has = listed(self.names[:20]) + (", …" if len(self.names) > 20 else "")
         lacking = f"columns {listed(names)}, which {reader} needs" if len(names) > 1 else f"column {listed(names)}"
         header = ": the first line has to name the columns" if all(map(_is_number, self.names)) else ""
-        near = list(dict.fromkeys(other for name in names for other in _similar(name, self.names)))
+        near = list(dict.fromkeys(other for name in names for other in similar(name, self.names)))
         meant = f"did you mean {' or '.join(map(show, near[:5]))}? It" if near else "it"
         raise CommandError(f"{self.shown} has no {lacking}; {meant} has {has}{header}")
 
@@ -226,7 +226,7 @@ class Table:
     columns: Any
 
 
-def _similar(name: str, names: Sequence[str]) -> list[str]:
+def similar(name: str, names: Sequence[str]) -> list[str]:
     """Names that may be meant: those that differ in case or spaces only, else the closest."""
     same = [other for other in names if _folded(other) == _folded(name)]
     return same or difflib.get_close_matches(name, names, n=3, cutoff=0.7)
