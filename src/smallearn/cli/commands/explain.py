@@ -203,7 +203,7 @@ def _explain_row(arguments: argparse.Namespace, model: Any, units: dict[str, str
 
 def _explain_typical(arguments: argparse.Namespace, model: Any, units: dict[str, str], console: Console) -> int:
     """A case of given values, and of typical ones where none are given."""
-    from smallearn.cli.io.given_values import given_values, typical_values, values_text
+    from smallearn.cli.io.given_values import case_of, given_values, typical_values, values_text
     from smallearn.cli.io.model_rows import Labels
 
     X = None
@@ -216,7 +216,7 @@ def _explain_typical(arguments: argparse.Namespace, model: Any, units: dict[str,
     if typical:
         where = "the mean in training" if X is None else f"the median or most frequent value in {arguments.data.name}"
         remark = f"Typical values, {where}: {values_text(typical)}."
-    row = {**typical, **changed}
+    row = case_of(model, {**typical, **changed})
     facts = {
         "set": {name: _plain(value) for name, value in changed.items()},
         "typical": {name: _plain(value) for name, value in typical.items()},
@@ -258,7 +258,7 @@ def _explain_case(
     with library_errors(arguments):
         case = explain.case(model, question.row, X=question.X, changeable=arguments.changeable, units=units)
         if options:
-            named = explain.reason_codes(model, _as_table(question.row), options.pop("reason_codes"), **options)[0]
+            named = explain.reason_codes(model, question.row, options.pop("reason_codes"), **options)[0]
             codes = [words for words in named if words is not None]
             note_wordless(arguments, model, options, console)
     if arguments.json:
@@ -273,15 +273,6 @@ def _explain_case(
         lines = [f"  {place + 1}. {words}" for place, words in enumerate(codes)] or ["  nothing"]
         print("\n".join([f"\nWhat held {wanted} back most:", *lines]))
     return ExitCode.DONE
-
-
-def _as_table(row: Any) -> Any:
-    """A row as a table of pandas."""
-    if not isinstance(row, dict):
-        return row
-    from smallearn.cli.io.small_tables import one_row
-
-    return one_row(row)
 
 
 def _case_facts(arguments: argparse.Namespace, case: Any) -> dict[str, Any]:

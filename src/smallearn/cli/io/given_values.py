@@ -100,6 +100,18 @@ def _typical(model: SMaLLModel, feature: Term, column: Any) -> Any:
     return present.value_counts().index[0]
 
 
+def case_of(model: SMaLLModel, values: Mapping[str, Any]) -> Any:
+    """A row with these values, as a pandas table that the model takes."""
+    import pandas as pd
+
+    columns = {
+        name: pd.Series([value], dtype=None if isinstance(value, float) else object) for name, value in values.items()
+    }
+    if all(term.name is not None for term in model.features):
+        return pd.DataFrame(columns)
+    return pd.DataFrame(columns, columns=[f"x{l}" for l in range(model.n_features)])
+
+
 def values_text(values: Mapping[str, Any]) -> str:
     """``age = 40, colour = 'red'``."""
     return ", ".join(f"{show(name, quote=False)} = {_shown(value)}" for name, value in values.items())
