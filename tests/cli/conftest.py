@@ -27,7 +27,7 @@ def saved(tmp_path):
 def few_standard_models(monkeypatch):
     """Only the two quick ones of the standard models, where a test is about something else."""
     every = _comparison._classifiers
-    monkeypatch.setattr(_comparison, "_classifiers", lambda n_folds: every(n_folds)[:2])
+    monkeypatch.setattr(_comparison, "_classifiers", lambda *given: every(*given)[:2])
 
 
 @pytest.fixture

@@ -46,14 +46,14 @@ def parsed(monkeypatch):
 )
 def test_every_command_parses_each_file_once(line, files, people, parsed, tmp_path, monkeypatch):
     monkeypatch.chdir(people)
-    monkeypatch.setattr("smallearn.evaluation._comparison._classifiers", lambda _: [])
+    monkeypatch.setattr("smallearn.evaluation._comparison._classifiers", lambda *_: [])
     monkeypatch.setattr("smallearn.report._page.report_html", lambda *_, **__: "a page")
     assert cli.main([*line.format(out=tmp_path / "out").split(), "--quiet"]) == 0
     assert parsed == dict.fromkeys(files, 1)
 
 
 def test_parquet_is_read_once_too(people, parsed, tmp_path, monkeypatch):
-    monkeypatch.setattr("smallearn.evaluation._comparison._classifiers", lambda _: [])
+    monkeypatch.setattr("smallearn.evaluation._comparison._classifiers", lambda *_: [])
     path = tmp_path / "train.parquet"
     pq.write_table(csv.read_csv(people / "train.csv"), path)
     assert cli.main(["evaluate", str(people / "model.json"), str(path), "--compare", "--quiet"]) == 0
@@ -74,3 +74,18 @@ def test_a_table_that_the_model_cannot_read_is_not_its_training_table(people, tm
     line = ["evaluate", str(people / "model.json"), str(people / "test.csv"), "--train", str(tmp_path / "other.csv")]
     assert cli.main(line) == 0
     assert "trained on another table than this model" in capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("few_standard_models")
+def test_more_rows_than_a_sample_are_compared_only_on_request(people, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr("smallearn.evaluation._comparison.MOST_ROWS", 60)
+    line = ["evaluate", str(people / "model.json"), str(people / "train.csv")]
+    assert cli.main([*line, "--compare"]) == 0
+    printed = capsys.readouterr().out
+    assert "on a random sample of 60 of the 200 rows. With all rows they may do better." in printed
+    assert "CPU seconds to train" in printed
+    assert cli.main([*line, "--compare-all"]) == 0
+    assert "cross-validation on these rows." in capsys.readouterr().out
+    report = ["report", *line[1:], "--compare-all", "-o", str(tmp_path / "r.html")]
+    assert cli.main(report) == 0
+    assert "random sample of 60" not in (tmp_path / "r.html").read_text()

@@ -21,6 +21,12 @@ def add_comparison(parser: argparse.ArgumentParser, by_default: bool = False) ->
         parser.add_argument("--no-compare", dest="compare", action="store_false", help=f"leave out {models}")
     else:
         parser.add_argument("--compare", action="store_true", help=f"train {models} (takes some seconds)")
+    parser.add_argument(
+        "--compare-all",
+        action="store_true",
+        help="train them on all rows, which takes long (default: on a random sample of 5,000 rows, if there are more)"
+        + ("" if by_default else "; implies --compare"),
+    )
     add_path(
         parser,
         "--train",
@@ -57,6 +63,7 @@ def compare(arguments: argparse.Namespace, model: SMaLLModel, rows: "ModelRows",
     from smallearn.cli.io.tables import ReadOptions, open_table
     from smallearn.cli.io.training import convert_for_training, convert_like
     from smallearn.evaluation import N_FAMILIAR, familiar
+    from smallearn.evaluation._comparison import MOST_ROWS
 
     assert rows.table is not None  # whoever compares reads all columns
     target = required_target(model, arguments.target)
@@ -77,7 +84,8 @@ def compare(arguments: argparse.Namespace, model: SMaLLModel, rows: "ModelRows",
         same = None if model.data is None else _is_training_table(model, table, target)
     # On one thread: on small tables the threads of gradient boosting mostly wait, for seconds where a core is busy.
     with threadpool_limits(1), console.progress(N_FAMILIAR, "standard models") as bar:
-        return familiar(training.X, training.y.astype(str), test, same, step=bar.step)
+        most = None if arguments.compare_all else MOST_ROWS
+        return familiar(training.X, training.y.astype(str), test, same, step=bar.step, max_rows=most)
 
 
 def _is_training_table(model: SMaLLModel, table: "Table", target: str) -> bool:

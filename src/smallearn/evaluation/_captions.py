@@ -6,4 +6,4 @@ GROUPS_HEAD = ("group", "rows", "error rate")
 ERRORS = "Most confident errors"
 ERRORS_HEAD = ("row", "true class", "predicted", "probability")
 COMPARISON = "Standard models, for comparison"
-COMPARISON_HEAD = ("model", "accuracy", "size")
+COMPARISON_HEAD = ("model", "accuracy", "size", "CPU seconds to train")

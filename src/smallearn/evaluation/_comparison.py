@@ -1,5 +1,6 @@
-"""Standard models of scikit-learn on the same rows, for comparison."""
+"""Standard models of scikit-learn on the same rows, or on a sample of them, for comparison."""
 
+import time
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -24,6 +25,11 @@ from smallearn.model._arguments import as_model
 from smallearn.model._parts import standard_error
 
 FOLDS = 5
+FOLDS_OF_SAMPLE, MOST_ROWS = 3, 5_000  # of more rows a sample is taken, and cross-validated with fewer folds
+INNER_FOLDS = 3  # for regularisation and depth
+MOST_CATEGORIES = 20  # of a column that are one-hot encoded, the rest as one
+FEW_ROWS = 2_000  # on which boosting does not stop early
+UNKNOWN = "–"
 N_FAMILIAR = 5  # standard models, and calls of `step`
 
 
@@ -41,6 +47,8 @@ class Familiar:
         The standard error of that mean; 0 if there was one test set.
     size : str
         What one would have to read to know the model: ``"2,845 splits"``.
+    seconds : float or None, default=None
+        CPU seconds of training it once, the choice of its regularisation or depth included.
 
     Examples
     --------
@@ -53,6 +61,7 @@ class Familiar:
     score: float
     spread: float
     size: str
+    seconds: float | None = None
 
 
 @dataclass(frozen=True)
@@ -70,7 +79,9 @@ class Comparison:
     folds : int, default=5
         The number of folds of the cross-validation.
     n_rows : int or None, default=None
-        The number of rows that were cross-validated; None for all.
+        The number of rows that they were trained on, or cross-validated; None for all.
+    sampled_from : int or None, default=None
+        If these are a random sample: of how many rows.
 
     Examples
     --------
@@ -85,6 +96,7 @@ class Comparison:
     same: bool | None = True
     folds: int = FOLDS
     n_rows: int | None = None
+    sampled_from: int | None = None
 
     def words(self, model: SMaLLModel, judged: Evaluation) -> str:
         """Say how the standard models were scored, and how fair the comparison is.
@@ -104,11 +116,14 @@ class Comparison:
         if self.trained:
             known = {True: "the same table as this model", False: "another table than this model"}
             table = "a table that may differ from that of this model" if self.same is None else known[self.same]
-            return f"Each was trained on {table} and scored on the same rows."
+            sample = "" if self.sampled_from is None else f"a random sample of {self.n_rows:,} rows of "
+            return f"Each was trained on {sample}{table} and scored on the same rows.{self._hint}"
         model = as_model(model)
         fewer = self.n_rows is not None and self.n_rows < judged.n_rows
         rows = f"{self.n_rows} of these rows; classes with too few rows are left out" if fewer else "these rows"
-        how = f"Each was scored by {self.folds}-fold stratified cross-validation on {rows}."
+        if self.sampled_from is not None:
+            rows = f"a random sample of {self.n_rows:,} of the {self.sampled_from:,} rows"
+        how = f"{self._by_folds(rows)}{self._hint}"
         if judged.is_training_data and _was_cross_validated(model):
             return f"{how} The score of this model is cross-validated too."
         if judged.is_training_data:
@@ -117,7 +132,15 @@ class Comparison:
             return f"{how} It is not known which rows this model was trained on."
         return f"{how} They were trained on other parts of this table and this model was not, which favours them."
 
-    def lines(self, model: SMaLLModel, judged: Evaluation) -> list[tuple[str, str, str]]:
+    def _by_folds(self, rows: str) -> str:
+        return f"Each was scored by {self.folds}-fold stratified cross-validation on {rows}."
+
+    @property
+    def _hint(self) -> str:
+        """What a sample means."""
+        return "" if self.sampled_from is None else " With all rows they may do better."
+
+    def lines(self, model: SMaLLModel, judged: Evaluation) -> list[tuple[str, str, str, str]]:
         """Give the comparison as text, this model first.
 
         Parameters
@@ -129,15 +152,23 @@ class Comparison:
 
         Returns
         -------
-        list of (str, str, str)
-            Name, accuracy and size of each model.
+        list of (str, str, str, str)
+            Name, accuracy, size and CPU seconds of a fit of each model; these are not known of this model.
         """
         model = as_model(model)
         own = f"{judged.accuracy.value:.1%}"
         if judged.is_training_data and model.selection is not None and _was_cross_validated(model):
             own = f"{model.selection.score:.1%} ± {model.selection.spread:.1%}"
-        each = [(m.name, f"{m.score:.1%}" + (f" ± {m.spread:.1%}" if m.spread else ""), m.size) for m in self.models]
-        return [("this model", own, count(model.n_terms, "term")), *each]
+        each = [
+            (
+                m.name,
+                f"{m.score:.1%}" + (f" ± {m.spread:.1%}" if m.spread else ""),
+                m.size,
+                UNKNOWN if m.seconds is None else f"{m.seconds:.2f}",
+            )
+            for m in self.models
+        ]
+        return [("this model", own, count(model.n_terms, "term"), UNKNOWN), *each]
 
 
 def _was_cross_validated(model: SMaLLModel) -> bool:
@@ -150,12 +181,13 @@ def familiar(
     test: tuple[Any, Any] | None = None,
     same: bool | None = True,
     step: Callable[[], None] = lambda: None,
+    max_rows: int | None = MOST_ROWS,
 ) -> Comparison:
     """Score standard classifiers, for comparison with a small model.
 
     These are the majority class, logistic regression, a decision tree, a random forest and gradient boosting.
-    Regularisation and depth are chosen by an inner cross-validation; text is one-hot encoded, missing values are
-    imputed.
+    Regularisation and depth are chosen by an inner cross-validation; text is one-hot encoded, rare categories as one,
+    and missing values are imputed.
 
     Parameters
     ----------
@@ -164,17 +196,19 @@ def familiar(
     y : array-like of shape (n_rows,)
         Their classes.
     test : (X, y), optional
-        Rows to score on. Without them, scores are from stratified cross-validation on ``X``, with 5 folds or as many
-        as the rarest class has rows.
+        Rows to score on. Without them, scores are from stratified cross-validation on ``X``, with 5 folds, or 3 on a
+        sample, or as many as the rarest class has rows.
     same : bool or None, default=True
         Whether the small model was trained on ``X`` too; None if that is unknown.
     step : callable, optional
         Called after each model.
+    max_rows : int or None, default=5000
+        Of more rows of ``X`` a random sample of so many is taken, stratified by class; None for all.
 
     Returns
     -------
     Comparison
-        The accuracy and the size of each.
+        The accuracy, the size and the time of each.
 
     Examples
     --------
@@ -186,47 +220,64 @@ def familiar(
     majority class 33.3%
     """
     y = np.asarray(y)
+    n_all = len(y)
+    is_sample = max_rows is not None and n_all > max_rows
+    if max_rows is not None and is_sample:
+        rows = _stratified(y, max_rows)
+        X, y = _take(X, rows), y[rows]
     fewest = int(np.unique(y, return_counts=True)[1].min())
-    n_folds = min(FOLDS, max(2, fewest))
-    folds = StratifiedKFold(n_folds, shuffle=True, random_state=0)
+    n_folds = min(FOLDS_OF_SAMPLE if is_sample else FOLDS, max(2, fewest))
+    folds = list(StratifiedKFold(n_folds, shuffle=True, random_state=0).split(X, y))
     models = []
-    for name, classifier, size_of in _classifiers(max(2, min(FOLDS, fewest // 2))):
+    for name, classifier, size_of in _classifiers(max(2, min(INNER_FOLDS, fewest // 2)), len(y)):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of columns that are empty in a fold, of solvers that stop early
+            begin = time.process_time()
             fitted = clone(classifier).fit(X, y)
+            seconds = time.process_time() - begin
             if test is not None:
                 scores = [_accuracy(fitted, *test)]
             else:
-                scores = [
-                    _accuracy(clone(classifier).fit(_take(X, a), y[a]), _take(X, b), y[b]) for a, b in folds.split(X, y)
-                ]
-        models.append(
-            Familiar(
-                name=name, score=float(np.mean(scores)), spread=standard_error(tuple(scores)), size=size_of(fitted)
-            )
-        )
+                scores = [_accuracy(clone(classifier).fit(_take(X, a), y[a]), _take(X, b), y[b]) for a, b in folds]
+        score, spread = float(np.mean(scores)), standard_error(tuple(scores))
+        models.append(Familiar(name=name, score=score, spread=spread, size=size_of(fitted), seconds=seconds))
         step()
-    return Comparison(models=tuple(models), trained=test is not None, same=same, folds=n_folds, n_rows=len(y))
+    return Comparison(
+        models=tuple(models),
+        trained=test is not None,
+        same=same,
+        folds=n_folds,
+        n_rows=len(y),
+        sampled_from=n_all if is_sample else None,
+    )
 
 
-def _classifiers(n_folds: int) -> list[tuple[str, Any, Callable[[Any], str]]]:
+def _stratified(y: np.ndarray, n_rows: int) -> np.ndarray:
+    """About so many rows, in order: of each class its share, but a row for each fold if there are as many."""
+    rng = np.random.default_rng(0)
+    _, code, counts = np.unique(y, return_inverse=True, return_counts=True)
+    wanted = np.maximum(np.round(n_rows * counts / len(y)).astype(int), np.minimum(counts, 2 * FOLDS_OF_SAMPLE))
+    chosen = [rng.choice(np.flatnonzero(code == k), n, replace=False) for k, n in enumerate(wanted)]
+    return np.sort(np.concatenate(chosen))
+
+
+def _classifiers(n_folds: int, n_rows: int) -> list[tuple[str, Any, Callable[[Any], str]]]:
     """Name, estimator and a function for the size of the fitted one; ``n_folds`` of the inner cross-validation."""
     text = make_column_selector(dtype_exclude=["number", "bool"])
     numbers = make_column_selector(dtype_include=["number", "bool"])
     one_hot = make_pipeline(
-        SimpleImputer(strategy="constant", fill_value="missing"), OneHotEncoder(handle_unknown="ignore")
+        SimpleImputer(strategy="constant", fill_value="missing"),
+        OneHotEncoder(handle_unknown="infrequent_if_exist", max_categories=MOST_CATEGORIES, dtype=np.float32),
     )
     imputed = SimpleImputer(add_indicator=True)
     plain = make_column_transformer((imputed, numbers), (one_hot, text), sparse_threshold=0.0)
     scaled = make_column_transformer(
         (make_pipeline(imputed, StandardScaler()), numbers), (one_hot, text), sparse_threshold=0.0
     )
-    linear = GridSearchCV(LogisticRegression(max_iter=2000), {"C": [0.01, 0.1, 1.0, 10.0]}, cv=n_folds)
-    tree = GridSearchCV(
-        DecisionTreeClassifier(random_state=0), {"max_depth": [2, 3, 5, None], "min_samples_leaf": [1, 5]}, cv=n_folds
-    )
-    forest = RandomForestClassifier(200, min_samples_leaf=1, random_state=0)
-    boosted = HistGradientBoostingClassifier(random_state=0, early_stopping=False)
+    linear = GridSearchCV(LogisticRegression(max_iter=1000), {"C": [0.01, 0.1, 1.0]}, cv=n_folds)
+    tree = GridSearchCV(DecisionTreeClassifier(random_state=0), {"max_depth": [2, 4, 8]}, cv=n_folds)
+    forest = RandomForestClassifier(50, random_state=0)
+    boosted = HistGradientBoostingClassifier(max_bins=63, early_stopping=n_rows > FEW_ROWS, random_state=0)
     return [
         ("majority class", DummyClassifier(), lambda _: "a constant"),
         (

@@ -137,5 +137,5 @@ def comparison_of(subject: Subject, compared: Comparison | None) -> dict[str, An
     if compared is None or subject.judged is None:
         return None
     lines = compared.lines(subject.model, subject.judged)
-    table = Table(name=_captions.COMPARISON, head=_captions.COMPARISON_HEAD, lines=lines, numbers=(1,), own=0)
+    table = Table(name=_captions.COMPARISON, head=_captions.COMPARISON_HEAD, lines=lines, numbers=(1, 3), own=0)
     return {"text": compared.words(subject.model, subject.judged), "table": table}

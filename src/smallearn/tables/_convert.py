@@ -5,6 +5,8 @@ Text becomes codes in the order in which values appear; once all are known, the 
 
 import hashlib
 import os
+import re
+import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from functools import partial
@@ -25,6 +27,8 @@ CELLS_TOGETHER = 1 << 19  # … so that it has no more cells than about these
 REWRITTEN = 1 << 20  # numbers at a time
 DTYPES = ("float64", "float32")
 HASHED = 1 << 20  # bytes at a time
+_MONEY = r"(?:[A-Z]{0,2}[$€£¥₩₹₺₽]|[A-Z]{3})"
+WITH_UNIT = re.compile(rf"[+-]?(?:{_MONEY}\s?[+-]?\d[\d.,'’\s]*|\d[\d.,'’\s]*(?:%|{_MONEY}))")
 
 
 def open_table(
@@ -66,6 +70,11 @@ def open_table(
     ValueError
         If a column is missing, or holds neither numbers nor categories.
 
+    Warns
+    -----
+    UserWarning
+        If all texts of a column are numbers with a unit, such as ``13.2%``.
+
     Examples
     --------
     >>> import tempfile
@@ -89,9 +98,25 @@ def open_table(
     if isinstance(source, str | os.PathLike):
         files = _files(Path(source))
         key = content_key(files, options)
-        return kept(folder, key, partial(convert, batches=_read_files(files), about=str(source), **options))
-    key = f"batches-{os.urandom(8).hex()}"
-    return kept(folder, key, partial(convert, batches=_checked(source), about="batches", **options))
+        table = kept(folder, key, partial(convert, batches=_read_files(files), about=str(source), **options))
+    else:
+        key = f"batches-{os.urandom(8).hex()}"
+        table = kept(folder, key, partial(convert, batches=_checked(source), about="batches", **options))
+    _warn_of_numbers(table)
+    return table
+
+
+def _warn_of_numbers(table: Table) -> None:
+    """Warn of text that is numbers with a unit: every number would be a category."""
+    for l, values in (table.categories or {}).items():
+        if len(values) and all(isinstance(value, str) and WITH_UNIT.fullmatch(value.strip()) for value in values):
+            name = show(str(table.feature_names[l]))
+            warnings.warn(
+                f"Column {name} is text, although its values are numbers with a unit, such as {show(values[0])}: each "
+                "is a category. Convert the column to numbers first, as the command smallearn does for CSV files.",
+                UserWarning,
+                stacklevel=3,
+            )
 
 
 # --- reading ----------------------------------------------------------------------------------------------------------

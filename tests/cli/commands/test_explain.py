@@ -1,6 +1,7 @@
 """``smallearn explain``: a model and a row in words."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -8,7 +9,7 @@ import pytest
 
 from smallearn import SMaLLModel, load_model
 from smallearn.explain import reason_codes
-from smallearn.model import Prototype, Term
+from smallearn.model import Prototype, Range, Term
 from tests.helpers.commands import run
 from tests.helpers.models import CARD, THREE
 
@@ -118,3 +119,74 @@ def test_words_that_cannot_be_used_are_refused(capsys, tmp_path, content, option
 
 def test_reason_codes_need_a_row(capsys):
     assert "name it with --row" in run(capsys, "explain", "model.json", "--reason-codes", "2", code=1).err
+
+
+# --- other values ----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def cases(tmp_path):
+    CARD.save(tmp_path / "model.json")
+    (tmp_path / "in.csv").write_text("age,colour,member,z\n50,red,true,1\n20,blue,false,2\n20,blue,false,3\n")
+    return tmp_path
+
+
+def explained(capsys, folder, *arguments, code=0):
+    data = [str(folder / "in.csv")] if "--row" in arguments or "data" in arguments else []
+    rest = [one for one in arguments if one != "data"]
+    return run(capsys, "explain", str(folder / "model.json"), *data, *rest, code=code)
+
+
+def test_a_row_is_explained_with_another_value(cases, capsys):
+    plain = json.loads(explained(capsys, cases, "--row", "2", "--json").out)
+    assert explained(capsys, cases, "--row", "2", "--set", "age=20", "--json").out  # the value that it has
+    same = json.loads(explained(capsys, cases, "--row", "2", "--set", "age=20", "--json").out)
+    assert same.pop("set") == {"age": 20.0}
+    assert same == plain
+    as_first = ["--set", "age=50", "--set", "colour=red", "--set", "member=true"]
+    first = json.loads(explained(capsys, cases, "--row", "1", "--json").out)
+    changed = json.loads(explained(capsys, cases, "--row", "2", *as_first, "--json").out)
+    assert (changed["probability"], changed["scores"]) == (first["probability"], first["scores"])
+    printed = explained(capsys, cases, "--row", "2", "--set", "age=50").out
+    assert "Row 2 of in.csv with age = 50:" in printed
+    assert f"As it is in the table, with age = 20: '{plain['prediction']}', with probability" in printed
+
+
+def test_a_case_can_be_described_without_a_table(cases, capsys):
+    first = json.loads(explained(capsys, cases, "--row", "1", "--json").out)
+    values = ["--set", "age=50", "--set", "colour=red", "--set", "member=true"]
+    found = json.loads(explained(capsys, cases, *values, "--json").out)
+    assert found["scores"] == first["scores"]
+    assert found["typical"] == {}
+
+
+def test_what_is_not_set_is_typical(cases, capsys):
+    found = json.loads(explained(capsys, cases, "data", "--set", "age=$50.00", "--json").out)
+    assert found["set"] == {"age": 50.0}
+    assert found["typical"] == {"colour": "blue", "member": False}
+    printed = explained(capsys, cases, "data", "--set", "age=50").out
+    assert "Typical values, the median or most frequent value in in.csv: colour = 'blue', member = False." in printed
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--set", "ages=4"], "the model does not use 'ages'; did you mean 'age'? It uses 'age', 'colour', 'member'"),
+        (["--set", "z=4"], "the model does not use 'z'; it uses"),
+        (["--set", "age"], "--set age is not of the form COLUMN=VALUE"),
+        (["--set", "age=old"], "'old' is not a number, such as 40 or 1.5"),
+        (["--set", "age=1", "--set", "age=2"], "--set gives 'age' twice"),
+        (["--row", "1", "--set", "colour=blu"], "'blu' does not occur in column 'colour'; did you mean 'blue'? it has"),
+        (["--row", "1", "--set", "member=maybe"], "the value is true or false"),
+        (["--set", "age=4"], "no typical value of 'colour' is known: add --set colour=VALUE, or a table"),
+    ],
+)
+def test_values_that_cannot_be_set_are_refused(arguments, words, cases, capsys):
+    assert words in explained(capsys, cases, *arguments, code=1).err
+
+
+def test_a_value_outside_the_range_in_training_is_noted(cases, capsys):
+    ranges = (Range(feature=next(t.feature for t in CARD.terms if t.label == "age"), low=18.0, high=90.0),)
+    replace(CARD, ranges=ranges).save(cases / "model.json")
+    output = explained(capsys, cases, "--row", "1", "--set", "age=400").err
+    assert "age = 400 is outside the range in training, 18 to 90: the model extrapolates." in output

@@ -1,4 +1,4 @@
-"""``smallearn predict``: the input as it was, three more columns, bounded memory, and a whole file or none."""
+"""``smallearn predict``: the input as it was, more columns, bounded memory, and a whole file or none."""
 
 import errno
 import io
@@ -44,10 +44,11 @@ def cells(path, **options):
 def test_predictions_are_those_of_the_model(model, data):
     row = st.lists(st.sampled_from([0.0, 1.0, -2.5]), min_size=model.n_features, max_size=model.n_features)
     X = np.array(data.draw(st.lists(row, min_size=1, max_size=5)))
-    code, probability, prototype = predictions(model, X)
+    code, probability, prototype, chances = predictions(model, X)
     each = np.arange(len(X))
     assert [model.classes[one] for one in code] == model.predict(X).tolist()
     np.testing.assert_allclose(probability, model.predict_proba(X)[each, code], rtol=1e-9)
+    np.testing.assert_allclose(chances, model.predict_proba(X), rtol=1e-9)
     z = model.scores(X)
     assert (z[each, prototype] == z.max(axis=1)).all()
 
@@ -55,15 +56,16 @@ def test_predictions_are_those_of_the_model(model, data):
 def test_at_a_tie_the_first_prototype_of_the_first_class_wins():
     assert predictions(THREE, np.array([[1.0, 1.0], [-1.0, 0.0], [1.0, 0.0]]))[2].tolist() == [0, 2, 0]
     for model, label in ((YES, "no"), (NO, "no")):
-        code, probability, prototype = predictions(model, np.array([[0.5, 9.0, 0.0]]))  # both scores are 0
+        code, probability, prototype, _ = predictions(model, np.array([[0.5, 9.0, 0.0]]))  # both scores are 0
         assert (model.classes[code[0]], probability[0], prototype[0]) == (label, 0.5, 0)
 
 
-def test_cells_are_as_they_were_and_three_columns_are_added(folder):
+def test_cells_are_as_they_were_and_columns_are_added(folder):
     before = cells(folder / "in.csv")
     assert predict(folder, folder / "in.csv", "-o", folder / "out.csv") == 0
     after = cells(folder / "out.csv")
-    assert list(after.columns) == [*before.columns, "prediction", "probability", "prototype"]
+    of_classes = ["probability_no", "probability_yes"]
+    assert list(after.columns) == [*before.columns, "prediction", "probability", "prototype", *of_classes]
     pd.testing.assert_frame_equal(after[before.columns], before)
     assert after["prediction"].tolist() == ["yes", "no", "no"]
     assert after["prototype"].tolist() == ["1", "1", "1"]
@@ -140,6 +142,106 @@ def test_a_table_on_stdout_is_utf_8_whatever_the_terminal_uses(folder):
 def test_the_output_never_replaces_the_input(folder):
     assert predict(folder, folder / "in.csv", "-o", folder / "in.csv") == 1
     assert (folder / "in.csv").read_bytes() == MESSY.encode()
+
+
+def test_every_class_has_its_probability(folder):
+    THREE.save(folder / "model.json")
+    X = np.random.default_rng(0).normal(size=(20, 2))
+    names = [term.label for term in THREE.features]
+    pd.DataFrame(X, columns=names).to_csv(folder / "n.csv", index=False)
+    assert predict(folder, folder / "n.csv", "-o", folder / "o.parquet") == 0
+    found = pd.read_parquet(folder / "o.parquet")
+    columns = [f"probability_{label}" for label in THREE.classes]
+    np.testing.assert_allclose(found[columns], THREE.predict_proba(X), rtol=1e-12)
+
+
+@pytest.mark.parametrize("threshold", [0.001, 0.3, 0.999])
+def test_a_threshold_moves_the_decision_of_this_run_alone(threshold, folder):
+    before = (folder / "model.json").read_bytes()
+    assert predict(folder, folder / "in.csv", "--threshold", threshold, "-o", folder / "out.csv") == 0
+    after = cells(folder / "out.csv")
+    chances = after["probability_yes"].str.replace(",", ".").astype(float)
+    assert after["prediction"].tolist() == np.where(chances > threshold, "yes", "no").tolist()
+    assert (folder / "model.json").read_bytes() == before
+
+
+def test_a_threshold_is_for_two_classes(folder, capsys):
+    THREE.save(folder / "model.json")
+    assert predict(folder, folder / "in.csv", "--threshold", "0.2") == 1
+    assert "--threshold is for two classes; the model has 3" in capsys.readouterr().err
+
+
+def with_ids(folder):
+    lines = ["customer_id;age;colour;member;old"] + [f"c{i};{20 + i};red;true;x" for i in range(30)]
+    (folder / "ids.csv").write_text("\n".join(lines) + "\n")
+    return folder / "ids.csv"
+
+
+NEW = ["prediction", "probability", "prototype", "probability_no", "probability_yes"]
+
+
+def test_only_new_columns_come_with_the_id(folder, capsys):
+    path = with_ids(folder)
+    assert predict(folder, path, "--only-new", "-o", folder / "out.csv") == 0
+    assert "identified by the column 'customer_id'" in capsys.readouterr().err
+    after = cells(folder / "out.csv")
+    assert list(after.columns) == ["customer_id", *NEW]
+    assert after["customer_id"].tolist() == [f"c{i}" for i in range(30)]
+    assert predict(folder, path, "-o", folder / "all.csv") == 0
+    pd.testing.assert_frame_equal(after, cells(folder / "all.csv")[list(after.columns)])
+
+
+@pytest.mark.parametrize("name", ["out.csv", "out.parquet", "out.arrow"])
+def test_the_columns_to_copy_are_named(name, folder):
+    arguments = ["--only-new", "--id", "old", "--id", "age", "-o", folder / name]
+    assert predict(folder, with_ids(folder), *arguments) == 0
+    read = {"out.csv": cells, "out.parquet": pd.read_parquet}.get(name, pd.read_feather)
+    found = read(folder / name)
+    assert list(found.columns) == ["old", "age", *NEW]
+    assert found["age"].tolist() == [str(20 + i) for i in range(30)]
+
+
+def test_rows_without_an_id_are_numbered(folder, monkeypatch, capsys):
+    monkeypatch.setattr("smallearn.cli.io.tables.CHUNK_CELLS", 1)  # chunks of 100 rows
+    (folder / "many.csv").write_text("age,colour,member\n" + "50,red,true\n" * 250)
+    assert predict(folder, folder / "many.csv", "--only-new", "-o", folder / "out.csv") == 0
+    assert "identified by their numbers" in capsys.readouterr().err
+    found = pd.read_csv(folder / "out.csv")
+    assert list(found.columns) == ["row", *NEW]
+    assert found["row"].tolist() == list(range(1, 251))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--id", "age"], "--id is for --only-new"),
+        (["--only-new", "--id", "nothing"], "has no column 'nothing'"),
+        (["--defuse-formulas", "-o", "out.parquet"], "--defuse-formulas is for CSV and TSV"),
+    ],
+)
+def test_options_that_do_not_fit_are_refused(arguments, words, folder, monkeypatch, capsys):
+    monkeypatch.chdir(folder)
+    assert predict(folder, "in.csv", *arguments) == 1
+    assert words in capsys.readouterr().err
+
+
+def test_formulas_are_defused_on_request_and_numbers_are_not(folder):
+    safe = ["-5", "+3.5", "-1,234.50", "-7%", "a=b", "", "x-1", "-$5", "+49 171 12"]
+    evil = ["=1+1", "+A1", "-2+3", "@SUM(A1)", "\t=1", " =HYPERLINK(1)", "＝1+1", "-cmd|' /C calc'!A0", "-1-2"]
+    table = pd.DataFrame({"=note": [*safe, *evil], "age": 50, "colour": "red", "member": True})
+    table.to_csv(folder / "notes.csv", index=False)
+    assert predict(folder, folder / "notes.csv", "-o", folder / "same.csv") == 0
+    read = {"dtype": str, "na_filter": False, "lineterminator": "\n"}
+    assert pd.read_csv(folder / "same.csv", **read)["=note"].tolist() == [*safe, *evil]
+    assert predict(folder, folder / "notes.csv", "--defuse-formulas", "-o", folder / "out.csv") == 0
+    after = pd.read_csv(folder / "out.csv", **read)
+    assert after["'=note"].tolist() == [*safe, *(f"'{cell}" for cell in evil)]
+
+
+def test_classes_that_are_formulas_are_defused_too(folder):
+    replace(CARD, classes=("=n", "@ye")).save(folder / "model.json")
+    assert predict(folder, folder / "in.csv", "--defuse-formulas", "-o", folder / "out.csv") == 0
+    assert set(cells(folder / "out.csv")["prediction"]) == {"'=n", "'@ye"}
 
 
 # --- large files ----------------------------------------------------------------------------------------------------

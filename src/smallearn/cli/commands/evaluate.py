@@ -22,6 +22,7 @@ groups are those of a random sample.
 EXAMPLES = """\
 smallearn evaluate model.json data.csv
 smallearn evaluate model.json data.csv --compare
+smallearn evaluate model.json data.csv --compare-all
 smallearn evaluate model.json data.csv --compare --train data.csv --json
 """
 FIGURES = ("accuracy", "balanced_accuracy", "auc", "log_loss", "brier")
@@ -52,7 +53,7 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
     from smallearn.evaluation import evaluate
     from smallearn.evaluation._evaluate import RunningEvaluation
 
-    compares = arguments.compare or arguments.train is not None
+    compares = arguments.compare or arguments.compare_all or arguments.train is not None
     running = RunningEvaluation(model)
     with library_errors(arguments):
         rows = read_rows(
@@ -89,7 +90,7 @@ def _print_sections(model: Any, evaluation: Any, comparison: Any, numbers: Seque
         _print_section(captions.ERRORS, [captions.ERRORS_HEAD, *errors], right=(0, 3))
     if comparison is not None:
         lines = [captions.COMPARISON_HEAD, *comparison.lines(model, evaluation)]
-        _print_section(captions.COMPARISON, lines, right=(1,), sentence=comparison.words(model, evaluation))
+        _print_section(captions.COMPARISON, lines, right=(1, 3), sentence=comparison.words(model, evaluation))
 
 
 def _print_section(
@@ -147,7 +148,14 @@ def _facts(model: Any, evaluation: Any, comparison: Any, numbers: Sequence[int])
     }
     if comparison is not None:
         facts["familiar"] = [
-            {"name": one.name, "accuracy": one.score, "spread": one.spread, "size": one.size}
+            {
+                "name": one.name,
+                "accuracy": one.score,
+                "spread": one.spread,
+                "size": one.size,
+                "seconds": one.seconds,
+            }
             for one in comparison.models
         ]
+        facts["familiar_rows"] = comparison.n_rows
     return facts

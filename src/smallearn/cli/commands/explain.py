@@ -1,9 +1,10 @@
 """``smallearn explain``: a model in plain words, or why it decided as it did for one row."""
 
 import argparse
+from dataclasses import dataclass, field
 from typing import Any
 
-from smallearn._text import show
+from smallearn._text import percent, show
 from smallearn.cli.arguments import (
     add_command,
     add_data,
@@ -25,11 +26,16 @@ The model in words: its scores, rounded as far as no prediction on DATA changes;
 exactly; and which features matter. With --row, one case: the score that decided, what each term contributed, and the
 smallest changes that would change the class; if asked for, reason codes. Of more than 200,000 rows of DATA a random
 sample serves.
+
+--set tries out another value. Without --row the case is made of the values that are set; features that are not set have
+typical values: the median or the most frequent value in DATA, or without DATA the mean in training where it is known.
 """
 EXAMPLES = """\
 smallearn explain model.json
 smallearn explain model.json data.csv
 smallearn explain model.json data.csv --row 3
+smallearn explain model.json data.csv --row 3 --set age=40
+smallearn explain model.json data.csv --set age=40 --set colour=red
 smallearn explain model.json data.csv --row 3 --changeable age --unit age=years
 smallearn explain model.json data.csv --row 3 --wording wording.csv
 """
@@ -48,6 +54,13 @@ def add(commands) -> argparse.ArgumentParser:
     add_model(parser)
     add_data(parser, optional=True)
     parser.add_argument("--row", type=row_number, metavar="N", help="a row of DATA; the first below the header is 1")
+    parser.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="COLUMN=VALUE",
+        help="another value of a feature, in the row or in a typical case; repeatable (COLUMN= if it is missing)",
+    )
     add_target(parser)
     parser.add_argument(
         "--changeable",
@@ -69,10 +82,12 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
         if arguments.data is None:
             raise CommandError("--row needs a table: smallearn explain MODEL DATA --row N")
         return _explain_row(arguments, model, units, console)
+    if arguments.set:
+        return _explain_typical(arguments, model, units, console)
     if arguments.changeable:
-        raise CommandError("--changeable is for one row: name it with --row")
+        raise CommandError("--changeable is for one row: name it with --row, or describe it with --set")
     if reason_codes_of(arguments, model):
-        raise CommandError("reason codes are for one row: name it with --row")
+        raise CommandError("reason codes are for one row: name it with --row, or describe it with --set")
     return _explain_model(arguments, model, units, console)
 
 
@@ -161,7 +176,8 @@ def _model_facts(model: Any, description: Any, rules: Any, importance: Any) -> d
 
 
 def _explain_row(arguments: argparse.Namespace, model: Any, units: dict[str, str], console: Console) -> int:
-    from smallearn import explain
+    """A row of the table, perhaps with other values."""
+    from smallearn.cli.io.given_values import given_values, values_text
     from smallearn.cli.io.model_rows import Labels
 
     found = []
@@ -173,18 +189,85 @@ def _explain_row(arguments: argparse.Namespace, model: Any, units: dict[str, str
     rows = read_rows(arguments, model, labels=Labels.IGNORED, watch=watch, console=console)
     if not found:
         raise CommandError(f"{arguments.data.name} has {rows.n_rows} rows; there is no row {arguments.row}")
+    row, title = found[0], f"Row {arguments.row} of {arguments.data.name}"
+    if not arguments.set:
+        return _explain_case(arguments, model, units, console, _Question(row, title, rows.X))
+    changed = given_values(model, arguments.set, rows.X)
+    before = {name: row[name].iloc[0] for name in changed}
+    after = row.assign(**{name: [value] for name, value in changed.items()})
+    title = f"{title} with {values_text(changed)}"
+    remark = f"As it is in the table, with {values_text(before)}: {_decision(model, row)}."
+    facts = {"set": {name: _plain(value) for name, value in changed.items()}}
+    return _explain_case(arguments, model, units, console, _Question(after, title, rows.X, remark, changed, facts))
+
+
+def _explain_typical(arguments: argparse.Namespace, model: Any, units: dict[str, str], console: Console) -> int:
+    """A case of given values, and of typical ones where none are given."""
+    from smallearn.cli.io.given_values import case_of, given_values, typical_values, values_text
+    from smallearn.cli.io.model_rows import Labels
+
+    X = None
+    if arguments.data is not None:
+        X = read_rows(arguments, model, labels=Labels.IGNORED, console=console).X
+    changed = given_values(model, arguments.set, X)
+    others = [term.label for term in model.features if term.label not in changed]
+    typical = typical_values(model, others, X)
+    remark = None
+    if typical:
+        where = "the mean in training" if X is None else f"the median or most frequent value in {arguments.data.name}"
+        remark = f"Typical values, {where}: {values_text(typical)}."
+    row = case_of(model, {**typical, **changed})
+    facts = {
+        "set": {name: _plain(value) for name, value in changed.items()},
+        "typical": {name: _plain(value) for name, value in typical.items()},
+    }
+    question = _Question(row, f"A case with {values_text(changed)}", X, remark, changed, facts)
+    return _explain_case(arguments, model, units, console, question)
+
+
+def _decision(model: Any, row: Any) -> str:
+    """The class of a row and its probability."""
+    from smallearn import explain
+
+    case = explain.case(model, row, changeable=[])
+    return f"{show(case.prediction)}, with probability {percent(case.probability)}"
+
+
+@dataclass(frozen=True)
+class _Question:
+    """A case to explain: the row, its title, rows that show what values exist, a remark, what was set, and facts."""
+
+    row: Any
+    title: str
+    X: Any
+    remark: str | None = None
+    changed: dict[str, Any] = field(default_factory=dict)
+    facts: dict[str, Any] = field(default_factory=dict)
+
+
+def _explain_case(
+    arguments: argparse.Namespace, model: Any, units: dict[str, str], console: Console, question: _Question
+) -> int:
+    from smallearn import explain
+    from smallearn.cli.io.given_values import notes_on_range
+
+    for text in notes_on_range(model, question.changed):
+        console.note(text)
     options = reason_codes_of(arguments, model)
     codes: list[str] = []
     with library_errors(arguments):
-        case = explain.case(model, found[0], X=rows.X, changeable=arguments.changeable, units=units)
+        case = explain.case(model, question.row, X=question.X, changeable=arguments.changeable, units=units)
         if options:
-            named = explain.reason_codes(model, found[0], options.pop("reason_codes"), **options)[0]
+            named = explain.reason_codes(model, question.row, options.pop("reason_codes"), **options)[0]
             codes = [words for words in named if words is not None]
             note_wordless(arguments, model, options, console)
     if arguments.json:
-        print_json(_case_facts(arguments, case) | ({"reason_codes": codes} if options else {}))
+        codes_facts = {"reason_codes": codes} if options else {}
+        print_json(_case_facts(arguments, case) | question.facts | codes_facts)
         return ExitCode.DONE
-    print(heading(f"Row {arguments.row} of {arguments.data.name}:") + f" {case}")
+    print(heading(f"{question.title}:") + f" {case}")
+    if question.remark is not None:
+        print(f"\n{question.remark}")
     if options:
         wanted = show(model.classes[1] if options["favourable"] is None else options["favourable"])
         lines = [f"  {place + 1}. {words}" for place, words in enumerate(codes)] or ["  nothing"]

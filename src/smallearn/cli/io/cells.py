@@ -3,10 +3,11 @@
 Columns are those of pyarrow. Spaces around a cell do not count. A missing value is an empty cell, ``?``, or what pandas
 takes for one: NA, N/A, NaN, null, None and the like; among numbers also a dash, a point or "none"; and whatever the
 user names. Numbers have a decimal point, or a decimal comma unless commas separate the columns. Thousands may be
-grouped with the other sign of the two.
+grouped with the other sign of the two. Where the cells of a column prove the opposite, it is read the opposite way:
+``"1.234,50"`` between commas, ``1,234.50`` elsewhere. `units` says what percentages and amounts of money mean.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,6 +24,17 @@ GROUPED_BY_POINTS = r"^[+-]?([0-9]*|[1-9][0-9]{0,2}([.][0-9]{3})+)(,[0-9]+)?$"
 SURELY_BY_POINTS = r"^[+-]?(([0-9]*|[1-9][0-9]{0,2}([.][0-9]{3})+),[0-9]+|[1-9][0-9]{0,2}([.][0-9]{3}){2,})$"
 PERHAPS_BY_POINTS = r"^[+-]?[1-9][0-9]{0,2}[.][0-9]{3}$"
 GROUPED_BY_COMMAS = r"^[+-]?[1-9][0-9]{0,2}(,[0-9]{3})+([.][0-9]+)?$"
+# What proves that a column is written the other way, and what rules it out; first decimal commas in a file with commas
+# between the columns, then thousands that are grouped by commas in another file.
+PROVES_OTHER = {
+    False: r"^[+-]?([0-9]*,([0-9]{1,2}|[0-9]{4,})|[1-9][0-9]{0,2}(([.][0-9]{3})+,[0-9]+|([.][0-9]{3}){2,}))$",
+    True: r"^[+-]?[1-9][0-9]{0,2}((,[0-9]{3})+[.][0-9]+|(,[0-9]{3}){2,})$",
+}
+REFUTES_OTHER = {
+    False: r"^[+-]?(\d*[.](\d{1,2}|[0-9]{4,})|0?[.]\d+|[1-9]\d{0,2}((,\d{3})+[.]\d+|(,\d{3}){2,}))$",
+    True: r"^[+-]?([0-9]*,([0-9]{1,2}|[0-9]{4,})|0?,[0-9]+|[1-9][0-9]{0,2}([.][0-9]{3})+,[0-9]+)$",
+}
+INFINITE = r"^[+-]?((?i:inf|infinity)|∞)$"
 LIKE_A_NUMBER = r"^[^\pL#]{0,3}[0-9]+([.,'’  ][0-9]+)*[^\pL#]{0,3}$"
 DATE = (
     r"^([0-9]{4}-[0-9]{1,2}-[0-9]{1,2}|[0-9]{1,2}[./-][0-9]{1,2}[./-]([0-9]{4}|[0-9]{2})|[0-9]{4}/[0-9]{1,2}/[0-9]{1,2})"
@@ -132,17 +144,24 @@ def objects_of(text: Any) -> np.ndarray:
 # --- numbers ---------------------------------------------------------------------------------------------------------
 
 
-def numbers_of(text: Any, may_have_commas: bool, grouped: bool = False) -> tuple[np.ndarray, np.ndarray]:
+class Style(NamedTuple):
+    """How the numbers of a column are written: perhaps with decimal commas, and with grouped thousands."""
+
+    commas: bool
+    grouped: bool = False
+
+
+def numbers_of(text: Any, style: Style) -> tuple[np.ndarray, np.ndarray]:
     """Trimmed text as float64, NaN where it is missing or not a number; and where it is text but not a number.
 
-    True and false are 1 and 0; a number beyond float64 is not a number. ``grouped``: thousands are grouped.
+    True and false are 1 and 0; a number beyond float64 is not a number. Units are not read: see `units.bare`.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    if grouped:
-        text = _ungrouped(text, may_have_commas)
-    elif may_have_commas and _any(pc.match_substring(text, ",")):
+    if style.grouped:
+        text = _ungrouped(text, style.commas)
+    elif style.commas and _any(pc.match_substring(text, ",")):
         dotted = pc.replace_substring(text, ",", ".")
         text = pc.if_else(pc.match_substring_regex(text, DECIMAL_COMMA), dotted, text)
     good = pc.match_substring_regex(text, NUMBER)
@@ -157,6 +176,52 @@ def numbers_of(text: Any, may_have_commas: bool, grouped: bool = False) -> tuple
     return np.where(bad, np.nan, values), bad
 
 
+def first_infinite(text: Any, bad: np.ndarray) -> tuple[int, int | None]:
+    """How many of the cells that are no numbers are infinite or too large for one, and the first such cell."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    rows = np.flatnonzero(bad)
+    if len(rows) == 0:
+        return 0, None
+    there = text.take(pa.array(rows))
+    infinite = pc.or_(pc.match_substring_regex(there, INFINITE), pc.match_substring_regex(there, NUMBER))
+    found = rows[infinite.to_numpy(zero_copy_only=False)]
+    return len(found), int(found[0]) if len(found) else None
+
+
+class Evidence(NamedTuple):
+    """What the cells of a column say of how its numbers are written; None if they leave it open.
+
+    ``grouped``: whether the sign that may group thousands does. ``other``: whether points and commas have the opposite
+    meaning.
+    """
+
+    grouped: bool | None = None
+    other: bool | None = None
+
+    def joined(self, later: "Evidence") -> "Evidence":
+        """With what further cells say: a refutation stands."""
+        return Evidence(_either(self.grouped, later.grouped), _either(self.other, later.other))
+
+    def style(self, may_have_commas: bool, by_default: bool) -> Style:
+        """How the column is written; ``by_default`` is whether thousands are grouped if that is open."""
+        if self.other:
+            return Style(not may_have_commas, grouped=True)
+        return Style(may_have_commas, grouped=by_default if self.grouped is None else self.grouped)
+
+
+def _either(one: bool | None, other: bool | None) -> bool | None:
+    return False if one is False or other is False else one or other
+
+
+def has_signs(text: Any) -> bool:
+    """Whether points or commas occur."""
+    import pyarrow.compute as pc
+
+    return _any(pc.match_substring_regex(text, "[.,]"))
+
+
 def has_group_signs(text: Any, may_have_commas: bool) -> bool:
     """Whether the sign occurs that could group thousands: a point beside decimal commas, else a comma."""
     import pyarrow.compute as pc
@@ -164,7 +229,16 @@ def has_group_signs(text: Any, may_have_commas: bool) -> bool:
     return _any(pc.match_substring(text, "." if may_have_commas else ","))
 
 
-def groups_thousands(text: Any, may_have_commas: bool) -> bool | None:
+def evidence_of(text: Any, may_have_commas: bool) -> Evidence:
+    """What the cells of a column, or some of them, say of how its numbers are written."""
+    import pyarrow.compute as pc
+
+    refuted = _any(pc.match_substring_regex(text, REFUTES_OTHER[may_have_commas]))
+    proven = not refuted and _any(pc.match_substring_regex(text, PROVES_OTHER[may_have_commas]))
+    return Evidence(_groups_thousands(text, may_have_commas), False if refuted else proven or None)
+
+
+def _groups_thousands(text: Any, may_have_commas: bool) -> bool | None:
     """Whether that sign groups thousands in a column; None if the cells leave it open."""
     import pyarrow.compute as pc
 

@@ -20,7 +20,9 @@ from smallearn.cli.io.tables import ReadOptions, TableFile
 SAMPLE = 100_000  # characters at the beginning that show how a file is written
 SAMPLE_BYTES = 8_000  # … that show whether it is text
 PACKED = 4  # text that gzip makes of a byte, about
+TAIL = 100_000  # characters at the end, among which the last line is
 SEPARATORS = ";\t|,"  # if two fit equally, the earlier: commas are more often part of the text
+UNITS = " %$€£¥\u00a0\u202f"  # around numbers
 DECIMAL_COMMA = re.compile(r"[+-]?([0-9]*|[1-9][0-9]{0,2}([.][0-9]{3})+),[0-9]+")
 DECIMAL_POINT = re.compile(r"(?![+-]?[1-9][0-9]{0,2}[.][0-9]{3}$)[+-]?[0-9]*[.][0-9]+")  # 1.234 may be 1234
 
@@ -70,6 +72,7 @@ class CsvFile(TableFile):
         used = [(name, self.names.index(name)) for name in columns]
         with self._reading(), self.text.opened() as (file, raw):
             # All columns are read: pandas would not notice a row with too many cells otherwise.
+            # Records of pandas' are complete: it fills short ones up with empty cells.
             for frame in pd.read_csv(file, **options):
                 cells = frame.iloc[header:]
                 header = 0
@@ -78,6 +81,23 @@ class CsvFile(TableFile):
                     for name, position in used
                 }
                 yield pa.table(arrays), raw.tell() // 1_000_000
+            self._look_at_end(file.tail)
+
+    def _look_at_end(self, tail: str) -> None:
+        """Say so, once, if the last line has fewer cells than the header."""
+        last = tail.rstrip("\r\n").rpartition("\n")[2]
+        record: list[str] = next(iter(self._records(io.StringIO(last, newline=""))), [])
+        if self.after_reading is None and len(record) < len(self.names) > 1:
+            line, whole = 0, record  # the line may be a part of a record: only now is it worthwhile to read all
+            with self.text.opened() as (file, _):
+                for line, whole in self._numbered_records(file):  # noqa: B007  # the last one is meant
+                    pass
+            if line > 1 and len(whole) < len(self.names):
+                has = count(len(whole), "cell")
+                self.after_reading = (
+                    f"{self.shown}: line {line}, the last, has {has} where the header has {len(self.names)}: the file "
+                    "may be incomplete. The others are read as missing."
+                )
 
     def place(self, row: int) -> str:
         """See `TableFile.place`: the line in which the row begins."""
@@ -133,17 +153,22 @@ class _TextFile:
     encoding: str
 
     @contextmanager
-    def opened(self) -> Iterator[tuple[TextIO, Any]]:
+    def opened(self) -> Iterator[tuple["_Text", Any]]:
         """The text, and the file below it, which knows how far it was read."""
         with self.path.open("rb") as raw:
             plain = gzip.GzipFile(fileobj=raw) if self.path.suffix.lower() == ".gz" else raw
-            yield io.TextIOWrapper(plain, encoding=self.encoding, newline=""), raw
+            yield _Text(plain, encoding=self.encoding, newline=""), raw
 
     def sample(self) -> str:
         """The beginning of the file."""
         with self.reading(), self.opened() as (file, _):
             self._check_bytes(file.buffer.peek(SAMPLE_BYTES)[:SAMPLE_BYTES])  # type: ignore[attr-defined]
             return file.read(SAMPLE)
+
+    def _line_of_nul(self) -> int:
+        """The line with the first NUL."""
+        with self.opened() as (file, _):
+            return next((number for number, line in enumerate(file, start=1) if "\0" in line), 1)
 
     @contextmanager
     def reading(self) -> Iterator[None]:
@@ -152,15 +177,22 @@ class _TextFile:
             yield
         except UnicodeError:
             raise CommandError(self._encoding_message()) from None
+        except _NulError:
+            raise CommandError(
+                f"{shown(self.path)}, line {self._line_of_nul()}: a NUL byte, which no text has: the file is "
+                "damaged, or no table in text"
+            ) from None
         except (OSError, EOFError) as error:
             raise CommandError(f"{shown(self.path)} cannot be read: {error}") from None
 
     def _check_bytes(self, start: bytes) -> None:
         """Raise if the file is not text: text has no zero bytes, except in UTF-16 and UTF-32."""
-        marked = start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
-        if marked or self.encoding.startswith(("utf-16", "utf-32")) or b"\0" not in start:
+        if self.encoding.startswith(("utf-16", "utf-32")) or b"\0" not in start:
             return
-        for name, zeros in (("utf-16-le", start[1::2]), ("utf-16-be", start[::2])):
+        if _wide(start) is not None:
+            raise CommandError(self._encoding_message())
+        thirds = (("utf-32-le", start[3::4] + start[2::4]), ("utf-32-be", start[::4] + start[1::4]))
+        for name, zeros in (*thirds, ("utf-16-le", start[1::2]), ("utf-16-be", start[::2])):
             if zeros.count(0) > 0.8 * len(zeros):
                 raise CommandError(f"{shown(self.path)} is not UTF-8 text: save it as UTF-8, or try --encoding {name}")
         raise CommandError(
@@ -168,12 +200,35 @@ class _TextFile:
         )
 
     def _encoding_message(self) -> str:
-        with self.path.open("rb") as file:
-            wide = file.read(2) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+        with self.opened() as (file, _):
+            wide = _wide(bytes(file.buffer.read(4)))
         name = shown(self.path)
         if self.encoding != "utf-8-sig":
             return f"{name} is not {self.encoding} text: try another --encoding, or none"
-        return f"{name} is not UTF-8 text: save it as UTF-8, or try --encoding {'utf-16' if wide else 'cp1252'}"
+        return f"{name} is not UTF-8 text: save it as UTF-8, or try --encoding {wide or 'cp1252'}"
+
+
+class _NulError(Exception):
+    """Text has a NUL."""
+
+
+class _Text(io.TextIOWrapper):
+    """Text that is checked as it is read, and whose end is remembered."""
+
+    tail = ""
+
+    def read(self, size: int | None = -1, /) -> str:
+        text = super().read(size)
+        if "\0" in text:
+            raise _NulError
+        self.tail = (self.tail + text)[-TAIL:] if len(text) < TAIL else text[-TAIL:]
+        return text
+
+
+def _wide(start: bytes) -> str | None:
+    """The encoding whose byte-order mark begins a file, of those with two and four bytes a sign."""
+    marks = {"utf-32": (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE), "utf-16": (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)}
+    return next((name for name, those in marks.items() if start.startswith(those)), None)
 
 
 def _codec(encoding: str) -> str:
@@ -201,6 +256,6 @@ def _separator(path: Path, sample: str) -> str:
 
 def _has_decimal_commas(records: Sequence[Sequence[str]]) -> bool:
     """Whether more numbers have decimal commas than points."""
-    cells = [cell.strip() for record in records for cell in record]
+    cells = [cell.strip(UNITS) for record in records for cell in record]
     commas = sum(DECIMAL_COMMA.fullmatch(cell) is not None for cell in cells)
     return commas > sum(DECIMAL_POINT.fullmatch(cell) is not None for cell in cells)

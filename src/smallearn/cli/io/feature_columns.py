@@ -4,7 +4,6 @@ A `FeatureReader` looks at the columns, in one chunk or in many, then decides ho
 Parts of a typed table can be looked at apart, each by a reader of its own; `FeatureReader.add` adds up what they saw.
 """
 
-import re
 import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -13,27 +12,23 @@ from typing import Any, Literal
 import numpy as np
 
 from smallearn._learn.data.encoding import MOST_CATEGORIES
-from smallearn._text import count, show
+from smallearn._text import count, exact, show
 from smallearn.cli.console import Console
-from smallearn.cli.io import cells
+from smallearn.cli.io import cells, special_codes, units
+from smallearn.cli.io.column_facts import ID_NAME, Column, Numbers, TextNumbers
+from smallearn.cli.io.special_codes import SpecialCodes
 from smallearn.cli.io.tables import TableFile
 
-FEW_ROWS = 10  # in so few, consecutive numbers may be chance
-MANY_ROWS = 1_000_000  # of later chunks it is not asked whether numbers differ from those in other chunks
 MOST_NAMED = 10  # texts of a column that differ only in case
-ID_NAME = re.compile(
-    r"(?i:(row ?|case ?|record ?|sample ?)?(id|ids|idx|index|nr|no|num|number|key|uuid|guid|rowid|#))"
-    r"|.*[ _.-](?i:id|idx|index|nr|no|number|key)|(?i:id|nr|index)[ _.-].*|.*[a-z](Id|ID|Nr|No)"
-)
 ID = "looks like an ID"
 
 
 @dataclass(frozen=True)
 class Reading:
-    """How a column is read: as numbers, with grouped thousands or not, as booleans or as text."""
+    """How a column is read: as numbers, written in some style if they are text, as booleans or as text."""
 
     kind: Literal["numbers", "booleans", "text"]
-    grouped: bool = False
+    style: cells.Style | None = None
 
 
 @dataclass(frozen=True)
@@ -66,7 +61,7 @@ class FeatureReader:
 
     def __init__(self, file: TableFile, names: Sequence[str], keep: Iterable[str], console: Console):
         self.file, self.keep, self.console = file, frozenset(keep), console
-        self._columns = {name: _Column(name, file, name in self.keep) for name in names}
+        self._columns = {name: Column(name, file, name in self.keep) for name in names}
 
     def look(self, chunk: Any, rows: np.ndarray) -> None:
         """Look at a chunk; ``rows`` are the numbers of its rows in the file, from 0."""
@@ -93,9 +88,20 @@ class FeatureReader:
                 ignored[name] = found.reason
                 hint = f"; --keep {shlex.quote(name)} to use it" if found.may_keep else ""
                 self.console.note(f"Column {show(name)} {found.reason}: ignored{hint}.")
+        self._note_codes(features)
         return features, ignored
 
-    def _decide(self, column: "_Column") -> Reading | Ignored:
+    def _note_codes(self, features: dict[str, Reading]) -> None:
+        """A note on numbers that look like codes."""
+        numbers = [name for name, reading in features.items() if reading.kind == "numbers"]
+        seen: dict[str, SpecialCodes] = {}
+        for name in numbers:
+            column = self._columns[name]
+            seen[name] = (column.numbers.plain if features[name].style is None else column.numbers.best).codes
+        for text in special_codes.hints(seen):
+            self.console.note(text)
+
+    def _decide(self, column: Column) -> Reading | Ignored:
         import pyarrow as pa
 
         kind, kept = column.kind, column.name in self.keep
@@ -110,7 +116,7 @@ class FeatureReader:
             return self._text(column)
         return Ignored("holds dates or times" if pa.types.is_temporal(kind) else f"holds values of type {kind}")
 
-    def _numbers(self, name: str, seen: "_Numbers", reading: Reading) -> Reading | Ignored:
+    def _numbers(self, name: str, seen: Numbers, reading: Reading) -> Reading | Ignored:
         if seen.n_missing == seen.n_rows:
             return Ignored("is empty")
         if seen.n_missing == 0 and seen.low == seen.high:
@@ -119,16 +125,28 @@ class FeatureReader:
             return Ignored(ID, may_keep=True, row_numbers=reading)
         return reading
 
-    def _text(self, column: "_Column") -> Reading | Ignored:
+    def _text(self, column: Column) -> Reading | Ignored:
         name, text, numbers = column.name, column.text, column.numbers
         if self.file.is_text:
             if numbers.are_booleans:
                 return self._numbers(name, numbers.plain, Reading("booleans"))
+            self._refuse_infinite(column)
             seen = numbers.best
             if seen.n_bad == 0 and (numbers.n_values > 0 or text.n_missing == text.n_rows):
-                if numbers.grouped and numbers.groups is None:
-                    self.console.note(f"Column {show(name)}: points group thousands, as the table has decimal commas.")
-                return self._numbers(name, seen, Reading("numbers", numbers.grouped))
+                if numbers.units.clash is None:
+                    reading = Reading("numbers", numbers.style)
+                    decided = self._numbers(name, seen, reading)
+                    if isinstance(decided, Ignored) and decided.row_numbers and numbers.units.example is not None:
+                        decided = reading  # what has a unit is no ID
+                    if isinstance(decided, Reading):
+                        self._note_style(name, numbers)
+                    return decided
+                self._note_clash(name, *numbers.units.clash)
+        elif self._are_numbers(column):
+            self.console.note(
+                f"Column {show(name)} is text in the file, although its values are numbers, such as "
+                f"{show(min(text.different))}: each is a category. Convert the column to numbers if their size matters."
+            )
         if not text.different:
             return Ignored("is empty")
         if len(text.different) == 1 and text.n_missing == 0:
@@ -149,7 +167,57 @@ class FeatureReader:
             )
         return Reading("text")
 
-    def _why_id(self, column: "_Column") -> str:
+    def _refuse_infinite(self, column: Column) -> None:
+        """Raise an error about a number that is too large, which would turn a column of numbers into text."""
+        numbers = column.numbers
+        if numbers.first_infinite is not None and numbers.n_values > numbers.best.n_bad == numbers.n_infinite:
+            row, cell = numbers.first_infinite
+            self.file.refuse_cell(
+                row,
+                column.name,
+                f"{show(cell)} is infinite or too large for a number; use --missing={cell} if it means a missing value",
+            )
+
+    def _note_style(self, name: str, numbers: TextNumbers) -> None:
+        """A note on numbers that are not read as they stand."""
+        style, seen = numbers.style, numbers.units
+        comma = self.file.may_have_commas
+        if style.grouped and style.commas == comma and numbers.evidence.grouped is None:
+            self.console.note(f"Column {show(name)}: points group thousands, as the table has decimal commas.")
+        elif seen.example is not None:
+            row, cell = seen.example
+            self.console.note(
+                f"Column {show(name)}: {self._quoted(row, cell)} is read as the number {_read(cell, style)}, and the "
+                "others likewise. Exported code and SQL take the plain number."
+            )
+        elif style.commas != comma and seen.grouped is not None:
+            row, cell = seen.grouped
+            self.console.note(
+                f"Column {show(name)}: {self._quoted(row, cell)} is read as the number {_read(cell, style)}, as the "
+                "column as a whole shows."
+            )
+
+    def _note_clash(self, name: str, one: tuple[int, str], other: tuple[int, str]) -> None:
+        """A note on numbers in several units."""
+        self.console.note(
+            f"Column {show(name)} is read as text: its numbers have different units, {self._quoted(*one)} and "
+            f"{self._quoted(*other)}. Convert them to one unit."
+        )
+
+    def _are_numbers(self, column: Column) -> bool:
+        """Whether all texts of a typed table are numbers; asked of those that are kept."""
+        import pyarrow as pa
+
+        if not column.text.different:
+            return False
+        numbers = units.bare(pa.array(sorted(column.text.different), pa.large_string()))[0]
+        return any(
+            not cells.numbers_of(numbers, cells.Style(commas, grouped))[1].any()
+            for commas in (False, True)
+            for grouped in (False, True)
+        )
+
+    def _why_id(self, column: Column) -> str:
         bad = column.numbers.plain.first_bad
         like_numbers = column.text.n_like_numbers > 0.5 * (column.text.n_rows - column.text.n_missing)
         if not (self.file.is_text and like_numbers and bad is not None):
@@ -161,9 +229,9 @@ class FeatureReader:
         place = "" if self.console.quiet else f" in {self.file.place(row)}"
         return f"{show(cell)}{place}"
 
-    def _note_numbers(self, column: "_Column") -> None:
+    def _note_numbers(self, column: Column) -> None:
         """A note on text that is mostly numbers: the other cells may mean a missing value."""
-        plain = column.numbers.plain
+        plain = column.numbers.best
         share = 1.0 - plain.n_bad / max(1, column.numbers.n_values)
         if self.file.is_text and share > 0.5 and plain.first_bad is not None:
             self.console.note(
@@ -182,15 +250,23 @@ class FeatureReader:
         inner = cells.without(text, cells.MISSING_NUMBER)
         if reading.kind == "booleans":
             return cells.booleans_of(inner)
-        return self.file.without_missing(cells.numbers_of(inner, self.file.may_have_commas, reading.grouped)[0])
+        style = reading.style or cells.Style(self.file.may_have_commas)
+        return self.file.without_missing(cells.numbers_of(units.bare(inner)[0], style)[0])
 
 
 def numbers_like_training(file: TableFile, text: Any) -> np.ndarray:
     """Trimmed text of a whole column as numbers, with grouped thousands if every cell can be read so; else NaN."""
     inner = cells.without(text, cells.MISSING_NUMBER)
-    seen = _TextNumbers(file)
+    seen = TextNumbers(file)
     seen.look(inner, np.arange(len(inner)))
-    return file.without_missing(cells.numbers_of(inner, file.may_have_commas, seen.grouped)[0])
+    return file.without_missing(cells.numbers_of(units.bare(inner)[0], seen.style)[0])
+
+
+def _read(cell: str, style: cells.Style) -> str:
+    """A cell as it is read, in a sentence."""
+    import pyarrow as pa
+
+    return exact(cells.numbers_of(units.bare(pa.array([cell], pa.large_string()))[0], style)[0][0])
 
 
 def note_case(column: str, values: Iterable[str], kind: str, console: Console) -> None:
@@ -212,175 +288,3 @@ def _only_row_numbers(decided: dict[str, Reading | Ignored]) -> str | None:
         return None
     names = [name for name, found in decided.items() if isinstance(found, Ignored) and found.row_numbers is not None]
     return names[0] if len(names) == 1 and ID_NAME.fullmatch(names[0]) is None else None
-
-
-# --- what is known of a column after some chunks ----------------------------------------------------------------------
-
-
-class _Column:
-    """A column, of whichever type."""
-
-    def __init__(self, name: str, file: TableFile, kept: bool):
-        self.name, self.file, self._kept = name, file, kept
-        self.kind: Any = None
-        self.text, self.numbers = _Text(), _TextNumbers(file)
-
-    def look(self, column: Any, rows: np.ndarray) -> None:
-        import pyarrow as pa
-
-        self.kind = cells.type_of(column)
-        if cells.is_number_type(self.kind):
-            values = self.file.without_missing(cells.numbers_in(column))
-            if np.isinf(values).any():
-                row = int(rows[int(np.isinf(values).argmax())])
-                self.file.refuse_cell(row, self.name, "infinity cannot be learned from")
-            self.numbers.plain.look(values)
-        elif cells.is_text_type(self.kind) or (self._kept and pa.types.is_temporal(self.kind)):
-            text = cells.trimmed(column, missing=self.file.missing)
-            self.text.look(text, cells.count_padded(column, text))
-            if self.file.is_text:
-                self.numbers.look(cells.without(text, cells.MISSING_NUMBER), rows)
-
-    def add(self, later: "_Column") -> None:
-        self.kind = self.kind if later.kind is None else later.kind
-        self.text.add(later.text)
-        self.numbers.plain.add(later.numbers.plain)
-
-
-class _Numbers:
-    """Numbers, and cells that are none. The first ``compared`` are kept as long as they may be an ID."""
-
-    def __init__(self, compared: int) -> None:
-        self._compared = compared
-        self.n_rows = self.n_missing = self.n_bad = 0
-        self.low, self.high = np.inf, -np.inf
-        self.first_bad: tuple[int, str] | None = None  # row and cell
-        self._may_be_ids = True  # whole numbers that have not occurred twice yet
-        self._first: list[np.ndarray] = []
-
-    def look(self, values: np.ndarray) -> None:
-        missing = np.isnan(values)
-        self.n_rows += len(values)
-        self.n_missing += int(missing.sum())
-        known = values[~missing]
-        if len(known):
-            self.low, self.high = min(self.low, float(known.min())), max(self.high, float(known.max()))
-        self._may_be_ids = self._may_be_ids and self.n_missing == 0 and self.n_bad == 0 and _are_different(values)
-        if not self._may_be_ids:
-            self._first = []
-        elif sum(map(len, self._first)) < self._compared:
-            self._first.append(values)
-
-    def add(self, later: "_Numbers") -> None:
-        self.n_rows += later.n_rows
-        self.n_missing += later.n_missing
-        self.low, self.high = min(self.low, later.low), max(self.high, later.high)
-        self._may_be_ids = self._may_be_ids and later._may_be_ids
-        self._first = self._first + later._first if self._may_be_ids else []
-
-    def note_bad(self, bad: np.ndarray, text: Any, rows: np.ndarray) -> None:
-        if self.first_bad is None and bad.any():
-            first = int(bad.argmax())
-            self.first_bad = int(rows[first]), text[first].as_py()
-        self.n_bad += int(bad.sum())
-
-    def are_row_numbers(self, name: str) -> bool:
-        """Whether whole numbers, different in every row, are consecutive or have the name of an ID."""
-        if self.n_rows < 2 or not self._may_be_ids or not _are_different(np.concatenate(self._first)):
-            return False
-        consecutive = self.n_rows > FEW_ROWS and self.high - self.low == self.n_rows - 1
-        return consecutive or ID_NAME.fullmatch(name) is not None
-
-
-class _TextNumbers:
-    """Numbers that are text: read as they are, and with grouped thousands where signs for that occur."""
-
-    def __init__(self, file: TableFile):
-        self.file = file
-        compared = MANY_ROWS - file.begin
-        self.plain, self._with_groups = _Numbers(compared), _Numbers(compared)
-        self.groups: bool | None = None  # whether thousands are grouped; None: the cells leave it open
-        self.n_values = 0
-        self._has_signs, self._other_text = False, False
-
-    def look(self, text: Any, rows: np.ndarray) -> None:
-        comma = self.file.may_have_commas
-        n_values = len(text) - text.null_count
-        self._other_text = self._other_text or (n_values > 0 and not cells.are_booleans(text))
-        self.n_values += n_values
-        signs = cells.has_group_signs(text, comma)
-        self._has_signs = self._has_signs or signs
-        if self.groups is not False:
-            answer = cells.groups_thousands(text, comma)
-            self.groups = self.groups if answer is None else answer
-        values, bad = cells.numbers_of(text, comma)
-        self._add(self.plain, values, bad, text, rows)
-        if self.groups is not False:
-            if signs:
-                values, bad = cells.numbers_of(text, comma, grouped=True)
-            self._add(self._with_groups, values, bad, text, rows)
-
-    def _add(self, seen: _Numbers, values: np.ndarray, bad: np.ndarray, text: Any, rows: np.ndarray) -> None:
-        seen.note_bad(bad, text, rows)
-        seen.look(self.file.without_missing(values))
-
-    @property
-    def are_booleans(self) -> bool:
-        """Whether every value is true or false."""
-        return self.n_values > 0 and not self._other_text
-
-    @property
-    def grouped(self) -> bool:
-        """Whether thousands are grouped, and every cell can be read so."""
-        may = self._has_signs and (self.groups is True or (self.groups is None and self.file.has_commas))
-        return may and self._with_groups.n_bad == 0
-
-    @property
-    def best(self) -> _Numbers:
-        """The numbers as they are to be read."""
-        return self._with_groups if self.grouped else self.plain
-
-
-class _Text:
-    """Trimmed text."""
-
-    def __init__(self) -> None:
-        self.n_rows = self.n_missing = self.n_padded = self.n_like_numbers = 0
-        self.different: set[str] = set()  # up to some more than MOST_CATEGORIES
-        self.all_differ = True
-        self._others_than_dates = False
-
-    def look(self, text: Any, n_padded: int) -> None:
-        import pyarrow.compute as pc
-
-        values = text.drop_null()
-        self.n_padded += n_padded
-        self.n_rows += len(text)
-        self.n_missing += text.null_count
-        if len(self.different) <= MOST_CATEGORIES:
-            self.different |= set(pc.unique(values).to_pylist())
-            self.all_differ = len(self.different) == self.n_rows
-        elif self.all_differ:
-            self.all_differ = pc.count_distinct(values).as_py() == len(text)
-        self._others_than_dates = self._others_than_dates or (len(values) > 0 and not cells.are_dates(values))
-        if self.all_differ:
-            self.n_like_numbers += cells.count_like_numbers(values)
-
-    def add(self, later: "_Text") -> None:
-        self.n_rows += later.n_rows
-        self.n_missing += later.n_missing
-        self.n_padded += later.n_padded
-        self.all_differ = self.all_differ and later.all_differ and self.different.isdisjoint(later.different)
-        if len(self.different) <= MOST_CATEGORIES:
-            self.different |= later.different
-        self._others_than_dates = self._others_than_dates or later._others_than_dates
-
-    @property
-    def are_dates(self) -> bool:
-        """Whether every value is a date."""
-        return bool(self.different) and not self._others_than_dates
-
-
-def _are_different(values: np.ndarray) -> bool:
-    """Whether they are whole numbers, all of them different."""
-    return bool((values == np.floor(values)).all()) and len(np.unique(values)) == len(values)

@@ -273,7 +273,7 @@ def _read_labels(file: TableFile, target: str, column: Any) -> tuple[np.ndarray,
         values = cells.booleans_of(text)
         if not _changes_spelling(text, values):
             return values == True, values != None  # noqa: E711, E712  # element by element
-    numbers, bad = cells.numbers_of(text, file.may_have_commas)
+    numbers, bad = cells.numbers_of(text, cells.Style(file.may_have_commas))
     if file.is_text and not bad.any() and text.null_count < len(text):
         values, present = _whole_if_possible(file.without_missing(numbers))
         if values.dtype.kind == "f" or not _changes_spelling(text, values):

@@ -5,7 +5,7 @@ read the file in chunks; only the columns in use are held in memory, unless a co
 """
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from pathlib import Path
@@ -13,14 +13,14 @@ from typing import Any, Literal
 
 import numpy as np
 
-from smallearn._text import show
+from smallearn._text import exact, show
 from smallearn.cli.console import SILENT, Console
 from smallearn.cli.errors import CommandError
-from smallearn.cli.io import cells
+from smallearn.cli.io import cells, units
 from smallearn.cli.io.labels import LabelTally, check_known, model_labels
 from smallearn.cli.io.sampling import Sample
 from smallearn.cli.io.tables import ReadOptions, Table, TableFile, open_table
-from smallearn.model import SMaLLModel
+from smallearn.model import SMaLLModel, Term
 
 MOST_ROWS = 200_000  # of more, commands that need rows at once get a random sample of so many
 
@@ -91,7 +91,7 @@ def read_for_model(
     file = open_table(path, options)
     if all_columns:
         return convert_for_model(model, file.load(console), target=target, labels=labels, console=console)
-    reader = ModelReader(model, file)
+    reader = ModelReader(model, file, console=console)
     chunks = file.chunks(console, columns=reader.with_target(target, labels))
     return _model_rows(reader, chunks, target, labels, console, most=MOST_ROWS, watch=watch)
 
@@ -107,7 +107,7 @@ def convert_for_model(
 
     Raises `CommandError`, with a sentence for the user, if a column is missing or a cell is not what the model needs.
     """
-    reader = ModelReader(model, table.file, loaded=table)
+    reader = ModelReader(model, table.file, loaded=table, console=console)
     return replace(_model_rows(reader, [table.columns], target, labels, console), table=table)
 
 
@@ -205,6 +205,8 @@ class ModelReader:
     file : TableFile
     loaded : Table, optional
         The table, if it is in memory; else questions about a whole column are answered from the file.
+    console : Console, default=SILENT
+        Where notes go on how numbers are read.
 
     Attributes
     ----------
@@ -212,21 +214,24 @@ class ModelReader:
         The columns of the file that the model needs.
     """
 
-    def __init__(self, model: SMaLLModel, file: TableFile, loaded: Table | None = None):
-        self.model, self.file, self.loaded = model, file, loaded
+    def __init__(self, model: SMaLLModel, file: TableFile, loaded: Table | None = None, console: Console = SILENT):
+        self.model, self.file, self.loaded, self.console = model, file, loaded, console
         self._needs = _needs(model, file)
         self.columns = [need.column for need in self._needs]
-        self._whole: dict[str, tuple[bool, bool]] | None = None
+        self._whole: dict[str, tuple[cells.Style, bool]] | None = None
+        self._units: dict[str, units.UnitsSeen] = {}
 
     def with_target(self, target: str | None, labels: Labels) -> list[str]:
         """The columns that the model needs, and that of the classes if there is one."""
         named = _find_target(self.file, self.model, target, labels)
         return [*self.columns, *([] if named is None else [named])]
 
-    def chunks(self, console: Console, rows: int | None = None) -> Iterator[tuple[Any, Any]]:
-        """Each chunk of the file, with all its columns, and what the model reads of it."""
+    def chunks(
+        self, console: Console, rows: int | None = None, columns: Collection[str] | None = None
+    ) -> Iterator[tuple[Any, Any]]:
+        """Each chunk of the file, with all its columns or at least those that the model needs, and what it reads."""
         begin = 0
-        for chunk in self.file.chunks(console, rows=rows):
+        for chunk in self.file.chunks(console, rows=rows, columns=columns):
             yield chunk, self.convert(chunk, begin)
             begin += len(chunk)
 
@@ -269,8 +274,10 @@ class ModelReader:
     def _numbers(self, column: Any, need: _Need, begin: int, is_text: bool) -> np.ndarray:
         if is_text:
             text = cells.without(cells.trimmed(column, missing=self.file.missing), cells.MISSING_NUMBER)
-            grouped = self._is_grouped(need.column, text)
-            values, bad = cells.numbers_of(text, self.file.may_have_commas, grouped)
+            numbers, of_cells = units.bare(text)
+            values, bad = cells.numbers_of(numbers, self._style(need.column, numbers))
+            if of_cells is not None or need.column in self._units:
+                self._check_units(need.column, text, of_cells, values, begin)
         else:
             values = cells.numbers_in(column)
             bad = np.isinf(values)
@@ -292,15 +299,33 @@ class ModelReader:
             row = int(bad.argmax())
             self.file.refuse_cell(begin + row, need.column, f"{show(column[row].as_py())} {reason}")
 
-    def _is_grouped(self, name: str, text: Any) -> bool:
-        """Whether thousands are grouped in a column; unless this chunk rules it out, the whole column decides."""
-        comma = self.file.may_have_commas
-        if not cells.has_group_signs(text, comma) or cells.groups_thousands(text, comma) is False:
-            return False
-        return True if not comma else self._of_whole_columns()[name][0]
+    def _check_units(self, name: str, text: Any, of_cells: Any, values: np.ndarray, begin: int) -> None:
+        """A note on the first number with a unit in a column, and an error about one in another unit."""
+        seen = self._units.setdefault(name, units.UnitsSeen())
+        is_first = seen.example is None
+        seen.look(text, of_cells, values == 0.0, np.arange(begin, begin + len(text)))
+        if seen.clash is not None:
+            (_, one), (row, other) = sorted(seen.clash)
+            self.file.refuse_cell(row, name, f"{show(other)} is in another unit than {show(one)} before it")
+        if is_first and seen.example is not None:
+            row, cell = seen.example
+            self.console.note(
+                f"Column {show(name)}: {show(cell)} is read as the number {exact(values[row - begin])}, and the others "
+                "likewise."
+            )
 
-    def _of_whole_columns(self) -> dict[str, tuple[bool, bool]]:
-        """Whether thousands are grouped in each column, and whether it holds true and false alone.
+    def _style(self, name: str, text: Any) -> cells.Style:
+        """How the numbers of a column are written; unless this chunk leaves no choice, the whole column decides."""
+        comma = self.file.may_have_commas
+        if not cells.has_signs(text):
+            return cells.Style(comma)
+        here = cells.evidence_of(text, comma)
+        if here.other is False and (here.grouped is False or not cells.has_group_signs(text, comma)):
+            return cells.Style(comma)
+        return self._of_whole_columns()[name][0]
+
+    def _of_whole_columns(self) -> dict[str, tuple[cells.Style, bool]]:
+        """How the numbers in each column are written, and whether it holds true and false alone.
 
         The file is read once more for that, which few files make necessary.
         """
@@ -314,7 +339,7 @@ class ModelReader:
                     if cells.is_text_type(cells.type_of(chunk.column(name))):
                         column.look(cells.trimmed(chunk.column(name), missing=self.file.missing), self.file)
             self._whole = {
-                name: (self.file.has_commas if column.groups is None else column.groups, column.only_booleans)
+                name: (column.evidence.style(self.file.may_have_commas, self.file.has_commas), column.only_booleans)
                 for name, column in seen.items()
             }
         return self._whole
@@ -324,14 +349,12 @@ class _TextColumn:
     """What is known of a column after some chunks."""
 
     def __init__(self) -> None:
-        self.groups: bool | None = None
+        self.evidence = cells.Evidence()
         self._has_booleans, self._has_others = False, False
 
     def look(self, text: Any, file: TableFile) -> None:
-        if self.groups is not False:
-            answer = cells.groups_thousands(text, file.may_have_commas)
-            self.groups = self.groups if answer is None else answer
         inner = cells.without(text, cells.MISSING_NUMBER)
+        self.evidence = self.evidence.joined(cells.evidence_of(units.bare(inner)[0], file.may_have_commas))
         self._has_booleans = self._has_booleans or cells.are_booleans(inner)
         self._has_others = self._has_others or not _may_be_booleans(inner)
 
@@ -353,20 +376,20 @@ def _needs(model: SMaLLModel, file: TableFile) -> list[_Need]:
         file.refuse_names(lacking, "the model")
     needs = []
     for feature in model.features:
-        terms = [term for term in model.terms if term.feature == feature.feature]
-        categories = [term.value for term in terms if term.kind == "equals"]
-        is_number = any(term.kind in ("raw", "at_most", "above") for term in terms)
-        is_number = is_number or any(extent.feature == feature.feature for extent in model.ranges)
-        needs.append(
-            _Need(
-                label=feature.label,
-                column=str(column[feature.feature]),
-                kind="numbers" if is_number else _kind_of(categories),
-                complete=any(term.kind == "raw" and term.mean is None for term in terms),
-                categories=tuple(value for value in categories if isinstance(value, str)),
-            )
-        )
+        kind, complete, categories = kind_of(model, feature)
+        needs.append(_Need(feature.label, str(column[feature.feature]), kind, complete, categories))
     return needs
+
+
+def kind_of(model: SMaLLModel, feature: Term) -> tuple[Kind, bool, tuple[str, ...]]:
+    """What a model reads from a feature: see `_Need` for kind, complete and categories."""
+    terms = [term for term in model.terms if term.feature == feature.feature]
+    categories = [term.value for term in terms if term.kind == "equals"]
+    is_number = any(term.kind in ("raw", "at_most", "above") for term in terms)
+    is_number = is_number or any(extent.feature == feature.feature for extent in model.ranges)
+    kind = "numbers" if is_number else _kind_of(categories)
+    complete = any(term.kind == "raw" and term.mean is None for term in terms)
+    return kind, complete, tuple(value for value in categories if isinstance(value, str))
 
 
 def _kind_of(categories: Sequence[Any]) -> Kind:

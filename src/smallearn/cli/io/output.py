@@ -6,40 +6,70 @@ import io
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TextIO
 
 from smallearn._text import show
 from smallearn.cli.errors import CommandError
+from smallearn.cli.io import cells
 from smallearn.cli.io.arrow_tables import ArrowFile
 from smallearn.cli.io.csv_tables import CsvFile
 from smallearn.cli.io.files import draft_of
 from smallearn.cli.io.tables import ARROW, PARQUET, TableFile
 
 TEXT = (".csv", ".tsv", ".txt")
+# What spreadsheets take for the beginning of a formula, also in full width and after blanks; and what is no more than a
+# number with a sign.
+FORMULA = r"^[\s\x{00A0}]*[=+\-@＝＋－＠]|^[\t\r\n]"
+SIGNED_NUMBER = r"^[+-][\pZ]?\p{Sc}?[\pZ]?[0-9.,'’\pZ]*[0-9][.,]?([eE][+-]?[0-9]+)?[\pZ]?[%\p{Sc}]?$"
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The columns of a table that is written.
+
+    Parameters
+    ----------
+    copied : sequence of str
+        The names of the columns that come from the source, in its order or another.
+    added : sequence of str
+        The titles of the columns that follow.
+    defuse : bool, default=False
+        Whether to write text so that no spreadsheet runs it as a formula; in CSV alone.
+    """
+
+    copied: Sequence[str]
+    added: Sequence[str]
+    defuse: bool = False
 
 
 @contextmanager
-def open_output(path: Path | None, source: TableFile, added: Sequence[str]) -> Iterator["CsvWriter | ArrowWriter"]:
-    """A writer for the rows of ``source`` with the columns ``added``; without a path, of CSV to stdout.
+def open_output(path: Path | None, source: TableFile, layout: Layout) -> Iterator["CsvWriter | ArrowWriter"]:
+    """A writer for columns of ``source`` and those that are added; without a path, of CSV to stdout.
 
     The file appears when all is written, and not before.
     """
     if path is None:
         sys.stdout.flush()
         with _stdout_as_utf8() as file:
-            yield CsvWriter(file, source, added, _separator(None, source))
+            yield CsvWriter(file, source, layout, _separator(None, source))
             file.flush()
         return
     ending = check_ending(path)
     with draft_of(path) as draft, ExitStack() as closing:
         if ending in TEXT:
             file = closing.enter_context(_text_file(draft, path, source))
-            yield CsvWriter(file, source, added, _separator(ending, source))
+            yield CsvWriter(file, source, layout, _separator(ending, source))
         else:
-            writer = ArrowWriter(draft, ending in PARQUET, source, added)
+            writer = ArrowWriter(draft, ending in PARQUET, source, layout)
             closing.callback(writer.close)
             yield writer
+
+
+def is_text_output(path: Path | None) -> bool:
+    """Whether the output is CSV or TSV; without a path it is."""
+    return path is None or check_ending(path) in TEXT
 
 
 def check_ending(path: Path) -> str:
@@ -88,15 +118,21 @@ def _text_file(draft: Path, path: Path, source: TableFile) -> Iterator[TextIO]:
 class CsvWriter:
     """Writes rows as text: cells of text as they were, added numbers with decimal commas if the source has them."""
 
-    def __init__(self, file: TextIO, source: TableFile, added: Sequence[str], separator: str):
-        self.file, self.separator = file, separator
+    def __init__(self, file: TextIO, source: TableFile, layout: Layout, separator: str):
+        self.file, self.separator, self.defuse = file, separator, layout.defuse
         self.has_commas = source.has_commas
-        titles = [*source.titles, *added]
+        title = dict(zip(source.names, source.titles, strict=True))
+        titles = [*(title[name] for name in layout.copied), *layout.added]
+        if self.defuse:
+            import pyarrow as pa
+
+            titles = defused(pa.array(titles, pa.large_string())).to_pylist()
         self._write_rows([titles], any("\r" in title for title in titles))
 
     def write(self, chunk: Any, added: Sequence[Any]) -> None:
         """Write a chunk of the source with the columns added to it."""
         columns = [*chunk.columns, *(map(_with_comma, added) if self.has_commas else added)]
+        columns = list(map(defused, columns)) if self.defuse else columns
         rows = zip(*(column.to_pylist() for column in columns), strict=True)
         self._write_rows(rows, any(map(_has_returns, columns)))
 
@@ -108,6 +144,17 @@ class CsvWriter:
         except UnicodeEncodeError as error:
             sign = show(error.object[error.start : error.end])
             raise CommandError(f"{error.encoding} has no {sign}: write Parquet, or save the table as UTF-8") from None
+
+
+def defused(column: Any) -> Any:
+    """Text with ``'`` before what a spreadsheet would run as a formula, as OWASP advises; numbers as they are."""
+    import pyarrow.compute as pc
+
+    if not cells.is_text_type(cells.type_of(column)):
+        return column
+    text = cells.as_text(column)
+    runs = pc.and_(pc.match_substring_regex(text, FORMULA), pc.invert(pc.match_substring_regex(text, SIGNED_NUMBER)))
+    return pc.if_else(runs, pc.replace_substring_regex(text, r"\A", "'", max_replacements=1), text)
 
 
 def _with_comma(column: Any) -> Any:
@@ -122,10 +169,10 @@ def _with_comma(column: Any) -> Any:
 class ArrowWriter:
     """Writes rows in Parquet or Arrow with the types that they had; but see `_keeps_categories`."""
 
-    def __init__(self, path: Path, parquet: bool, source: TableFile, added: Sequence[str]):
+    def __init__(self, path: Path, parquet: bool, source: TableFile, layout: Layout):
         self.path, self.parquet = path, parquet
-        self.names = [title or name for title, name in zip(source.titles, source.names, strict=True)]
-        self.added = list(added)
+        titles = {name: title or name for title, name in zip(source.titles, source.names, strict=True)}
+        self.names = [*(titles[name] for name in layout.copied), *layout.added]
         self.writer: Any = None
         self.decodes = not (parquet or _keeps_categories(source))
 
@@ -133,9 +180,7 @@ class ArrowWriter:
         """Write a chunk of the source with the columns added to it."""
         import pyarrow as pa
 
-        table = chunk.rename_columns(self.names)
-        for name, values in zip(self.added, added, strict=True):
-            table = table.append_column(name, values)
+        table = pa.Table.from_arrays([*chunk.columns, *added], names=self.names)
         table = _decoded(table) if self.decodes else table
         if self.writer is None:
             if self.parquet:

@@ -169,7 +169,7 @@ def _convert(
     """Write the files of a table into a folder; returns the facts about it."""
     recorder = _Recorder(quiet=console.quiet)
     labels = LabelReader(file, target, recorder)
-    for chunk in file.chunks(console, columns=[target]):
+    for chunk in file.chunks(recorder, columns=[target]):
         labels.look(chunk.column(target))
     classes = labels.decide()
     names = [name for name in file.names if name != target and name not in drop]

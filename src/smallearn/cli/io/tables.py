@@ -10,7 +10,7 @@ import difflib
 import os
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
@@ -134,10 +134,14 @@ class TableFile:
         The number of the first row: above 0 in a part of a table.
     may_have_commas, has_commas : bool
         Whether numbers may have decimal commas, and whether more of the first ones have a comma than a point.
+    after_reading : str or None
+        What to tell the user once the file was read to its end.
     """
 
     size, unit, is_text, begin = 0, "rows", False, 0
     may_have_commas, has_commas = True, False
+    after_reading: str | None = None
+    _is_told = False
 
     def __init__(self, path: Path, options: ReadOptions, titles: Sequence[str], files: Sequence[Path] | None = None):
         self.path, self.missing, self.titles = path, options.missing, list(titles)
@@ -164,7 +168,7 @@ class TableFile:
         raise NotImplementedError
 
     def chunks(
-        self, console: Console, *, rows: int | None = None, columns: Sequence[str] | None = None
+        self, console: Console, *, rows: int | None = None, columns: Collection[str] | None = None
     ) -> Iterator[Any]:
         """The table in chunks of some ``rows``, with all ``columns`` or some, and a progress bar."""
         wanted = set(self.names if columns is None else columns or self.names[:1])  # a column at least, to have rows
@@ -174,6 +178,9 @@ class TableFile:
                 yield chunk
                 if done > bar.done:
                     bar.step(done - bar.done)
+        if self.after_reading and not self._is_told and not console.quiet:
+            self._is_told = True
+            console.note(self.after_reading)
 
     def _chunk_rows(self) -> int:
         """Rows of a chunk, so that chunks of wide tables take no more memory than those of narrow ones."""
@@ -206,7 +213,7 @@ class TableFile:
         has = listed(self.names[:20]) + (", …" if len(self.names) > 20 else "")
         lacking = f"columns {listed(names)}, which {reader} needs" if len(names) > 1 else f"column {listed(names)}"
         header = ": the first line has to name the columns" if all(map(_is_number, self.names)) else ""
-        near = list(dict.fromkeys(other for name in names for other in _similar(name, self.names)))
+        near = list(dict.fromkeys(other for name in names for other in similar(name, self.names)))
         meant = f"did you mean {' or '.join(map(show, near[:5]))}? It" if near else "it"
         raise CommandError(f"{self.shown} has no {lacking}; {meant} has {has}{header}")
 
@@ -219,7 +226,7 @@ class Table:
     columns: Any
 
 
-def _similar(name: str, names: Sequence[str]) -> list[str]:
+def similar(name: str, names: Sequence[str]) -> list[str]:
     """Names that may be meant: those that differ in case or spaces only, else the closest."""
     same = [other for other in names if _folded(other) == _folded(name)]
     return same or difflib.get_close_matches(name, names, n=3, cutoff=0.7)
