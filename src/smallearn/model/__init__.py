@@ -2,6 +2,7 @@
 
 from smallearn.model._arguments import as_model, read_rows
 from smallearn.model._card import CardRow
+from smallearn.model._histograms import Histogram, Reference
 from smallearn.model._model import SMaLLModel, load_model
 from smallearn.model._parts import (
     Accepted,
@@ -24,8 +25,10 @@ __all__ = [
     "DataFacts",
     "Deployment",
     "Description",
+    "Histogram",
     "Prototype",
     "Range",
+    "Reference",
     "Rows",
     "SMaLLModel",
     "Selection",

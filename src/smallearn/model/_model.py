@@ -30,6 +30,7 @@ from smallearn.model._decision import (
     winners,
 )
 from smallearn.model._fingerprint import fingerprint
+from smallearn.model._histograms import Reference
 from smallearn.model._lazy import by_block
 from smallearn.model._one_row import decide_one
 from smallearn.model._parts import (
@@ -44,6 +45,7 @@ from smallearn.model._parts import (
     Training,
     without_gaps,
 )
+from smallearn.model._reference import carried_over, reference_of
 from smallearn.model._rows import CHUNK_ROWS, Rows, gather
 from smallearn.model._sentences import decision_sentence
 from smallearn.model._totals import attainable_totals
@@ -100,6 +102,8 @@ class SMaLLModel:
         Models that are about as good and read other features, as `SMaLLClassifierCV.alternatives_` has them.
     descriptions : tuple of Description, default=()
         What features are called for readers, and their units.
+    reference : Reference or None, default=None
+        Histograms of the training rows, with which `smallearn.evaluation.monitor` compares new ones, if known.
 
     See Also
     --------
@@ -142,6 +146,7 @@ class SMaLLModel:
     frontier_models: "tuple[SMaLLModel, ...]" = ()
     alternatives: "tuple[SMaLLModel, ...]" = ()
     descriptions: tuple[Description, ...] = ()
+    reference: Reference | None = None
 
     def __post_init__(self):
         check_parts(self)
@@ -344,7 +349,7 @@ class SMaLLModel:
         used = {term.feature for term in terms}
         compared = {term.feature for term in terms if term.kind == "above"}
         known = {one.feature: one.categories for one in self.accepted if one.categories is not None}
-        return replace(
+        model = replace(
             self._with_others(SMaLLModel.for_complete_rows),
             prototypes=prototypes,
             ranges=tuple(extent for extent in self.ranges if extent.feature in used),
@@ -352,7 +357,10 @@ class SMaLLModel:
                 Accepted(feature=feature, categories=known.get(feature), missing=feature not in compared)
                 for feature in sorted({*known, *compared} & used)
             ),
+            reference=None,
         )
+        kept = () if self.reference is None else (one for one in self.reference.features if one.feature in used)
+        return replace(model, reference=carried_over(self, model, kept))
 
     # --- predictions -----------------------------------------------------------------------------------------------
 
@@ -596,6 +604,25 @@ class SMaLLModel:
         rows = fingerprint(self.features, self.n_features, X, code)
         facts = DataFacts(fingerprint=rows, class_counts=class_counts, **names)
         return replace(self, data=facts)
+
+    def with_reference(self, X: Any, sample_weight: Any = None) -> "SMaLLModel":
+        """Keep histograms of some rows, with which `smallearn.evaluation.monitor` compares new ones.
+
+        ``fit`` does so with the training rows. This is for models of earlier versions, and to compare with other rows.
+
+        Parameters
+        ----------
+        X : array, sparse matrix, table or Rows
+            The rows, such as the training rows.
+        sample_weight : array-like of shape (n_rows,), default=None
+            The weight of each row.
+
+        Returns
+        -------
+        SMaLLModel
+            The same model with ``reference``.
+        """
+        return replace(self, reference=reference_of(self, X, sample_weight))
 
     def was_trained_on(self, X: Any, y: Any) -> bool:
         """Check whether these are the training rows.
