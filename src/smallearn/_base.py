@@ -40,6 +40,7 @@ from smallearn._text import listed, show
 from smallearn.model import SMaLLModel, _html
 from smallearn.model._reference import reference_of
 
+GLANCE_ROWS = 1 << 14  # of many rows, from which the histograms are made that a model keeps
 LEAST_COMPILED = 2**20  # numbers in X, for which predictions are compiled: for fewer the model is fast enough
 
 
@@ -79,7 +80,8 @@ class TrainingData:
         known: Mapping[int, Any] = {}
         if self.large is not None:
             known = self.large.source.categories
-            X, weight = readable(self.large.pool.X, known), self.large.pool.weight * self.large.share
+            block, weight = self.large.glance(GLANCE_ROWS)
+            X = readable(block.X, known)
         elif isinstance(X, Table):
             weight = X.weight
         with suppress(ValueError, TypeError, OverflowError):

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from smallearn._run.hashing import hex_digest
-from smallearn.model._columns import Column
 from smallearn.model._histograms import Histogram, Reference
 from smallearn.model._rows import Rows
 from smallearn.model._term import Category, Term
@@ -33,26 +32,40 @@ def reference_of(
 ) -> Reference:
     """The histograms of some rows. ``known`` are categories by feature that need not occur in these rows."""
     rows = X if isinstance(X, Rows) else Rows(X, model.features, model.n_features)
-    weights = np.ones(rows.n_rows) if weight is None else np.asarray(weight, dtype=float)
-    if weights.shape != (rows.n_rows,) or not np.all((weights >= 0.0) & np.isfinite(weights)):
-        raise ValueError(f"sample_weight must have one finite number of at least 0 for each of the {rows.n_rows} rows.")
-    kept = weights > 0.0
-    if not kept.any():
-        raise ValueError("There are no rows of positive weight; a model is compared with at least one.")
-    whole = bool(np.all(weights == np.floor(weights)))
+    weights = _weights(rows.n_rows, weight)
     z = model.scores(rows)
     code = model.decide(z)
     known = known or {}
     features = (feature_histogram(model, term, rows, weights, known.get(term.feature, ())) for term in model.features)
     scored_by, decided_by = hashes_of(model)
     return Reference(
-        n_rows=int(weights.sum()) if whole else int(kept.sum()),
-        scores=tuple(numbers_histogram(values[kept], weights[kept]) for values in log_odds(model, z).T),
-        predicted=tuple(exact_sum(weights[code == label]) for label in range(len(model.classes))),
+        n_rows=rows.n_rows if weights is None else _n_rows(weights),
+        scores=tuple(numbers_histogram(values, weights) for values in log_odds(model, z).T),
+        predicted=tuple(_weight_of(code == label, weights) for label in range(len(model.classes))),
         features=tuple(found for found in features if found is not None),
         scored_by=scored_by,
         decided_by=decided_by,
     )
+
+
+def _weights(n_rows: int, weight: Any) -> np.ndarray | None:
+    """The weights of the rows; None if all are 1."""
+    if n_rows == 0:
+        raise ValueError("X has no rows; a model is compared with at least one.")
+    if weight is None:
+        return None
+    weights = np.asarray(weight, dtype=float)
+    if weights.shape != (n_rows,) or not np.all((weights >= 0.0) & np.isfinite(weights)) or not weights.any():
+        raise ValueError(
+            f"sample_weight must have one finite number of at least 0 for each of the {n_rows} rows, some of them above 0."
+        )
+    return None if np.all(weights == 1.0) else weights
+
+
+def _n_rows(weights: np.ndarray) -> int:
+    """The number of rows that weights stand for: their sum if they are whole numbers."""
+    whole = bool(np.all(weights == np.floor(weights)))
+    return int(weights.sum()) if whole else int(np.count_nonzero(weights))
 
 
 def log_odds(model: "SMaLLModel", z: np.ndarray) -> np.ndarray:
@@ -109,15 +122,17 @@ def is_number(model: "SMaLLModel", term: Term) -> bool:
 
 
 def feature_histogram(
-    model: "SMaLLModel", term: Term, rows: Rows, weights: np.ndarray, known: Sequence[Any] = ()
+    model: "SMaLLModel", term: Term, rows: Rows, weights: np.ndarray | None, known: Sequence[Any] = ()
 ) -> Histogram | None:
     """The histogram of a term's feature; None if a model's file cannot hold its categories."""
     column = rows.column(term)
-    there = ~column.missing & (weights > 0.0)
-    missing = exact_sum(weights[column.missing])
+    gaps = column.missing
+    missing = _weight_of(gaps, weights)
     if not is_number(model, term):
-        return categories_histogram(column, weights, there, missing, term.feature, known)
-    found = numbers_histogram(column.numbers[there], weights[there])
+        found = categories_histogram(column.values[~gaps].tolist(), _of_rows(~gaps, weights), known)
+        return None if found is None else replace(found, missing=missing, feature=term.feature)
+    values = column.numbers
+    found = numbers_histogram(*((values, weights) if not gaps.any() else (values[~gaps], _of_rows(~gaps, weights))))
     extent = next((one for one in model.ranges if one.feature == term.feature), None)
     if extent is not None and found.edges:  # of all rows, where these are a sample
         low, *cuts, high = found.edges
@@ -125,23 +140,33 @@ def feature_histogram(
     return replace(found, missing=missing, feature=term.feature)
 
 
-def numbers_histogram(values: np.ndarray, weights: np.ndarray) -> Histogram:
+def numbers_histogram(values: np.ndarray, weights: np.ndarray | None = None) -> Histogram:
     """A bin for each value, if these are few; else bins of about the same weight. Cuts are between two values."""
+    if weights is not None:
+        order = np.lexsort((weights, values))
+        order = order[weights[order] > 0.0]
+        values, weights = values[order], weights[order]
+    else:
+        values = np.sort(values)
     if not len(values):
         return Histogram(counts=(), edges=())
-    order = np.argsort(values) if np.all(weights == weights[0]) else np.lexsort((weights, values))
-    values, weights = values[order] + 0.0, weights[order]  # -0.0 is 0.0
     ends = np.flatnonzero(values[1:] != values[:-1])  # the last of each run of equal values, but for the last run
     if len(ends) >= MOST_VALUES:
-        reached = np.cumsum(weights)
-        wanted = reached[-1] * (np.arange(1, BINS) / BINS - TOLERANCE)
-        runs = np.searchsorted(ends, np.searchsorted(reached, wanted))
+        share = np.arange(1, BINS) / BINS - TOLERANCE
+        if weights is None:
+            at = np.ceil(share * len(values)).astype(np.int64) - 1
+        else:
+            reached = np.cumsum(weights)
+            at = np.searchsorted(reached, share * reached[-1])
+        runs = np.searchsorted(ends, at)
         ends = ends[np.unique(runs[runs < len(ends)])]
     cuts = [_between(float(values[end]), float(values[end + 1])) for end in ends]
-    parts = np.split(weights, ends + 1)
-    return Histogram(
-        counts=tuple(exact_sum(part) for part in parts), edges=(float(values[0]), *cuts, float(values[-1]))
-    )
+    if weights is None:
+        counts = np.diff([0, *(ends + 1), len(values)]).astype(float).tolist()
+    else:
+        counts = [exact_sum(part) for part in np.split(weights, ends + 1)]
+    low, high = float(values[0]) + 0.0, float(values[-1]) + 0.0  # -0.0 is 0.0
+    return Histogram(counts=tuple(counts), edges=(low, *cuts, high))
 
 
 def _between(low: float, high: float) -> float:
@@ -152,27 +177,27 @@ def _between(low: float, high: float) -> float:
 
 
 def categories_histogram(
-    column: Column, weights: np.ndarray, there: np.ndarray, missing: float, feature: int, known: Sequence[Any]
+    values: Sequence[Any], weights: np.ndarray | None, known: Sequence[Any] = ()
 ) -> Histogram | None:
-    """A bin for each of the most common categories."""
+    """A bin for each of the most common categories; None if one is neither text nor a number."""
     place: dict[Any, int] = {}
-    part = np.array([place.setdefault(value, len(place)) for value in column.values[there].tolist()], dtype=np.int64)
+    part = np.fromiter((place.setdefault(value, len(place)) for value in values), dtype=np.int64, count=len(values))
     for value in known:
         place.setdefault(value, len(place))
     if not all(isinstance(value, str | bool | int | float) for value in place):
         return None
-    values, of_rows = list(place), weights[there]
-    order = np.argsort(part, kind="stable")
-    parts = np.split(of_rows[order], np.searchsorted(part[order], np.arange(1, len(values))))
-    counted = [(value, exact_sum(own)) for value, own in zip(values, parts, strict=False)]
+    counted = [(value, float(count)) for value, count in zip(place, np.bincount(part, minlength=len(place)), strict=True)]
+    if weights is not None:
+        order = np.argsort(part, kind="stable")
+        parts = np.split(weights[order], np.searchsorted(part[order], np.arange(1, len(place))))
+        counted = [(value, exact_sum(own)) for value, own in zip(place, parts, strict=bool(place))]
+        counted = [(value, count) for value, count in counted if count > 0.0 or value in known]
     listed = sorted((one for one in counted if _can_be_written(one[0])), key=_rank)[:MOST_CATEGORIES]
     shown = {value for value, _ in listed}
     return Histogram(
         counts=tuple(count for _, count in listed),
         categories=tuple(value for value, _ in listed),
-        missing=missing,
         other=math.fsum(count for value, count in counted if value not in shown),
-        feature=feature,
     )
 
 
@@ -191,6 +216,16 @@ def _can_be_written(value: Category) -> bool:
     except UnicodeEncodeError:
         return False
     return len(value) <= LONGEST_CATEGORY
+
+
+def _of_rows(rows: np.ndarray, weights: np.ndarray | None) -> np.ndarray | None:
+    """The weights of some rows."""
+    return None if weights is None else weights[rows]
+
+
+def _weight_of(rows: np.ndarray, weights: np.ndarray | None) -> float:
+    """The weight of some rows together."""
+    return float(np.count_nonzero(rows)) if weights is None else exact_sum(weights[rows])
 
 
 def exact_sum(weights: np.ndarray) -> float:
