@@ -153,7 +153,9 @@ class Monitoring:
             ``"score"`` and names of features.
         """
         latest = [period for period in self.periods if period.name != NO_DATE][-1:]
-        return tuple(dict.fromkeys(one.name for part in (self.overall, *latest) for one in part.drifts if one.exceeds(limit)))
+        return tuple(
+            dict.fromkeys(one.name for part in (self.overall, *latest) for one in part.drifts if one.exceeds(limit))
+        )
 
     def is_stable(self, limit: float = LARGE) -> bool:
         """Whether nothing has moved, over all rows and in the latest period.
@@ -251,7 +253,13 @@ class Monitoring:
             The head, and a line for each period: its rows, the index of the score, the feature that moved most, the
             share predicted to be of the last class, and the accuracy with its 95% interval.
         """
-        head = ("period", "rows", "score PSI", "largest of a feature", f"predicted {show(self.classes[-1], quote=False)}")
+        head = (
+            "period",
+            "rows",
+            "score PSI",
+            "largest of a feature",
+            f"predicted {show(self.classes[-1], quote=False)}",
+        )
         lines: list[tuple[str, ...]] = [(*head, *(("accuracy",) if self.evaluation is not None else ()))]
         for one in self.periods:
             score, feature = one.worst(one.scores), one.worst(one.features)
@@ -269,7 +277,16 @@ class Monitoring:
         return lines
 
 
-STABILITY_HEAD = ("", "PSI", "reading", "by chance, up to", "missing: training", "now", "outside range", "new categories")
+STABILITY_HEAD = (
+    "",
+    "PSI",
+    "reading",
+    "by chance, up to",
+    "missing: training",
+    "now",
+    "outside range",
+    "new categories",
+)
 CHANGE_HEAD = ("", "values", "training", "now")
 CLASS_HEAD = ("class", "predicted: training", "now", "true: training", "now")
 

@@ -39,13 +39,17 @@ def as_periods(periods: Any, period: str, n_rows: int) -> np.ndarray:
     check_choice("period", period, PERIODS)
     values = np.asarray(periods)
     if values.shape != (n_rows,):
-        raise ValueError(f"periods has shape {values.shape}; it must have one value for each of the {n_rows} rows of X.")
+        raise ValueError(
+            f"periods has shape {values.shape}; it must have one value for each of the {n_rows} rows of X."
+        )
     if values.dtype.kind == "M":
         return periods_of(values, period)
     listed = values.tolist()
     if any(hasattr(value, "isoformat") for value in listed):
         days = [value if hasattr(value, "isoformat") and value == value else None for value in listed]
-        return periods_of(np.array([day and np.datetime64(day.isoformat()[:10]) for day in days], "datetime64[D]"), period)
+        return periods_of(
+            np.array([day and np.datetime64(day.isoformat()[:10]) for day in days], "datetime64[D]"), period
+        )
     return np.array([None if value is None or value != value else value for value in listed], dtype=object)
 
 

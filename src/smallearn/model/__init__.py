@@ -18,9 +18,13 @@ from smallearn.model._parts import (
 )
 from smallearn.model._pipeline.fold import fold_pipeline
 from smallearn.model._rows import Rows
+from smallearn.model._score_card import Card, CardBin, CardFeature, ScoreCard
 
 __all__ = [
     "Accepted",
+    "Card",
+    "CardBin",
+    "CardFeature",
     "CardRow",
     "DataFacts",
     "Deployment",
@@ -31,6 +35,7 @@ __all__ = [
     "Reference",
     "Rows",
     "SMaLLModel",
+    "ScoreCard",
     "Selection",
     "Step",
     "Term",

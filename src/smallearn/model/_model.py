@@ -47,6 +47,7 @@ from smallearn.model._parts import (
 )
 from smallearn.model._reference import carried_over, reference_of
 from smallearn.model._rows import CHUNK_ROWS, Rows, gather
+from smallearn.model._score_card import ScoreCard, score_card
 from smallearn.model._sentences import decision_sentence
 from smallearn.model._totals import attainable_totals
 
@@ -293,6 +294,60 @@ class SMaLLModel:
         if totals is None or len(totals) > MOST_TOTALS:
             return []
         return [(total, 0.5 * (1.0 + math.tanh(0.5 * self.scale * total))) for total in totals]
+
+    def score_card(
+        self,
+        scaling: str | None = None,
+        *,
+        points: float = 600.0,
+        odds: float = 50.0,
+        pdo: float = 20.0,
+        low: float = 0.0,
+        high: float = 100.0,
+        digits: int | None = None,
+        X: Any = None,
+    ) -> ScoreCard:
+        """Write a model of literals as a score card.
+
+        Points are not below 0. A row gets those of one bin of each feature; they add up to a total, from which the
+        log-odds of the model follow exactly. With several prototypes there is a card for each, and the highest total
+        counts.
+
+        Parameters
+        ----------
+        scaling : {"pdo", "min_max"} or None, default=None
+            How totals are scaled. "pdo", as in credit files: a total of ``points`` means odds of ``odds`` to 1 for the
+            class that owns the card, and ``pdo`` more points double them. "min_max": totals go from ``low`` to
+            ``high``. None: the points of the model, from 0.
+        points, odds, pdo : float, default=600, 50 and 20
+            For "pdo".
+        low, high : float, default=0 and 100
+            For "min_max".
+        digits : int or None, default=None
+            Round points to so many digits after the point, 0 for whole points. That may change decisions.
+        X : array, sparse matrix or table, default=None
+            Rows on which to count the decisions that rounding changes.
+
+        Returns
+        -------
+        ScoreCard
+            It prints itself; `ScoreCard.lines` and `ScoreCard.to_frame` give it as a table.
+
+        Raises
+        ------
+        ValueError
+            If the model has raw terms, which have no bins, or a parameter is not allowed.
+
+        Examples
+        --------
+        >>> from smallearn.model import Prototype, SMaLLModel, Term
+        >>> terms = (Term(0, 1.5, "age", "above", 40.0),)
+        >>> model = SMaLLModel(("no", "yes"), "<U3", n_features=1, prototypes=(Prototype(1, -1.0, terms),))
+        >>> card = model.score_card("pdo", points=600, odds=50, pdo=20, digits=0)
+        >>> card.totals([[35.0], [50.0]]).ravel().tolist()
+        [458.0, 501.0]
+        """
+        return score_card(self, scaling, points=points, odds=odds, pdo=pdo, low=low, high=high, digits=digits, X=X)
 
     def __str__(self) -> str:
         return _print.text_of(self)

@@ -85,7 +85,9 @@ def log_odds(model: "SMaLLModel", z: np.ndarray) -> np.ndarray:
 def hashes_of(model: "SMaLLModel") -> tuple[str, str]:
     """Hashes of what gives the scores, and of what decides; names do not matter."""
     scores = repr((float(model.scale), *(_prototype_key(one) for one in model.prototypes)))
-    decision = repr((float(model.decision_threshold), model.cost_matrix and np.array(model.cost_matrix, float).tolist()))
+    decision = repr(
+        (float(model.decision_threshold), model.cost_matrix and np.array(model.cost_matrix, float).tolist())
+    )
     return hex_digest(scores, HASH_DIGITS), hex_digest(scores + decision, HASH_DIGITS)
 
 
@@ -186,7 +188,9 @@ def categories_histogram(
         place.setdefault(value, len(place))
     if not all(isinstance(value, str | bool | int | float) for value in place):
         return None
-    counted = [(value, float(count)) for value, count in zip(place, np.bincount(part, minlength=len(place)), strict=True)]
+    counted = [
+        (value, float(count)) for value, count in zip(place, np.bincount(part, minlength=len(place)), strict=True)
+    ]
     if weights is not None:
         order = np.argsort(part, kind="stable")
         parts = np.split(weights[order], np.searchsorted(part[order], np.arange(1, len(place))))

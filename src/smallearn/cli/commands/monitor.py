@@ -54,7 +54,9 @@ def add(commands) -> argparse.ArgumentParser:
     add_model(parser)
     add_data(parser)
     add_target(parser)
-    parser.add_argument("--date", metavar="COLUMN", help="the column of dates: compare each period too, a line for each")
+    parser.add_argument(
+        "--date", metavar="COLUMN", help="the column of dates: compare each period too, a line for each"
+    )
     parser.add_argument(
         "--period", choices=PERIODS, default="month", help="with --date: the length of a period (default: month)"
     )
@@ -211,9 +213,7 @@ def _period_facts(period: Any, classes: tuple[Any, ...]) -> dict[str, Any]:
         "classes": list(classes),
         "predicted": list(period.predicted),
         "confusion": None if period.confusion is None else period.confusion.tolist(),
-        "accuracy": None
-        if accuracy is None
-        else {"value": accuracy.value, "low": accuracy.low, "high": accuracy.high},
+        "accuracy": None if accuracy is None else {"value": accuracy.value, "low": accuracy.low, "high": accuracy.high},
     }
 
 
