@@ -2,7 +2,8 @@
 
 import math
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cache, partial
@@ -25,7 +26,7 @@ from smallearn._learn.data.labels import class_codes
 from smallearn._learn.data.many_rows import Large
 from smallearn._learn.data.problem import Problem, build_problem
 from smallearn._learn.data.source import ArraySource, pool_rows, width_of
-from smallearn._learn.data.table import Table
+from smallearn._learn.data.table import Table, readable
 from smallearn._learn.data_parameters import (
     Features,
     check_costs,
@@ -38,7 +39,9 @@ from smallearn._learn.solve.budgets import Budget
 from smallearn._run.deadline import Deadline
 from smallearn._text import listed, show
 from smallearn.model import SMaLLModel, _html
+from smallearn.model._reference import reference_of
 
+GLANCE_ROWS = 1 << 14  # of many rows, from which the histograms are made that a model keeps
 LEAST_COMPILED = 2**20  # numbers in X, for which predictions are compiled: for fewer the model is fast enough
 
 
@@ -70,6 +73,21 @@ class TrainingData:
     def whole(self) -> Problem:
         """The problem, with the scaling of all rows."""
         return self.problem if self.large is None or not self.is_sample else self.large.exact(self.problem)
+
+    def described_by(self, model: SMaLLModel) -> SMaLLModel:
+        """The model with histograms of these rows, or if they are many of a sample; as it was if it cannot read them
+        (numbers as text)."""
+        X, weight = self.X, self.weight
+        known: Mapping[int, Any] = {}
+        if self.large is not None:
+            known = self.large.source.categories
+            block, weight = self.large.glance(GLANCE_ROWS)
+            X = readable(block.X, known)
+        elif isinstance(X, Table):
+            weight = X.weight
+        with suppress(ValueError, TypeError, OverflowError):
+            return replace(model, reference=reference_of(model, X, weight, known))
+        return model
 
     @property
     def features(self) -> Features:
@@ -258,7 +276,7 @@ class SMaLLBase(ClassifierMixin, BaseEstimator):
             attributes["feature_names_in_"] = data.feature_names
         if fitted is not None:
             attributes |= {
-                "model_": self._remember(fitted.model, data),
+                "model_": data.described_by(self._remember(fitted.model, data)),
                 "classes_": fitted.classes,
                 "_weights_": fitted.weights,
                 "intercepts_": fitted.intercepts,

@@ -584,7 +584,7 @@ def frontier(X, y, max_terms=16, *, sample_weight=None, **parameters) -> list[Fr
                 score=step.score,
                 spread=step.spread,
                 params=parameters_of(task, candidate),
-                model=remember_rows(fitted.model, data.X, data.y),
+                model=data.described_by(remember_rows(fitted.model, data.X, data.y)),
             )
         )
     return points

@@ -54,7 +54,9 @@ def test_a_comparison_says_how_fair_it_is():
     fewer = replace(by_folds, folds=3, n_rows=70).words(model, on_others)
     assert "by 3-fold stratified cross-validation on 70 of these rows; classes with too few rows are left out" in fewer
     sampled = replace(by_folds, folds=3, n_rows=5000, sampled_from=41_000)
-    assert "cross-validation on a random sample of 5,000 of the 41,000 rows. With all" in sampled.words(model, on_others)
+    assert "cross-validation on a random sample of 5,000 of the 41,000 rows. With all" in sampled.words(
+        model, on_others
+    )
     words = replace(sampled, trained=True).words(model, on_others)
     assert "trained on a random sample of 5,000 rows of the same table as this model" in words
 

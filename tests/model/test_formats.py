@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from smallearn import SMaLLModel, load_model
-from smallearn.model import Accepted, DataFacts, Deployment, Description, Range, Selection, Step, Training
+from smallearn.model import Accepted, DataFacts, Deployment, Description, Histogram, Range, Selection, Step, Training
 from smallearn.model._json import VERSION, _added
 from smallearn.model._term import KINDS
 
@@ -87,7 +87,7 @@ KNOWN = {
         [[1.5], [-0.5], [0.5]],
         ["yes", "no", "yes"],
     ),
-    # the same with other sizes, an alternative and descriptions
+    # the same with other sizes, an alternative, descriptions and histograms of the training rows
     10: (
         pd.DataFrame({"ward": ["A", "B", None], "age": [30.0, 40.0, 50.0]}),
         [[1.5], [-0.5], [0.5]],
@@ -156,6 +156,13 @@ def test_what_an_early_format_does_not_say_has_the_value_that_it_meant():
     assert [one.n_terms for one in tenth.frontier_models] == [1, 2]
     assert tenth.frontier_models[1] == replace(ninth, deployment=None)
     assert [term.text for term in tenth.alternatives[0].terms] == ["[ward = 'A']"]
+    assert ninth.reference is None
+    assert (tenth.reference.n_rows, tenth.reference.predicted) == (43, (15.5, 27.5))
+    assert tenth.reference.scores == (Histogram(counts=(20.0, 23.0), edges=(-0.5, 0.5, 1.5)),)
+    assert tenth.reference.features == (
+        Histogram(counts=(40.0, 2.0), categories=("B", "A"), missing=1.0, feature=0),
+        Histogram(counts=(30.0, 13.0), edges=(18.0, 40.5, 90.0), feature=1),
+    )
     assert tenth.descriptions == (Description("age", "age at admission", "years"), Description("ward"))
 
 

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from smallearn import SMaLLModel, load_model
-from smallearn.model import DataFacts, Description, Prototype, Selection, Step, Term
+from smallearn.model import DataFacts, Description, Histogram, Prototype, Reference, Selection, Step, Term
 from tests.helpers.models import CARD, COSTS, NO, RANGED, THREE, TRAINING, WHOLE, YES, labels_of, models
 
 # --- JSON: the way there and back ------------------------------------------------------------------------------------
@@ -625,6 +625,17 @@ OTHERS = replace(
     alternatives=(replace(WHOLE, prototypes=(Prototype(1, 0.5, (Term(2, -1.0, "c"),)),)),),
     descriptions=(Description("a", "amount", "g"),),
     device_limits=(("max_flash", 200.0), ("max_time_us", 1.5)),
+    reference=Reference(
+        n_rows=4,
+        scores=(Histogram(counts=(3.0, 1.0), edges=(-1.0, 0.5, 2.0)),),
+        predicted=(2.5, 1.5),
+        features=(
+            Histogram(counts=(1.0,), edges=(2.0, 2.0), missing=3.0, feature=0),
+            Histogram(counts=(2.0, 1.25), categories=(True, "x"), other=0.75, feature=2),
+        ),
+        scored_by="0a",
+        decided_by="0b",
+    ),
 )
 
 
@@ -633,8 +644,8 @@ def test_models_of_other_sizes_and_alternatives_are_kept():
     tree = tree_of(OTHERS)
     assert tree["version"] == 10
     assert "frontier_models" not in tree_of(replace(OTHERS, frontier_models=()))
-    del tree["alternatives"], tree["descriptions"], tree["device_limits"]
-    without = replace(OTHERS, alternatives=(), descriptions=(), device_limits=())
+    del tree["alternatives"], tree["descriptions"], tree["device_limits"], tree["reference"]
+    without = replace(OTHERS, alternatives=(), descriptions=(), device_limits=(), reference=None)
     assert SMaLLModel.from_json(json.dumps(tree)) == without
     renamed = OTHERS.with_feature_names(["x", "y", "z"])
     assert [term.name for term in (*renamed.frontier_models[0].terms, *renamed.alternatives[0].terms)] == ["x", "z"]
@@ -659,7 +670,24 @@ def test_models_of_other_sizes_and_alternatives_are_kept():
         ("device_limits", [], "^device_limits: expected dict"),
         ("device_limits.max_flash", 0, r"^device_limits\.max_flash: expected"),
         ("device_limits", {"flash": 3}, "^device_limits: 'flash' is no limit; these are 'max_flash'"),
-        ("version", 9, r"unknown fields \['alternatives', 'descriptions', 'device_limits', 'frontier_models'\]"),
+        ("version", 9, r"unknown fields \['alternatives', 'descriptions', 'device_limits', 'frontier_models', 'ref"),
+        ("reference", [], "^reference: expected an object"),
+        ("reference.n_rows", 0, r"^reference.n_rows: expected a whole number of at least 1"),
+        ("reference.scores", [], "^reference: 2 classes have 1 scores and 2 predicted counts"),
+        ("reference.predicted", [1], "^reference: 2 classes have 1 scores and 2 predicted counts"),
+        ("reference.predicted[1]", "1", r"^reference.predicted\[1\]: expected a finite number"),
+        ("reference.scored_by", 1, "^reference.scored_by: expected str"),
+        ("reference.scores[0].counts", [3], r"^reference.scores\[0\]: A histogram of 2 bins has as many counts, not 1"),
+        ("reference.scores[0].counts[0]", -1, r"^reference.scores\[0\]: The counts of a histogram are finite"),
+        ("reference.scores[0].edges[1]", 7.0, r"^reference.scores\[0\]: The edges of a histogram ascend"),
+        ("reference.scores[0].edges", None, r"^reference.scores\[0\]: A histogram has either edges or categories"),
+        ("reference.scores[0].feature", 0, "^reference: the histogram of a score has edges, and no feature"),
+        ("reference.features[0].feature", 1, "^reference: histograms belong to features in use"),
+        ("reference.features[0].feature", 2, "^reference: histograms belong to features in use, at most one for each"),
+        ("reference.features[0].missing", None, r"^reference.features\[0\].missing: expected a finite number"),
+        ("reference.features[1].categories[1]", 1, r"^reference.features\[1\]: A histogram has a category twice"),
+        ("reference.features[1].categories[0]", [], r"^reference.features\[1\].categories\[0\]: expected text"),
+        ("reference.features[1].other", GONE, r"^reference.features\[1\]: missing fields \['other'\]"),
     ],
 )
 def test_other_models_that_make_no_sense_are_refused(place, value, message):
@@ -667,7 +695,7 @@ def test_other_models_that_make_no_sense_are_refused(place, value, message):
 
 
 def test_other_models_have_no_others_themselves():
-    with pytest.raises(ValueError, match=r"frontier_models\[0\]: such a model has no further models"):
+    with pytest.raises(ValueError, match=r"frontier_models\[0\]: such a model has no further models and no reference"):
         replace(YES, frontier_models=(replace(YES, alternatives=(YES,)),))
     with pytest.raises(ValueError, match="a feature is described twice: 'a', 'a'"):
         replace(YES, descriptions=(Description("a"), Description("a", "amount")))

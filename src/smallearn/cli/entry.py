@@ -20,6 +20,7 @@ exit codes:
   0    done
   1    the data or the model cannot be used, or the request cannot be met; stderr says why
   2    wrong arguments
+  3    monitor: the score or a feature has shifted
   130  interrupted
   141  output pipe closed
 

@@ -16,6 +16,7 @@ class ExitCode(IntEnum):
 
     DONE = 0
     FAILED = 1
+    SHIFTED = 3
     INTERRUPTED = 130
     BROKEN_PIPE = 141
 

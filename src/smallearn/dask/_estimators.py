@@ -14,10 +14,11 @@ from smallearn import estimator, selection
 from smallearn._base import SMaLLBase, TrainingData
 from smallearn._learn.data.many_rows import Large
 from smallearn._learn.data.source import pool_rows
+from smallearn._learn.data.table import readable
 from smallearn._learn.data_parameters import Features, check_cut_points
 from smallearn.dask._cluster import Cluster
 from smallearn.dask._partitions import Partitions, is_delayed_list, is_lazy, partitions_of, stack
-from smallearn.dask._source import DaskSource, Survey, readable
+from smallearn.dask._source import DaskSource, Survey
 from smallearn.model import SMaLLModel
 from smallearn.model._lazy import by_block
 
@@ -107,7 +108,7 @@ class DaskRows(SMaLLBase):
         cuts = check_cut_points(features, self.cut_points, survey.is_sparse, source.categories)
         large = Large.read(source, most, **self._choices(literals, cuts))
         return TrainingData(
-            X=readable(large.pool, source),
+            X=readable(large.pool.X, source.categories),
             y=source.classes[large.pool.code],
             weight=large.pool.weight * large.share,
             feature_names=names,

@@ -181,14 +181,6 @@ def rows_of_model(
     return sum_hashes(hash_rows(features, block.X.shape[1], X, block.code)), counts
 
 
-def readable(block: Block, source: DaskSource) -> Any:
-    """The X of a block as an array that a model reads: categories are themselves again."""
-    if not source.categories:
-        return block.X
-    columns = _decoded(block, source.classes, source.categories).read_features(slice(None), range(source.n_features))
-    return np.array([column.astype(object) for column in columns]).T
-
-
 def _decoded(block: Block, classes: np.ndarray, categories: Mapping[int, Sequence[Any]]) -> Table:
     names = np.array([f"x{l}" for l in range(block.X.shape[1])], dtype=object)
     return Table(block.X, block.code, classes, feature_names=names, target="", categories=categories)

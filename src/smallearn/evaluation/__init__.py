@@ -1,20 +1,28 @@
-"""How good a model is on labelled rows: scores with intervals, errors, and standard models for comparison."""
+"""How good a model is on labelled rows: scores with intervals, errors, standard models for comparison, and how far
+new rows have moved since training."""
 
 from smallearn.evaluation._comparison import N_FAMILIAR, Comparison, Familiar, familiar
 from smallearn.evaluation._evaluate import Evaluation, evaluate
 from smallearn.evaluation._groups import Group
 from smallearn.evaluation._intervals import Interval, wilson
 from smallearn.evaluation._mistake import Mistake
+from smallearn.evaluation._monitor import Monitoring, Period, monitor
+from smallearn.evaluation._stability import Bin, Drift
 
 __all__ = [
+    "Bin",
     "N_FAMILIAR",
     "Comparison",
+    "Drift",
     "Evaluation",
     "Familiar",
     "Group",
     "Interval",
     "Mistake",
+    "Monitoring",
+    "Period",
     "evaluate",
     "familiar",
+    "monitor",
     "wilson",
 ]

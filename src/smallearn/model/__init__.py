@@ -2,6 +2,7 @@
 
 from smallearn.model._arguments import as_model, read_rows
 from smallearn.model._card import CardRow
+from smallearn.model._histograms import Histogram, Reference
 from smallearn.model._model import SMaLLModel, load_model
 from smallearn.model._parts import (
     Accepted,
@@ -17,17 +18,24 @@ from smallearn.model._parts import (
 )
 from smallearn.model._pipeline.fold import fold_pipeline
 from smallearn.model._rows import Rows
+from smallearn.model._score_card import Card, CardBin, CardFeature, ScoreCard
 
 __all__ = [
     "Accepted",
+    "Card",
+    "CardBin",
+    "CardFeature",
     "CardRow",
     "DataFacts",
     "Deployment",
     "Description",
+    "Histogram",
     "Prototype",
     "Range",
+    "Reference",
     "Rows",
     "SMaLLModel",
+    "ScoreCard",
     "Selection",
     "Step",
     "Term",

@@ -26,6 +26,7 @@ def check_parts(model: "SMaLLModel") -> None:
     _check_ranges(model)
     _check_accepted(model)
     _check_others(model)
+    _check_reference(model)
     if model.data is not None and len(model.data.class_counts) != len(model.classes):
         raise ValueError(f"There are {len(model.data.class_counts)} class counts for {len(model.classes)} classes.")
     owners = set(model.owners)
@@ -82,6 +83,23 @@ def _check_accepted(model: "SMaLLModel") -> None:
         raise ValueError("Accepted values are some categories, or all but missing ones.")
 
 
+def _check_reference(model: "SMaLLModel") -> None:
+    """There is a histogram for each score and, at most one, for features in use; and a count for each class."""
+    known, n_classes = model.reference, len(model.classes)
+    if known is None:
+        return
+    n_scores = 1 if n_classes == 2 else n_classes
+    if len(known.scores) != n_scores or len(known.predicted) != n_classes:
+        raise ValueError(f"reference: {n_classes} classes have {n_scores} scores and {n_classes} predicted counts.")
+    if any(one.edges is None or one.feature is not None for one in known.scores):
+        raise ValueError("reference: the histogram of a score has edges, and no feature.")
+    features = [one.feature for one in known.features]
+    if len(set(features)) < len(features) or not set(features) <= {term.feature for term in model.terms}:
+        raise ValueError(
+            f"reference: histograms belong to features in use, at most one for each, not to {listed(features)}."
+        )
+
+
 def _check_others(model: "SMaLLModel") -> None:
     """Models of other sizes and alternatives answer the same question, and have no such models themselves."""
     for name in ("frontier_models", "alternatives"):
@@ -92,8 +110,8 @@ def _check_others(model: "SMaLLModel") -> None:
                 model.n_features,
             ):
                 raise ValueError(f"{name}[{position}]: the classes or the number of features differ from this model's.")
-            if other.frontier_models or other.alternatives:
-                raise ValueError(f"{name}[{position}]: such a model has no further models.")
+            if other.frontier_models or other.alternatives or other.reference is not None:
+                raise ValueError(f"{name}[{position}]: such a model has no further models and no reference.")
     described = [one.name for one in model.descriptions]
     if len(set(described)) < len(described):
         raise ValueError(f"descriptions: a feature is described twice: {listed(described)}.")

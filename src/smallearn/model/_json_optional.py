@@ -9,10 +9,20 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from smallearn._text import listed
-from smallearn.model._json_values import fields_of, of_type, positive_number
+from smallearn.model._histograms import Histogram, Reference
+from smallearn.model._json_values import (
+    category,
+    fields_of,
+    finite_number,
+    of_type,
+    positive_number,
+    whole_number,
+)
 from smallearn.model._parts import Description
 
 LIMITS = ("max_flash", "max_ram", "max_cycles", "max_time_us")
+
+LARGEST_WHOLE = 2.0**53
 
 
 @dataclass(frozen=True)
@@ -59,7 +69,65 @@ def _read_limits(entry: Any, where: str) -> tuple[tuple[str, float], ...]:
     return tuple((name, positive_number(limit, f"{where}.{name}")) for name, limit in limits.items())
 
 
+# --- histograms of the training rows ---------------------------------------------------------------------------------
+
+
+def _write_reference(reference: Reference) -> dict[str, Any]:
+    histograms = {name: [_write_histogram(one) for one in getattr(reference, name)] for name in ("scores", "features")}
+    return asdict(reference) | histograms | {"predicted": [_short(count) for count in reference.predicted]}
+
+
+def _write_histogram(histogram: Histogram) -> dict[str, Any]:
+    content = asdict(histogram) | {"counts": [_short(count) for count in histogram.counts]}
+    return content | {name: _short(content[name]) for name in ("missing", "other")}
+
+
+def _short(count: float) -> float | int:
+    """A whole number without a point, which is read as the same number."""
+    return int(count) if count.is_integer() and count < LARGEST_WHOLE else count
+
+
+def _read_reference(entry: Any, where: str) -> Reference:
+    fields = fields_of(entry, where, ("n_rows", "scores", "predicted", "features", "scored_by", "decided_by"))
+    return Reference(
+        n_rows=whole_number(fields["n_rows"], f"{where}.n_rows", 1),
+        scores=_read_histograms(fields["scores"], f"{where}.scores"),
+        predicted=_read_numbers(fields["predicted"], f"{where}.predicted"),
+        features=_read_histograms(fields["features"], f"{where}.features"),
+        scored_by=of_type(fields["scored_by"], str, f"{where}.scored_by"),
+        decided_by=of_type(fields["decided_by"], str, f"{where}.decided_by"),
+    )
+
+
+def _read_histograms(entry: Any, where: str) -> tuple[Histogram, ...]:
+    return tuple(_read_histogram(one, f"{where}[{i}]") for i, one in enumerate(of_type(entry, list, where)))
+
+
+def _read_histogram(entry: Any, where: str) -> Histogram:
+    fields = fields_of(entry, where, ("counts", "edges", "categories", "missing", "other", "feature"))
+    edges, categories, feature = fields["edges"], fields["categories"], fields["feature"]
+    if categories is not None:
+        values = enumerate(of_type(categories, list, f"{where}.categories"))
+        categories = tuple(category(value, f"{where}.categories[{i}]") for i, value in values)
+    try:
+        return Histogram(
+            counts=_read_numbers(fields["counts"], f"{where}.counts"),
+            edges=None if edges is None else _read_numbers(edges, f"{where}.edges"),
+            categories=categories,
+            missing=finite_number(fields["missing"], f"{where}.missing"),
+            other=finite_number(fields["other"], f"{where}.other"),
+            feature=None if feature is None else whole_number(feature, f"{where}.feature", 0),
+        )
+    except ValueError as error:
+        raise ValueError(str(error) if str(error).startswith(where) else f"{where}: {error}") from None
+
+
+def _read_numbers(entry: Any, where: str) -> tuple[float, ...]:
+    return tuple(finite_number(value, f"{where}[{i}]") for i, value in enumerate(of_type(entry, list, where)))
+
+
 FIELDS = {
     "descriptions": OptionalField(write=_records, read=_read_descriptions),
     "device_limits": OptionalField(write=dict, read=_read_limits),
+    "reference": OptionalField(write=_write_reference, read=_read_reference),
 }

@@ -30,6 +30,7 @@ from smallearn.model._decision import (
     winners,
 )
 from smallearn.model._fingerprint import combined, fingerprint
+from smallearn.model._histograms import Reference
 from smallearn.model._lazy import by_block
 from smallearn.model._one_row import decide_one
 from smallearn.model._parts import (
@@ -44,7 +45,9 @@ from smallearn.model._parts import (
     Training,
     without_gaps,
 )
+from smallearn.model._reference import carried_over, reference_of
 from smallearn.model._rows import CHUNK_ROWS, Rows, gather
+from smallearn.model._score_card import ScoreCard, score_card
 from smallearn.model._sentences import decision_sentence
 from smallearn.model._totals import attainable_totals
 
@@ -103,6 +106,8 @@ class SMaLLModel:
     device_limits : tuple of (str, float), default=()
         The limits that the model was chosen under for the chip of ``deployment``: "max_flash", "max_ram", "max_cycles"
         or "max_time_us", and the greatest value that is allowed.
+    reference : Reference or None, default=None
+        Histograms of the training rows, with which `smallearn.evaluation.monitor` compares new ones, if known.
 
     See Also
     --------
@@ -146,6 +151,7 @@ class SMaLLModel:
     alternatives: "tuple[SMaLLModel, ...]" = ()
     descriptions: tuple[Description, ...] = ()
     device_limits: tuple[tuple[str, float], ...] = ()
+    reference: Reference | None = None
 
     def __post_init__(self):
         check_parts(self)
@@ -293,6 +299,60 @@ class SMaLLModel:
             return []
         return [(total, 0.5 * (1.0 + math.tanh(0.5 * self.scale * total))) for total in totals]
 
+    def score_card(
+        self,
+        scaling: str | None = None,
+        *,
+        points: float = 600.0,
+        odds: float = 50.0,
+        pdo: float = 20.0,
+        low: float = 0.0,
+        high: float = 100.0,
+        digits: int | None = None,
+        X: Any = None,
+    ) -> ScoreCard:
+        """Write a model of literals as a score card.
+
+        Points are not below 0. A row gets those of one bin of each feature; they add up to a total, from which the
+        log-odds of the model follow exactly. With several prototypes there is a card for each, and the highest total
+        counts.
+
+        Parameters
+        ----------
+        scaling : {"pdo", "min_max"} or None, default=None
+            How totals are scaled. "pdo", as in credit files: a total of ``points`` means odds of ``odds`` to 1 for the
+            class that owns the card, and ``pdo`` more points double them. "min_max": totals go from ``low`` to
+            ``high``. None: the points of the model, from 0.
+        points, odds, pdo : float, default=600, 50 and 20
+            For "pdo".
+        low, high : float, default=0 and 100
+            For "min_max".
+        digits : int or None, default=None
+            Round points to so many digits after the point, 0 for whole points. That may change decisions.
+        X : array, sparse matrix or table, default=None
+            Rows on which to count the decisions that rounding changes.
+
+        Returns
+        -------
+        ScoreCard
+            It prints itself; `ScoreCard.lines` and `ScoreCard.to_frame` give it as a table.
+
+        Raises
+        ------
+        ValueError
+            If the model has raw terms, which have no bins, or a parameter is not allowed.
+
+        Examples
+        --------
+        >>> from smallearn.model import Prototype, SMaLLModel, Term
+        >>> terms = (Term(0, 1.5, "age", "above", 40.0),)
+        >>> model = SMaLLModel(("no", "yes"), "<U3", n_features=1, prototypes=(Prototype(1, -1.0, terms),))
+        >>> card = model.score_card("pdo", points=600, odds=50, pdo=20, digits=0)
+        >>> card.totals([[35.0], [50.0]]).ravel().tolist()
+        [458.0, 501.0]
+        """
+        return score_card(self, scaling, points=points, odds=odds, pdo=pdo, low=low, high=high, digits=digits, X=X)
+
     def __str__(self) -> str:
         return _print.text_of(self)
 
@@ -348,7 +408,7 @@ class SMaLLModel:
         used = {term.feature for term in terms}
         compared = {term.feature for term in terms if term.kind == "above"}
         known = {one.feature: one.categories for one in self.accepted if one.categories is not None}
-        return replace(
+        model = replace(
             self._with_others(SMaLLModel.for_complete_rows),
             prototypes=prototypes,
             ranges=tuple(extent for extent in self.ranges if extent.feature in used),
@@ -356,7 +416,10 @@ class SMaLLModel:
                 Accepted(feature=feature, categories=known.get(feature), missing=feature not in compared)
                 for feature in sorted({*known, *compared} & used)
             ),
+            reference=None,
         )
+        kept = () if self.reference is None else (one for one in self.reference.features if one.feature in used)
+        return replace(model, reference=carried_over(self, model, kept))
 
     # --- predictions -----------------------------------------------------------------------------------------------
 
@@ -602,6 +665,25 @@ class SMaLLModel:
         rows = fingerprint(self.features, self.n_features, X, code) if sums is None else combined(sums)
         facts = DataFacts(fingerprint=rows, class_counts=class_counts, **names)
         return replace(self, data=facts)
+
+    def with_reference(self, X: Any, sample_weight: Any = None) -> "SMaLLModel":
+        """Keep histograms of some rows, with which `smallearn.evaluation.monitor` compares new ones.
+
+        ``fit`` does so with the training rows. This is for models of earlier versions, and to compare with other rows.
+
+        Parameters
+        ----------
+        X : array, sparse matrix, table or Rows
+            The rows, such as the training rows.
+        sample_weight : array-like of shape (n_rows,), default=None
+            The weight of each row.
+
+        Returns
+        -------
+        SMaLLModel
+            The same model with ``reference``.
+        """
+        return replace(self, reference=reference_of(self, X, sample_weight))
 
     def was_trained_on(self, X: Any, y: Any) -> bool:
         """Check whether these are the training rows.

@@ -12,9 +12,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from smallearn._learn.data.blocks import Curvature, DenseRows, RemembersColumns, Sums, TrainingRows, running_sum
+from smallearn._learn.data.content import FEW_COLUMNS, hash_values, is_drawn, is_even, sample_limits, sample_sizes
 from smallearn._learn.data.labels import Assignment
 from smallearn._learn.data.problem import Problem
-from smallearn._learn.data.source import Block, Source
+from smallearn._learn.data.source import Block, Source, pick
 from smallearn._learn.data.summary import Summary, summarise
 from smallearn._learn.kernels import NO_PROTOTYPE
 from smallearn._run.progress import passes
@@ -166,6 +167,16 @@ class Large:
         large = cls(source, *summarise(source, most, **choices))
         passes().begin("choosing on a sample")
         return large
+
+    def glance(self, most: int) -> tuple[Block, np.ndarray]:
+        """About ``most`` rows of the pool, and weights with which they stand for all rows. See `content.sample`."""
+        pool, weight = self.pool, self.pool.weight * self.share
+        sizes = np.bincount(pool.code)
+        drawn = np.flatnonzero(is_drawn(hash_values(pool.X, FEW_COLUMNS), sample_limits(sizes, most)[pool.code]))
+        found = np.bincount(pool.code[drawn], minlength=len(sizes))
+        if len(pool.code) <= most or not is_even(found, sample_sizes(sizes, most)):
+            return pool, weight
+        return pick(pool, drawn), (weight * (sizes / np.maximum(found, 1))[pool.code])[drawn]
 
     def problem(self) -> Problem:
         """The pool, to choose a model on: the same to the last bit, however the rows are cut into blocks."""

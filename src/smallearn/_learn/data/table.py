@@ -62,10 +62,18 @@ class Table:
 
     def read_features(self, rows: slice, features: Sequence[int]) -> list[np.ndarray]:
         """Some features of some rows as they were before they were encoded."""
-        return [self._decoded(np.asarray(self.X[rows, l]), l) for l in features]
+        return [_decoded(np.asarray(self.X[rows, l]), (self.categories or {}).get(l)) for l in features]
 
-    def _decoded(self, column: np.ndarray, l: int) -> np.ndarray:
-        if self.categories is None or l not in self.categories:
-            return column
-        values: Any = np.array([*self.categories[l], None], dtype=object)
-        return values[np.where(np.isnan(column), len(values) - 1, column).astype(np.int64)]
+
+def readable(X: Any, categories: Mapping[int, Sequence[Category]]) -> Any:
+    """Encoded rows as an array that a model reads: categories are themselves again. Sparse rows have none."""
+    if not categories:
+        return X
+    return np.array([_decoded(X[:, l], categories.get(l)).astype(object) for l in range(X.shape[1])], dtype=object).T
+
+
+def _decoded(column: np.ndarray, categories: Sequence[Category] | None) -> np.ndarray:
+    if categories is None:
+        return column
+    values: Any = np.array([*categories, None], dtype=object)
+    return values[np.where(np.isnan(column), len(values) - 1, column).astype(np.int64)]

@@ -18,9 +18,10 @@ from smallearn.cli.commands import (
     export,
     fit,
     frontier,
+    monitor,
     paper,
     predict,
     report,
 )
 
-COMMANDS = (demo, fit, evaluate, predict, explain, frontier, export, cost, report, paper, cache, doctor)
+COMMANDS = (demo, fit, evaluate, predict, monitor, explain, frontier, export, cost, report, paper, cache, doctor)

@@ -12,6 +12,7 @@ from smallearn.cli.console import Console, heading
 from smallearn.cli.errors import ExitCode, library_errors
 from smallearn.cli.io.files import print_json, read_model
 from smallearn.cli.reading import read_rows
+from smallearn.cli.table_text import print_section, print_table
 
 DESCRIPTION = """\
 Scores of a model on a table with 95% confidence intervals, the confusion matrix, groups of rows with many errors and
@@ -76,41 +77,21 @@ def _print_sections(model: Any, evaluation: Any, comparison: Any, numbers: Seque
     from smallearn.evaluation import _captions as captions
 
     print()
-    _print_table(list(evaluation.figures()))
+    print_table(list(evaluation.figures()))
     n_classes = len(evaluation.classes)
-    _print_section(captions.CONFUSION, evaluation.confusion_lines(), right=range(1, n_classes + 2))
+    print_section(captions.CONFUSION, evaluation.confusion_lines(), right=range(1, n_classes + 2))
     if evaluation.groups:
         groups = [(group.text, str(group.n_rows), f"{group.wrong:.1%}") for group in evaluation.groups]
-        _print_section(captions.GROUPS, [captions.GROUPS_HEAD, *groups], right=(1, 2))
+        print_section(captions.GROUPS, [captions.GROUPS_HEAD, *groups], right=(1, 2))
     if evaluation.mistakes:
         errors = [
             (str(numbers[error.row]), show(error.truth), show(error.predicted), percent(error.probability))
             for error in evaluation.mistakes[:MOST_ERRORS]
         ]
-        _print_section(captions.ERRORS, [captions.ERRORS_HEAD, *errors], right=(0, 3))
+        print_section(captions.ERRORS, [captions.ERRORS_HEAD, *errors], right=(0, 3))
     if comparison is not None:
         lines = [captions.COMPARISON_HEAD, *comparison.lines(model, evaluation)]
-        _print_section(captions.COMPARISON, lines, right=(1, 3), sentence=comparison.words(model, evaluation))
-
-
-def _print_section(
-    title: str, lines: Sequence[tuple[str, ...]], *, right: Sequence[int], sentence: str | None = None
-) -> None:
-    print(heading(f"\n{title}"))
-    if sentence is not None:
-        print(sentence)
-    _print_table(lines, right)
-
-
-def _print_table(lines: Sequence[tuple[str, ...]], right: Sequence[int] = ()) -> None:
-    """Print lines in columns; those in ``right`` are aligned to the right."""
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    for line in lines:
-        cells = [
-            cell.rjust(width) if at in right else cell.ljust(width)
-            for at, (cell, width) in enumerate(zip(line, widths, strict=True))
-        ]
-        print(f"  {'  '.join(cells)}".rstrip())
+        print_section(captions.COMPARISON, lines, right=(1, 3), sentence=comparison.words(model, evaluation))
 
 
 def _facts(model: Any, evaluation: Any, comparison: Any, numbers: Sequence[int]) -> dict[str, Any]:

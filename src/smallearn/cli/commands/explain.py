@@ -20,11 +20,13 @@ from smallearn.cli.errors import CommandError, ExitCode, library_errors
 from smallearn.cli.io.files import print_json, read_model
 from smallearn.cli.reading import read_rows
 from smallearn.cli.reason_codes import add_reason_codes, note_wordless, reason_codes_of
+from smallearn.cli.score_card import add_score_card, check_score_card, print_score_card
 
 DESCRIPTION = """\
 The model in words: its scores, rounded as far as no prediction on DATA changes; a rule that says the same, and how
 exactly; and which features matter. With --row, one case: the score that decided, what each term contributed, and the
-smallest changes that would change the class; if asked for, reason codes. Of more than 200,000 rows of DATA a random
+smallest changes that would change the class; if asked for, reason codes. With --card, a model of conditions as a score
+card, scaled as credit files are if asked for. Of more than 200,000 rows of DATA a random
 sample serves.
 
 --set tries out another value. Without --row the case is made of the values that are set; features that are not set have
@@ -70,6 +72,7 @@ def add(commands) -> argparse.ArgumentParser:
     )
     add_units(parser)
     add_reason_codes(parser, "with --row: ")
+    add_score_card(parser)
     add_printing(parser)
     return parser
 
@@ -78,6 +81,10 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
     """Read, explain, print."""
     model = read_model(arguments)
     units = units_of(arguments, model)
+    check_score_card(arguments)
+    if arguments.card:
+        print_score_card(arguments, model, console)
+        return ExitCode.DONE
     if arguments.row is not None:
         if arguments.data is None:
             raise CommandError("--row needs a table: smallearn explain MODEL DATA --row N")

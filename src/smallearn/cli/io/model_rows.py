@@ -122,7 +122,7 @@ def _model_rows(
 ) -> ModelRows:
     """The rows in the chunks of a table, or a sample of them, and their classes."""
     model, file = reader.model, reader.file
-    named = _find_target(file, model, target, labels)
+    named = find_target(file, model, target, labels)
     known, unlabelled = Sample(most), Sample(most)
     tally, n_rows = LabelTally(), 0
     for chunk in chunks:
@@ -164,7 +164,7 @@ def required_target(model: SMaLLModel, named: str | None) -> str:
     return target
 
 
-def _find_target(file: TableFile, model: SMaLLModel, named: str | None, labels: Labels) -> str | None:
+def find_target(file: TableFile, model: SMaLLModel, named: str | None, labels: Labels) -> str | None:
     """The column of classes in a file; None if there is none or none is needed."""
     if labels is Labels.IGNORED:
         return None
@@ -223,7 +223,7 @@ class ModelReader:
 
     def with_target(self, target: str | None, labels: Labels) -> list[str]:
         """The columns that the model needs, and that of the classes if there is one."""
-        named = _find_target(self.file, self.model, target, labels)
+        named = find_target(self.file, self.model, target, labels)
         return [*self.columns, *([] if named is None else [named])]
 
     def chunks(

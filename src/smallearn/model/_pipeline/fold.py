@@ -8,11 +8,13 @@ from itertools import chain
 from typing import Any, NamedTuple
 
 from smallearn._text import show
+from smallearn.model._histograms import Histogram
 from smallearn.model._model import SMaLLModel
 from smallearn.model._parts import Accepted, Range
 from smallearn.model._pipeline.columns import MISSING, REFUSED, Column, Curve, Table, constant
 from smallearn.model._pipeline.terms import folded, gain_of, shared_means
 from smallearn.model._pipeline.transformers import apply
+from smallearn.model._reference import carried_over
 
 
 def fold_pipeline(pipeline: Any) -> SMaLLModel:
@@ -157,7 +159,7 @@ def _folded(model: SMaLLModel, table: Table, names: Sequence[str | None]) -> SMa
     prototypes = tuple(folded(*pair, names, means) for pair in zip(model.prototypes, gains, strict=True))
     used = {term.feature for prototype in prototypes for term in prototype.terms}
     needed = {feature for feature, mean in means.items() if mean is None}
-    return replace(
+    raw = replace(
         model,
         frontier_models=tuple(_folded(one, table, names) for one in model.frontier_models),
         alternatives=tuple(_folded(one, table, names) for one in model.alternatives),
@@ -166,7 +168,23 @@ def _folded(model: SMaLLModel, table: Table, names: Sequence[str | None]) -> SMa
         ranges=tuple(extent for extent in _ranges(model, table) if extent.feature in used),
         accepted=tuple(_accepted(table.guards, used, needed)),
         data=None,  # its fingerprint is of the rows that the classifier saw
+        reference=None,
     )
+    kept = () if model.reference is None else _histograms(model.reference.features, table, used)
+    return replace(raw, reference=carried_over(model, raw, kept))
+
+
+def _histograms(known: Sequence[Histogram], table: Table, used: set[int]) -> Iterator[Histogram]:
+    """The histograms of raw numbers that a step only shifts and scales, or leaves as they are."""
+    seen: set[int] = set()
+    for one in known:
+        column = table.columns[one.feature or 0]
+        curve = column.other
+        straight = isinstance(curve, Curve) and curve.bent is None and not column.special
+        fills_gaps = column.missing not in (MISSING, REFUSED)  # how many there were is then not known
+        if straight and one.edges is not None and not fills_gaps and column.feature in used - seen:
+            seen.add(column.feature)
+            yield replace(one, edges=tuple(map(curve.origin, one.edges)), feature=column.feature)
 
 
 def _ranges(model: SMaLLModel, table: Table) -> list[Range]:
