@@ -22,7 +22,7 @@ posix_only = pytest.mark.skipif(os.name == "nt", reason="file modes and symbolic
         (WHOLE.to_json().encode("utf-16"), "not UTF-8 text"),
         (b"", "not valid JSON"),
         (b"{}", '"format" is not'),
-        (WHOLE.to_json().replace('"version": 6', '"version": 10').encode(), "format 10"),
+        (WHOLE.to_json().replace('"version": 6', '"version": 11').encode(), "format 11"),
         (
             WHOLE.to_json().replace("2.0", "1e999").encode(),
             r"prototypes\[0\].terms\[0\].weight: expected a finite number",

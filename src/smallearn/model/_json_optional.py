@@ -8,7 +8,9 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from smallearn.model._json_values import fields_of, of_type
+from smallearn._text import listed, show
+from smallearn.model._edit import ACTIONS, Edit
+from smallearn.model._json_values import fields_of, finite_number, of_type, whole_number
 from smallearn.model._parts import Description
 
 
@@ -48,4 +50,24 @@ def _read_descriptions(entry: Any, where: str) -> tuple[Description, ...]:
     return tuple(found)
 
 
-FIELDS = {"descriptions": OptionalField(write=_records, read=_read_descriptions)}
+def _read_edits(entry: Any, where: str) -> tuple[Edit, ...]:
+    found = []
+    for position, one in enumerate(of_type(entry, list, where)):
+        place = f"{where}[{position}]"
+        fields = fields_of(one, place, ("action", "what", "before", "after", "score"))
+        action = of_type(fields["action"], str, f"{place}.action")
+        if action not in ACTIONS:
+            raise ValueError(f"{place}.action: expected one of {listed(ACTIONS)}, found {show(action)}.")
+        numbers = {
+            name: None if fields[name] is None else finite_number(fields[name], f"{place}.{name}")
+            for name in ("before", "after")
+        }
+        score = None if fields["score"] is None else whole_number(fields["score"], f"{place}.score", 1)
+        found.append(Edit(action, of_type(fields["what"], str, f"{place}.what"), **numbers, score=score))
+    return tuple(found)
+
+
+FIELDS = {
+    "descriptions": OptionalField(write=_records, read=_read_descriptions),
+    "edits": OptionalField(write=_records, read=_read_edits),
+}
