@@ -9,9 +9,9 @@ import pandas as pd
 import pytest
 
 from smallearn import SMaLLModel
+from smallearn._refit import is_by_hand
 from smallearn.export import to_c, to_python, to_sql
 from smallearn.model import Accepted, Edit, Prototype, Range, Selection, Term
-from smallearn.model._edit import is_by_hand
 from tests.helpers.models import CARD, THREE, TRAINING, YES
 
 PATIENTS = pd.DataFrame(
@@ -55,7 +55,7 @@ def test_the_record_says_what_was_and_what_is():
     assert [edit.text for edit in edited.model.edits] == [
         "cut 40 → 45 in [age > 45]",
         "weight of [age > 45] 2 → 3",
-        "dropped [member = True], weight 1",
+        "dropped [member = True] with weight 1",
         "decision threshold 0.5 → 0.3",
     ]
 

@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from smallearn.model._model import SMaLLModel
 
 ACTIONS = ("cut", "weight", "constant", "threshold", "add", "drop", "forbid", "refit", "found")
-FIXING = ("weight", "add")  # after which the weight of a term is a person's
 MOST_LISTED = 30  # terms in a message
 
 
@@ -58,22 +57,20 @@ class Edit:
             On one line.
         """
         where = "" if self.score is None else f" (score {self.score})"
-        change = f"{_number(self.before)} → {_number(self.after)}"
+        digits = 6 if self.action == "cut" else 4
+        before, after = ("none" if number is None else f"{number:.{digits}g}" for number in (self.before, self.after))
+        change = f"kept at {after}" if before == after else f"{before} → {after}"
         return {
             "cut": f"cut {change} in {self.what}",
             "weight": f"weight of {self.what}{where} {change}",
             "constant": f"constant{where} {change}",
             "threshold": f"decision threshold {change}",
-            "add": f"added {self.what}{where} with weight {_number(self.after)}",
-            "drop": f"dropped {self.what}{where}, weight {_number(self.before)}",
+            "add": f"added {self.what}{where} with weight {after}",
+            "drop": f"dropped {self.what}{where} with weight {before}",
             "forbid": f"feature {show(self.what)} forbidden",
-            "refit": f"{self.what} refitted on {_number(self.after)} rows",
-            "found": f"{self.what}{where} added by the refit with weight {_number(self.after)}",
+            "refit": f"{self.what} refitted on {self.after or 0:,.0f} rows",
+            "found": f"added by the refit: {self.what}{where} with weight {after}",
         }[self.action]
-
-
-def _number(value: float | None) -> str:
-    return "none" if value is None else f"{value:.6g}"
 
 
 @dataclass(frozen=True)
@@ -106,7 +103,7 @@ class Editor:
     Changed by hand:
       cut 40 → 45 in [age > 45]
       weight of [age > 45] 2 → 3
-      dropped [ward = 'A'], weight 1
+      dropped [ward = 'A'] with weight 1
     <BLANKLINE>
       Score for class 'yes'
         +3 × [age > 45]
@@ -186,7 +183,7 @@ class Editor:
         weight = _finite(weight, "A weight")
         if weight == 0.0:
             raise ValueError(f"A weight of 0 is no term: drop {term} instead.")
-        found = self._find(term, score)
+        found = self.find(term, score)
         if len(found) > 1:
             scores = " or ".join(f"score={j + 1}" for j in found)
             raise ValueError(f"{len(found)} scores have the term {found[min(found)].text}: say {scores}.")
@@ -319,7 +316,7 @@ class Editor:
         Editor
             With the changed model.
         """
-        return self._without(self._find(term, score))
+        return self._without(self.find(term, score))
 
     def forbid(self, feature: str) -> "Editor":
         """Drop all terms of a feature; a refit does not add others of it.
@@ -342,8 +339,21 @@ class Editor:
 
     # --- finding -----------------------------------------------------------------------------------------------------
 
-    def _find(self, text: str, score: int | None) -> dict[int, Term]:
-        """The term that is printed so, by the position of each score that has it."""
+    def find(self, text: str, score: int | None = None) -> dict[int, Term]:
+        """Find a term by its text.
+
+        Parameters
+        ----------
+        text : str
+            The term as it is printed.
+        score : int, default=None
+            The number of the score, from 1; None for all.
+
+        Returns
+        -------
+        dict from int to Term
+            The term of each score that has it, by the position of the score, from 0.
+        """
         wanted = _compared(str(text))
         among = range(len(self.model.prototypes)) if score is None else (self._score(score, "The term"),)
         every = [(j, term) for j in among for term in self.model.prototypes[j].terms]
@@ -457,18 +467,6 @@ def known_features(model: "SMaLLModel", names: Any = None) -> tuple[tuple[int, s
     every = (model, *model.frontier_models, *model.alternatives)
     found = {term.feature: term.name for one in every for term in one.terms}
     return tuple(sorted(found.items()))
-
-
-def is_by_hand(model: "SMaLLModel", j: int, term: Term | None) -> bool:
-    """Whether a person has set the weight of a term in score ``j``, or its constant (None)."""
-    if term is None:
-        return any(edit.action == "constant" and edit.score in (None, j + 1) for edit in model.edits)
-    for edit in reversed(model.edits):
-        if edit.action in FIXING and edit.score in (None, j + 1) and edit.what == term.text:
-            return True
-        if edit.action == "cut" and edit.what == term.text:
-            term = replace(term, value=edit.before)  # what it was called before
-    return False
 
 
 def _finite(value: Any, what: str) -> float:
