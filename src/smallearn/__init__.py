@@ -18,6 +18,7 @@ Models, which need NumPy alone to predict:
 
 - `SMaLLModel`: what a classifier has learned, in ``classifier.model_``. Print it to read it; ``save`` writes JSON.
 - `load_model`: read a saved model.
+- `refit`: fit a model that was changed by hand (`SMaLLModel.edit`) to rows again.
 - `fold_pipeline`: a scikit-learn pipeline as one model, in the units of its raw table.
 
 Modules:
@@ -47,6 +48,7 @@ _HOMES = {
     "fold_pipeline": "model",
     "frontier": "selection",
     "load_model": "model",
+    "refit": "_refit",
 }
 __all__ = [
     "FrontierPoint",
@@ -57,9 +59,11 @@ __all__ = [
     "fold_pipeline",
     "frontier",
     "load_model",
+    "refit",
 ]
 
 if TYPE_CHECKING:
+    from smallearn._refit import refit
     from smallearn.estimator import SMaLLClassifier
     from smallearn.model import SMaLLModel, fold_pipeline, load_model
     from smallearn.selection import FrontierPoint, SMaLLClassifierCV, frontier

@@ -81,7 +81,7 @@ def compare(arguments: argparse.Namespace, model: SMaLLModel, rows: "ModelRows",
         assert rows.y is not None  # evaluate and report compare labelled rows alone
         X = convert_like(training, rows.table, rows.X.index.to_numpy())
         test = X, rows.y.astype(str)
-        same = None if model.data is None else _is_training_table(model, table, target)
+        same = None if model.data is None or not model.data.fingerprint else _is_training_table(model, table, target)
     # On one thread: on small tables the threads of gradient boosting mostly wait, for seconds where a core is busy.
     with threadpool_limits(1), console.progress(N_FAMILIAR, "standard models") as bar:
         most = None if arguments.compare_all else MOST_ROWS

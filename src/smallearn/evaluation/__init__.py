@@ -10,8 +10,8 @@ from smallearn.evaluation._monitor import Monitoring, Period, monitor
 from smallearn.evaluation._stability import Bin, Drift
 
 __all__ = [
-    "Bin",
     "N_FAMILIAR",
+    "Bin",
     "Comparison",
     "Drift",
     "Evaluation",

@@ -128,7 +128,7 @@ class Comparison:
             return f"{how} The score of this model is cross-validated too."
         if judged.is_training_data:
             return f"{how} The score of this model is on its own training rows and therefore optimistic."
-        if model.data is None:
+        if model.data is None or not model.data.fingerprint:
             return f"{how} It is not known which rows this model was trained on."
         return f"{how} They were trained on other parts of this table and this model was not, which favours them."
 

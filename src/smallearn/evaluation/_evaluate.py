@@ -153,7 +153,7 @@ class Evaluation:
                 "These are the training rows, so the scores on them are optimistic.",
             )
         sentences = [f"{self.accuracy:.1%} of {rows} are predicted correctly."]
-        if model.data is not None:
+        if model.data is not None and model.data.fingerprint:
             sentences.append("This is not the training table. Some rows may appear in both tables.")
         if self.accuracy.value <= self.frequent:
             sentences.append("Always guessing the most common class would be at least as accurate.")

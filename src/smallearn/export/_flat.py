@@ -143,6 +143,8 @@ class FlatModel:
         The version of smallearn that made it.
     hash : str
         The `model_hash` of the model.
+    is_edited : bool, default=False
+        Whether a person changed the model after training.
 
     Examples
     --------
@@ -165,6 +167,7 @@ class FlatModel:
     decision: Decision
     version: str
     hash: str
+    is_edited: bool = False
 
     @property
     def has_one_owner(self) -> bool:
@@ -206,7 +209,8 @@ class FlatModel:
     @property
     def stamp(self) -> str:
         """The version and the hash, on one line: every export carries it."""
-        return f"smallearn {self.version}, model {self.hash}"
+        changed = ", changed by hand" if self.is_edited else ""
+        return f"smallearn {self.version}, model {self.hash}{changed}"
 
 
 def flatten(model: Any) -> FlatModel:
@@ -266,6 +270,7 @@ def flatten(model: Any) -> FlatModel:
         decision=model.decision,
         version=__version__,
         hash=model_hash(model),
+        is_edited=bool(model.edits),
     )
 
 

@@ -2,6 +2,7 @@
 
 from smallearn.model._arguments import as_model, read_rows
 from smallearn.model._card import CardRow
+from smallearn.model._edit import Edit, Editor
 from smallearn.model._histograms import Histogram, Reference
 from smallearn.model._model import SMaLLModel, load_model
 from smallearn.model._parts import (
@@ -29,6 +30,8 @@ __all__ = [
     "DataFacts",
     "Deployment",
     "Description",
+    "Edit",
+    "Editor",
     "Histogram",
     "Prototype",
     "Range",

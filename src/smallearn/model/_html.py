@@ -4,7 +4,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from smallearn.model._card import CardTable, card_table
-from smallearn.model._sentences import card_lines, score_title, size_text
+from smallearn.model._sentences import card_lines, edits_sentence, score_title, size_text
 
 if TYPE_CHECKING:
     from smallearn.model._model import SMaLLModel
@@ -20,9 +20,12 @@ def model_html(model: "SMaLLModel") -> str:
     lines = [card_lines(model, j) for j in range(len(model.prototypes))]
     shared = card_table(model, lines)
     cards = "".join(_card(model, j) for j in range(len(model.prototypes))) if shared is None else _table(shared)
+    changed = edits_sentence(model)
+    edited = "" if changed is None else f"<br>{escape(changed)}"
     return (
         '<div class="smallearn-model" style="overflow-x:auto">'
-        f'<p style="margin:.2em 0">SMaLL model: {escape(size_text(model) + quality)}.<br>{escape(model.rule)}</p>'
+        f'<p style="margin:.2em 0">SMaLL model: {escape(size_text(model) + quality)}.<br>'
+        f"{escape(model.rule)}{edited}</p>"
         f'<div style="display:flex;flex-wrap:wrap;gap:.3em 2.5em">{cards}</div></div>'
     )
 

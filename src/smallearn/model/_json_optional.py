@@ -8,7 +8,8 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from smallearn._text import listed
+from smallearn._text import listed, show
+from smallearn.model._edit import ACTIONS, Edit
 from smallearn.model._histograms import Histogram, Reference
 from smallearn.model._json_values import (
     category,
@@ -126,8 +127,26 @@ def _read_numbers(entry: Any, where: str) -> tuple[float, ...]:
     return tuple(finite_number(value, f"{where}[{i}]") for i, value in enumerate(of_type(entry, list, where)))
 
 
+def _read_edits(entry: Any, where: str) -> tuple[Edit, ...]:
+    found = []
+    for position, one in enumerate(of_type(entry, list, where)):
+        place = f"{where}[{position}]"
+        fields = fields_of(one, place, ("action", "what", "before", "after", "score"))
+        action = of_type(fields["action"], str, f"{place}.action")
+        if action not in ACTIONS:
+            raise ValueError(f"{place}.action: expected one of {listed(ACTIONS)}, found {show(action)}.")
+        numbers = {
+            name: None if fields[name] is None else finite_number(fields[name], f"{place}.{name}")
+            for name in ("before", "after")
+        }
+        score = None if fields["score"] is None else whole_number(fields["score"], f"{place}.score", 1)
+        found.append(Edit(action, of_type(fields["what"], str, f"{place}.what"), **numbers, score=score))
+    return tuple(found)
+
+
 FIELDS = {
     "descriptions": OptionalField(write=_records, read=_read_descriptions),
     "device_limits": OptionalField(write=dict, read=_read_limits),
     "reference": OptionalField(write=_write_reference, read=_read_reference),
+    "edits": OptionalField(write=_records, read=_read_edits),
 }

@@ -29,6 +29,7 @@ from smallearn.model._decision import (
     sole_owner,
     winners,
 )
+from smallearn.model._edit import Edit, Editor, known_features
 from smallearn.model._fingerprint import combined, fingerprint
 from smallearn.model._histograms import Reference
 from smallearn.model._lazy import by_block
@@ -108,6 +109,9 @@ class SMaLLModel:
         or "max_time_us", and the greatest value that is allowed.
     reference : Reference or None, default=None
         Histograms of the training rows, with which `smallearn.evaluation.monitor` compares new ones, if known.
+    edits : tuple of Edit, default=()
+        What a person changed after training, in order. The model then has no certificate and no cross-validated score,
+        and ``training`` tells of the model before it was changed.
 
     See Also
     --------
@@ -152,6 +156,7 @@ class SMaLLModel:
     descriptions: tuple[Description, ...] = ()
     device_limits: tuple[tuple[str, float], ...] = ()
     reference: Reference | None = None
+    edits: tuple[Edit, ...] = ()
 
     def __post_init__(self):
         check_parts(self)
@@ -392,6 +397,32 @@ class SMaLLModel:
             frontier_models=tuple(map(change, self.frontier_models)),
             alternatives=tuple(map(change, self.alternatives)),
         )
+
+    def edit(self, feature_names: Sequence[str] | None = None) -> Editor:
+        """Change the model by hand: cuts, weights, constants, the threshold and terms.
+
+        Parameters
+        ----------
+        feature_names : sequence of str, default=None
+            The names of all features of the training data, in order. They are needed to add a term of a feature that no
+            term of the model, its models of other sizes and its alternatives has.
+
+        Returns
+        -------
+        Editor
+            Its methods change one thing each and return a new editor; its ``model`` is the changed model.
+            `smallearn.refit` fits the other weights to rows.
+
+        Examples
+        --------
+        >>> from smallearn.model import Prototype, SMaLLModel, Term
+        >>> terms = (Term(feature=0, weight=2.0, name="age", kind="above", value=40.0),)
+        >>> model = SMaLLModel(("no", "yes"), "<U3", n_features=1, prototypes=(Prototype(1, -1.0, terms),))
+        >>> edited = model.edit().change_cut("age", 40, 45).set_threshold(0.3).model
+        >>> [term.text for term in edited.terms], [edit.text for edit in edited.edits]
+        (['[age > 45]'], ['cut 40 → 45 in [age > 45]', 'decision threshold 0.5 → 0.3'])
+        """
+        return Editor(self, known_features(self, feature_names))
 
     def for_complete_rows(self) -> "SMaLLModel":
         """Leave out what handles missing values, which makes exports smaller and faster.

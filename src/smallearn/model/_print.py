@@ -32,6 +32,9 @@ def _head(model: "SMaLLModel") -> Iterator[str]:
     yield model.rule
     if model.scale != 1.0:
         yield f"One point is worth {model.scale:.2g} in log-odds."
+    if model.edits:
+        yield "Changed by hand:"
+        yield from (f"  {edit.text}" for edit in model.edits)
 
 
 def _cards(model: "SMaLLModel") -> Iterator[str]:

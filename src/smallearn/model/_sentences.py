@@ -153,7 +153,7 @@ def smaller_sentence(model: "SMaLLModel") -> str | None:
 def certificate_sentence(model: "SMaLLModel") -> str | None:
     """How much better a model within the budget could be in training; None if that is unknown or says nothing."""
     facts = model.training
-    if facts is None:
+    if facts is None or model.edits:
         return None
     if facts.optimality_gap is None:
         return "Certificate: not computed."
@@ -167,6 +167,11 @@ def certificate_sentence(model: "SMaLLModel") -> str | None:
     else:
         claim = f"At most {percent_up(facts.optimality_gap)} better is possible on the training data"
     return f"{claim} ({', '.join(about)})."
+
+
+def edits_sentence(model: "SMaLLModel") -> str | None:
+    """What a person changed after training; None if nothing."""
+    return f"Changed by hand: {'; '.join(edit.text for edit in model.edits)}." if model.edits else None
 
 
 # --- names -----------------------------------------------------------------------------------------------------------

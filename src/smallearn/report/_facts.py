@@ -57,10 +57,11 @@ def _data_lines(subject: Subject) -> list[tuple[str, str]]:
         counts = zip(model.classes, data.class_counts, strict=True)
         by_class = ", ".join(f"{n} of class {show(label)}" for label, n in counts)
         lines.append(("training rows", f"{sum(data.class_counts)}: {by_class}"))
-        lines.append(("fingerprint of the training rows", data.fingerprint))
+        if data.fingerprint:
+            lines.append(("fingerprint of the training rows", data.fingerprint))
     if judged is not None:
         which = "the training rows" if judged.is_training_data else "not the training table"
-        if data is None:
+        if data is None or not data.fingerprint:
             which = "whether these are the training rows is not known"
         lines.append(("rows on this page", f"{subject.rows_text}; {which}"))
     if subject.sampled_from is not None and subject.rows is not None:
@@ -71,6 +72,7 @@ def _data_lines(subject: Subject) -> list[tuple[str, str]]:
 def _training_lines(model: SMaLLModel) -> list[tuple[str, str]]:
     lines = []
     selection, training = model.selection, model.training
+    lines.extend(("changed by hand", edit.text) for edit in model.edits)
     if selection is not None:
         folds = f"{len(selection.scores)}-fold cross-validation ({selection.metric})"
         lines.append(("chosen by", f"{folds}, at most {selection.max_terms} terms"))
