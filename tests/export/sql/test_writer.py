@@ -1,6 +1,8 @@
 """Models in SQL, run by SQLite, DuckDB and PostgreSQL, against the models themselves."""
 
 import math
+import sqlite3
+from contextlib import closing
 from dataclasses import replace
 
 import numpy as np
@@ -327,6 +329,31 @@ def test_the_reason_of_a_single_term_or_of_literals_alone_compares_nothing():
     single = replace(YES, prototypes=(Prototype(1, 0.25, (Term(0, -0.3, "a"),)),), n_features=2)
     assert "largest" not in to_sql(single, reason=True)
     assert "largest" not in to_sql(CARD, reason=True)
+
+
+def test_the_reason_of_many_terms_names_the_largest_and_grows_hardly_faster_than_they_do():
+    rng = np.random.default_rng(0)
+    weights = rng.normal(size=120)
+    many = [
+        SMaLLModel((0, 1), "<i8", n, (Prototype(1, 0.0, tuple(Term(l, float(weights[l]), f"f{l}") for l in range(n))),))
+        for n in (30, 120)
+    ]
+    short, long = (len(to_sql(model, "sqlite", reason=True)) for model in many)
+    assert long < 6 * short
+    X = rng.normal(size=(50, 120))
+    said = [text.rpartition("largest: ")[2] for text in reasons_in_sqlite(many[1], X)]
+    assert said == [f"f{l}" for l in np.abs(weights * X).argmax(axis=1)]
+
+
+def reasons_in_sqlite(model, X):
+    """The reason of each row."""
+    with closing(sqlite3.connect(":memory:")) as database:
+        names = ", ".join(f"f{l}" for l in range(X.shape[1]))
+        database.execute(f"CREATE TABLE data ({names})")
+        database.executemany(f"INSERT INTO data VALUES ({', '.join('?' * X.shape[1])})", X.tolist())
+        database.create_function("exp", 1, math.exp)
+        query = to_sql(model, "sqlite", reason=True).rstrip().rstrip(";")
+        return [text for (text,) in database.execute(f"SELECT reason FROM ({query}\n)")]
 
 
 def test_a_view_is_the_select_under_a_name_and_a_table_may_be_in_a_schema(db):

@@ -16,6 +16,7 @@ Factor = tuple  # what is the same for terms that differ in the prototype and th
 ANSWERS = ("prediction", "score", "probability")
 REASON = "reason"
 MOST = 700.0  # exp(±700) neither overflows nor underflows; in PostgreSQL that would be an error
+MOST_ARGUMENTS = 50  # of a function: SQLite may take as few as 100
 
 
 class Value(NamedTuple):
@@ -292,12 +293,25 @@ class Expressions:
         moves = [(term, f"abs({text})") for term, text in zip(terms, added, strict=True) if text]
         if len(moves) < 2 or all(term.kind != "raw" for term in terms):
             return []
-        whens = ["CASE"]
-        for place, (term, mine) in enumerate(moves):
-            later = " AND ".join(f"{mine} >= {other}" for _, other in moves[place + 1 :])
-            text = self.dialect.text(f"; largest: {self._words(term)}")
-            whens.append(f"WHEN {later} THEN {text}" if later else f"ELSE {text} END")
-        return ["\n        ".join(whens)]
+        return [self._first_of_most([(f"; largest: {self._words(term)}", text) for term, text in moves])]
+
+    def _first_of_most(self, moves: list[tuple[str, str]]) -> str:
+        """Of some texts with a number each, the first whose number is the greatest: that of the better half.
+
+        So the length grows hardly faster than the number of texts, and each row computes every number about twice.
+        """
+        if len(moves) == 1:
+            return self.dialect.text(moves[0][0])
+        first, second = moves[: len(moves) // 2], moves[len(moves) // 2 :]
+        ahead, behind = (self._most([number for _, number in half]) for half in (first, second))
+        return f"CASE WHEN {ahead} >= {behind} THEN {self._first_of_most(first)} ELSE {self._first_of_most(second)} END"
+
+    def _most(self, numbers: list[str]) -> str:
+        """The greatest of any number of values: functions take a limited number."""
+        if len(numbers) <= MOST_ARGUMENTS:
+            return self.greatest(numbers)
+        half = len(numbers) // 2
+        return self.greatest([self._most(numbers[:half]), self._most(numbers[half:])])
 
     def _words(self, term: FlatTerm) -> str:
         return as_term(self.flat, term).text.replace("≤", "<=")
