@@ -85,6 +85,10 @@ class SMaLLClassifierCV(SMaLLBase):
         As in `SMaLLClassifier`.
     monotonic_cst : array-like or dict from feature to -1, 0 or 1, default=None
         As in `SMaLLClassifier`.
+    feature_groups : dict from name to list of features, or None, default=None
+        As in `SMaLLClassifier`.
+    max_per_group : int, default=1
+        As in `SMaLLClassifier`.
     max_points : int or None, default=None
         As in `SMaLLClassifier`. Folds compare the models before their weights become points.
     scoring : str, callable or None, default=None
@@ -230,6 +234,8 @@ class SMaLLClassifierCV(SMaLLBase):
         max_cost=None,
         always_in=None,
         monotonic_cst=None,
+        feature_groups=None,
+        max_per_group=1,
         max_points=None,
         scoring=None,
         decision_threshold="auto",
@@ -269,6 +275,8 @@ class SMaLLClassifierCV(SMaLLBase):
         self.max_cost = max_cost
         self.always_in = always_in
         self.monotonic_cst = monotonic_cst
+        self.feature_groups = feature_groups
+        self.max_per_group = max_per_group
         self.max_points = max_points
         self.scoring = scoring
         self.decision_threshold = decision_threshold

@@ -91,6 +91,13 @@ def check_terms(parameters: dict[str, Any]) -> None:
         raise ParameterError(costs, " and ", most, " go together: set both, or neither.")
     if parameters["max_cost"] is not None:
         check_number("max_cost", parameters["max_cost"], 1e-300, 1e300)
+    groups = parameters["feature_groups"]
+    if groups is not None and (not isinstance(groups, Mapping) or not groups):
+        raise ParameterError(
+            Parameter("feature_groups", groups),
+            " is not a dict from the name of a group to a list of its features, such as {'lab': ['a', 'b']}.",
+        )
+    check_positive_integer("max_per_group", parameters["max_per_group"], ", the features of a group that may be used")
     check_threshold(parameters["decision_threshold"])
     check_seed(parameters["random_state"])
     if parameters["time_limit"] is not None:

@@ -12,6 +12,7 @@ from smallearn._text import count, show
 from smallearn.cli.arguments import (
     CHIP_NAMES,
     add_command,
+    add_groups,
     add_named,
     add_path,
     add_printing,
@@ -55,6 +56,7 @@ smallearn fit data.csv --target y --max-terms 6 -o model.json
 smallearn fit data.csv --target y --max-terms 4 --literals thresholds --points 5 --drop age -o card.json
 smallearn fit data.csv --target y --max-terms 4 --certificate yes --time-limit 600 -o model.json
 smallearn fit data.csv --target y --max-terms 4 --decision-threshold 0.2 -o model.json
+smallearn fit data.csv --target y --max-terms 4 --group body=age,size --max-per-group 1 -o model.json
 smallearn fit parts/ --target y --max-terms 4 --dask local -o model.json
 smallearn fit data.csv --target y --device atmega328p --max-flash 200 --max-time-us 100 -o model.json
 """
@@ -104,6 +106,7 @@ def add(commands) -> argparse.ArgumentParser:
     )
     for name, (unit, text) in LIMITS.items():
         parser.add_argument(f"--{name.replace('_', '-')}", type=positive_number, metavar=unit, help=text)
+    add_groups(parser)
     parser.add_argument(
         "--no-frontier",
         dest="frontier_models",
@@ -160,6 +163,8 @@ def _selector(arguments: argparse.Namespace, rows: Any, console: Console) -> Any
     return SMaLLClassifierCV(
         arguments.max_terms or _max_terms(arguments),
         min_terms=1,
+        feature_groups=arguments.feature_groups,
+        max_per_group=arguments.max_per_group,
         frontier_models=arguments.frontier_models,
         device=arguments.device,
         decision_threshold="auto" if threshold is None else threshold,
