@@ -10,7 +10,7 @@ import pytest
 
 from smallearn import SMaLLClassifierCV, cli, load_model
 from smallearn.cli.io import tables
-from smallearn.model._sentences import smaller_sentence
+from smallearn.model._sentences import alternatives_sentence, smaller_sentence
 from tests.helpers.commands import quick_fit, run
 from tests.helpers.table_files import write
 from tests.helpers.tools import need
@@ -178,6 +178,13 @@ def test_groups_that_make_no_sense_are_refused(options, words, people, tmp_path,
     assert code not in (0, None)
     assert words in capsys.readouterr().err
     assert not (tmp_path / "model.json").exists()
+
+
+def test_alternatives_are_printed_and_in_the_file(people, tmp_path, capsys):
+    output = tmp_path / "model.json"
+    command = ["fit", str(people / "train.csv"), "--target", "y", "--max-terms", "2", "--alternatives", "2"]
+    assert cli.main([*command, "-o", str(output)]) == 0
+    assert alternatives_sentence(load_model(output)) in capsys.readouterr().out
 
 
 def test_fit_says_if_it_computed_no_certificate(simple, capsys):

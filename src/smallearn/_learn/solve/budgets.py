@@ -53,12 +53,12 @@ class Budget:
             cost[raw] = 0.0
         if self.costs is not None and not np.any(cost <= self.limit):
             raise ValueError(f"max_cost={self.limit:g}, but the cheapest term costs {cost.min():g}; raise max_cost.")
-        feature = np.append(candidates.feature, np.full(int(intercept), NO_FEATURE))
+        of_column = np.append(candidates.feature, np.full(int(intercept), NO_FEATURE))
         return Penalty(
             alpha=alpha,
             budget=float(self.limit),
             cost=np.append(cost, np.zeros(int(intercept))),
             sign=np.append(sign, np.zeros(int(intercept), dtype=np.int8)),
             pooling=self.pooling,
-            groups=GroupLimit.of(self.groups, self.max_per_group, feature) if self.groups else None,
+            groups=GroupLimit.of(self.groups, self.max_per_group, of_column) if self.groups else None,
         )
