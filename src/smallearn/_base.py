@@ -31,6 +31,7 @@ from smallearn._learn.data_parameters import (
     Features,
     check_costs,
     check_cut_points,
+    check_groups,
     check_monotonic,
     check_sample_weight,
     count_threads,
@@ -259,11 +260,14 @@ class SMaLLBase(ClassifierMixin, BaseEstimator):
     def _budget(self, data: TrainingData, limit: float) -> Budget:
         """``limit`` terms or cost, with the other parameters that restrict terms."""
         features = data.features
+        always_in = tuple(features.positions("always_in", self.always_in))
         return Budget(
             limit=limit,
             pooling="total" if self.budget == "auto" else self.budget,
             costs=check_costs(features, self.feature_costs),
-            always_in=tuple(features.positions("always_in", self.always_in)),
+            always_in=always_in,
+            groups=check_groups(features, self.feature_groups, int(self.max_per_group), always_in),
+            max_per_group=int(self.max_per_group),
             signs=check_monotonic(features, self.monotonic_cst, data.problem.classes.tolist(), self.positive_class),
         )
 

@@ -69,6 +69,12 @@ class SMaLLClassifier(SMaLLBase):
     monotonic_cst : array-like or dict from feature to -1, 0 or 1, default=None
         As in scikit-learn: with 1, P(`classes_[1]`) never falls as the feature rises; with -1 it never rises. Two
         classes only.
+    feature_groups : dict from name to list of features, or None, default=None
+        Groups of features of which a model uses few: ``{"lab": ["sodium", "potassium"]}``, by name or position. The
+        model never uses more than `max_per_group` different features of a group, over all prototypes and terms. The
+        certificate is about models without this limit: `lower_bound_` holds for those with it too.
+    max_per_group : int, default=1
+        The most different features of each group that the model may use.
     literals : {"raw", "thresholds", "both"}, default="raw"
         What a term may be: a raw feature; a literal, ``[x ≤ t]`` (``[x > 0]`` if X is sparse) or ``[x is missing]``; or
         either. With literals X may have NaN.
@@ -191,6 +197,8 @@ class SMaLLClassifier(SMaLLBase):
         max_cost=None,
         always_in=None,
         monotonic_cst=None,
+        feature_groups=None,
+        max_per_group=1,
         literals="raw",
         cut_points=20,
         categorical_features=None,
@@ -223,6 +231,8 @@ class SMaLLClassifier(SMaLLBase):
         self.max_cost = max_cost
         self.always_in = always_in
         self.monotonic_cst = monotonic_cst
+        self.feature_groups = feature_groups
+        self.max_per_group = max_per_group
         self.literals = literals
         self.cut_points = cut_points
         self.categorical_features = categorical_features

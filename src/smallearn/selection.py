@@ -1,7 +1,7 @@
 """`SMaLLClassifierCV` and `frontier`: the best model for a number of terms, chosen by cross-validation."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf
 from typing import Any, Self
 
@@ -13,6 +13,7 @@ from sklearn.utils import check_random_state
 from smallearn._base import OnRequest, SMaLLBase, TrainingData, warn_if_cut_short
 from smallearn._errors import Parameter, ParameterError
 from smallearn._learn.assemble import remember_rows
+from smallearn._learn.choose.alternatives import find_alternatives
 from smallearn._learn.choose.certificate import SHARE
 from smallearn._learn.choose.families import ALL_ROWS, SEARCHED_ROWS, RowLimits, Task, list_families
 from smallearn._learn.choose.final import Choice, train_choice, train_frontier
@@ -85,6 +86,10 @@ class SMaLLClassifierCV(SMaLLBase):
         As in `SMaLLClassifier`.
     monotonic_cst : array-like or dict from feature to -1, 0 or 1, default=None
         As in `SMaLLClassifier`.
+    feature_groups : dict from name to list of features, or None, default=None
+        As in `SMaLLClassifier`.
+    max_per_group : int, default=1
+        As in `SMaLLClassifier`.
     max_points : int or None, default=None
         As in `SMaLLClassifier`. Folds compare the models before their weights become points.
     scoring : str, callable or None, default=None
@@ -114,6 +119,9 @@ class SMaLLClassifierCV(SMaLLBase):
     frontier_models : bool, default=True
         Whether to train the models of the other sizes on all rows too, with a quicker search: `frontier_models_`. That
         takes about a tenth of the time. With `device` there are none.
+    n_alternatives : int, default=0
+        How many alternatives to the chosen model to look for: `alternatives_`. It takes about as long again as the
+        comparison of one family for each feature that the model uses. Not for a `device`.
     certificate : {"auto", True, False}, default="auto"
         Whether to compute the certificate of the chosen model: `lower_bound_` and the gaps. "auto": where it adds no
         more than about a tenth to the work of the search. This depends on the data and the parameters, not on the time
@@ -176,6 +184,11 @@ class SMaLLClassifierCV(SMaLLBase):
         among them. Each is trained on all rows and has a ``selection`` with its scores on the folds. Where the family
         of the chosen model is within a standard error of the best of a size, it is taken, so that the models are alike.
         ``model_.frontier_models`` has them too. Not there with ``frontier_models=False`` or a `device`.
+    alternatives_ : tuple of SMaLLModel
+        At most `n_alternatives` models with as many terms that score within a standard error of the chosen one, on the
+        same folds, and use other features: no two of them and the chosen one use the same. Those that differ most come
+        first. Each is trained on all rows, without features that the chosen model uses, and has a ``selection`` with
+        its scores. Empty if there is none; ``model_.alternatives`` has them too. Not there with ``n_alternatives=0``.
     number_ : str
         With `device`: the number format, "float32", "int16", "int8x16" or "int8". Predictions of this estimator are
         those of the weights before rounding; `smallearn.export.quantise` gives those of the chip.
@@ -214,6 +227,8 @@ class SMaLLClassifierCV(SMaLLBase):
         "The models of other sizes were not trained", "Set frontier_models=True and name no device."
     )
 
+    alternatives_ = OnRequest("Alternatives were not looked for", "Set n_alternatives to how many you want, such as 3.")
+
     def __init__(
         self,
         max_terms=10,
@@ -230,6 +245,8 @@ class SMaLLClassifierCV(SMaLLBase):
         max_cost=None,
         always_in=None,
         monotonic_cst=None,
+        feature_groups=None,
+        max_per_group=1,
         max_points=None,
         scoring=None,
         decision_threshold="auto",
@@ -239,6 +256,7 @@ class SMaLLClassifierCV(SMaLLBase):
         one_standard_error=False,
         refit=True,
         frontier_models=True,
+        n_alternatives=0,
         certificate="auto",
         time_limit=None,
         device=None,
@@ -269,6 +287,8 @@ class SMaLLClassifierCV(SMaLLBase):
         self.max_cost = max_cost
         self.always_in = always_in
         self.monotonic_cst = monotonic_cst
+        self.feature_groups = feature_groups
+        self.max_per_group = max_per_group
         self.max_points = max_points
         self.scoring = scoring
         self.decision_threshold = decision_threshold
@@ -278,6 +298,7 @@ class SMaLLClassifierCV(SMaLLBase):
         self.one_standard_error = one_standard_error
         self.refit = refit
         self.frontier_models = frontier_models
+        self.n_alternatives = n_alternatives
         self.certificate = certificate
         self.time_limit = time_limit
         self.device = device
@@ -330,9 +351,10 @@ class SMaLLClassifierCV(SMaLLBase):
         shown = int(self.verbose) >= 0
         with notice_of_compiling(shown), Passes(shown), enforce(Deadline(self.time_limit)) as deadline:
             data = self._validated_data(X, y, sample_weight)
-            task, results = self._race(data, self._min_terms(), n_models=1)
+            task, results, folds = self._race(data, self._min_terms(), n_models=1)
             choice = self._choose(data, task, results)
-        self._set_fitted(data, choice.fitted, **_attributes(task, results, choice))
+            choice = self._with_alternatives(task, results, folds, choice)
+        self._set_fitted(data, choice.fitted, **_attributes(task, results, choice, self.n_alternatives > 0))
         warn_if_cut_short(deadline)
         return self
 
@@ -362,7 +384,7 @@ class SMaLLClassifierCV(SMaLLBase):
             )
         return data
 
-    def _race(self, data: TrainingData, min_terms: int, n_models: int) -> tuple[Task, Results]:
+    def _race(self, data: TrainingData, min_terms: int, n_models: int) -> tuple[Task, Results, list[Fold]]:
         """Compare candidate models of ``min_terms`` or more by cross-validation, to train ``n_models`` on all rows."""
         problem, max_terms = data.problem, int(self.max_terms)
         rng = check_random_state(self.random_state)
@@ -400,7 +422,8 @@ class SMaLLClassifierCV(SMaLLBase):
             certificate_share=self._certificate_share() / n_models,
         )
         keeps_single = self.device is not None and len(problem.classes) > 2
-        return task, race(task, families, folds, self.n_jobs, int(self.verbose), keeps_single=keeps_single)
+        results = race(task, families, folds, self.n_jobs, int(self.verbose), keeps_single=keeps_single)
+        return task, results, folds
 
     def _row_limits(self, folds: list[Fold], problem: Problem, max_terms: int) -> RowLimits:
         """How many rows candidate models are trained on."""
@@ -476,8 +499,24 @@ class SMaLLClassifierCV(SMaLLBase):
         rows = device.DeviceRows(X=data.X, y=data.y, weight=data.weight)
         return device.choose_for_device(task, results, limits, rows, one_standard_error=careful, n_init=n_init)
 
+    def _with_alternatives(self, task: Task, results: Results, folds: list[Fold], choice: Choice) -> Choice:
+        """The choice, whose model has its alternatives, if there are to be any."""
+        if choice.fitted is None or not self.n_alternatives:
+            return choice
+        found = find_alternatives(
+            task,
+            results,
+            folds,
+            choice.candidate,
+            choice.fitted.model,
+            count=int(self.n_alternatives),
+            n_init=int(self.n_init),
+            n_jobs=self.n_jobs,
+        )
+        return replace(choice, fitted=replace(choice.fitted, model=replace(choice.fitted.model, alternatives=found)))
 
-def _attributes(task: Task, results: Results, choice: Choice) -> dict[str, Any]:
+
+def _attributes(task: Task, results: Results, choice: Choice, with_alternatives: bool) -> dict[str, Any]:
     """The fitted attributes that describe the comparison and the choice."""
     table = cv_results(task, results)
     index = list(results.scores).index(choice.candidate)
@@ -491,6 +530,8 @@ def _attributes(task: Task, results: Results, choice: Choice) -> dict[str, Any]:
         attributes["n_terms_"] = choice.fitted.model.n_terms
     if choice.fitted is not None and choice.fitted.model.frontier_models:
         attributes["frontier_models_"] = choice.fitted.model.frontier_models
+    if choice.fitted is not None and with_alternatives:
+        attributes["alternatives_"] = choice.fitted.model.alternatives
     if choice.number is not None:
         attributes |= {"number_": choice.number, "device_cost_": choice.cost}
     return attributes
@@ -572,7 +613,7 @@ def frontier(X, y, max_terms=16, *, sample_weight=None, **parameters) -> list[Fr
     shown = int(selector.verbose) >= 0
     with notice_of_compiling(shown), Passes(shown), enforce(Deadline(selector.time_limit)) as deadline:
         data = selector._validated_data(X, y, sample_weight)
-        task, results = selector._race(data, min_terms=1, n_models=int(max_terms))
+        task, results, _ = selector._race(data, min_terms=1, n_models=int(max_terms))
         trained = train_frontier(task, results, int(selector.n_init))
     warn_if_cut_short(deadline)
     points = []

@@ -78,6 +78,23 @@ def check_costs(features: Features, costs: Any) -> np.ndarray | None:
     return numbers
 
 
+def check_groups(features: Features, groups: Any, most: int, always_in: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
+    """The positions of the features of each group, of which at most ``most`` may be used."""
+    found = []
+    for name, members in (groups or {}).items():
+        group = tuple(features.positions(f"feature_groups[{name!r}]", members))
+        if not group:
+            raise ValueError(f"feature_groups[{name!r}] has no feature; list those of which few may be used.")
+        fixed = len(set(group) & set(always_in))
+        if fixed > most:
+            raise ValueError(
+                f"feature_groups[{name!r}] has {fixed} features of always_in, but max_per_group={most}; raise it, or "
+                "leave some of them out."
+            )
+        found.append(group)
+    return tuple(found)
+
+
 def check_monotonic(features: Features, monotonic: Any, classes: list, positive_class: Any) -> np.ndarray | None:
     """-1, 0 or 1 for each feature. Where every class owns prototypes, signs of weights do not make P monotone."""
     if monotonic is None:

@@ -91,6 +91,13 @@ def check_terms(parameters: dict[str, Any]) -> None:
         raise ParameterError(costs, " and ", most, " go together: set both, or neither.")
     if parameters["max_cost"] is not None:
         check_number("max_cost", parameters["max_cost"], 1e-300, 1e300)
+    groups = parameters["feature_groups"]
+    if groups is not None and (not isinstance(groups, Mapping) or not groups):
+        raise ParameterError(
+            Parameter("feature_groups", groups),
+            " is not a dict from the name of a group to a list of its features, such as {'lab': ['a', 'b']}.",
+        )
+    check_positive_integer("max_per_group", parameters["max_per_group"], ", the features of a group that may be used")
     check_threshold(parameters["decision_threshold"])
     check_seed(parameters["random_state"])
     if parameters["time_limit"] is not None:
@@ -149,6 +156,9 @@ def check_selection(parameters: dict[str, Any]) -> None:
             check_positive_integer("n_prototypes", count, " or a list of them; None means to try several")
     for name in ("one_standard_error", "refit", "frontier_models", "fit_intercept", "standardize"):
         check_bool(name, parameters[name])
+    wanted_others = parameters["n_alternatives"]
+    if not is_integer(wanted_others) or wanted_others < 0:
+        raise ParameterError(Parameter("n_alternatives", wanted_others), " is not a whole number from 0.")
     wanted = parameters["certificate"]
     if not isinstance(wanted, bool | np.bool_) and not (isinstance(wanted, str) and wanted == "auto"):
         raise ParameterError(Parameter("certificate", wanted), " is not 'auto', True or False.")
@@ -186,6 +196,9 @@ def _check_device(parameters: dict[str, Any]) -> None:
     from smallearn.devices import CHIPS
 
     check_choice("device", device, tuple(CHIPS), ", or None")
+    if parameters["n_alternatives"]:
+        others, chip = Parameter("n_alternatives", parameters["n_alternatives"]), Parameter("device", device)
+        raise ParameterError(others, " are not measured on a chip; leave it 0 with ", chip, ".")
     check_choice("readings", parameters["readings"], ("float", "counts", "codes"))
     if (parameters["readings"] == "counts") != (parameters["counts"] is not None):
         counts, readings = Parameter("counts"), Parameter("readings", "counts")

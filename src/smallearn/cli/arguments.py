@@ -5,6 +5,7 @@ parameter can name the option: see `option_names`.
 """
 
 import argparse
+import csv
 import textwrap
 from collections.abc import Collection, Iterator
 from importlib import import_module
@@ -233,6 +234,36 @@ def add_selection(parser: argparse.ArgumentParser, max_terms: int, with_device: 
     )
 
 
+def add_groups(parser: argparse.ArgumentParser) -> None:
+    """``--group NAME=COLUMN,COLUMN`` and ``--max-per-group``."""
+    parser.add_argument(
+        "--group",
+        dest="feature_groups",
+        action=_Groups,
+        type=group,
+        metavar="NAME=COLUMN,…",
+        help="a group of columns of which the model may use few, such as lab=sodium,potassium; repeatable",
+    )
+    parser.add_argument(
+        "--max-per-group",
+        type=positive_integer,
+        default=1,
+        metavar="N",
+        help="the most columns of each --group that the model may use (default: 1)",
+    )
+
+
+class _Groups(argparse.Action):
+    """Collects groups in a dict from name to columns."""
+
+    def __call__(self, parser, namespace, values, option_string=None):
+        name, columns = values
+        groups = getattr(namespace, self.dest) or {}
+        if name in groups:
+            raise argparse.ArgumentError(self, f"the group {name!r} is there already; name each group once")
+        setattr(namespace, self.dest, {**groups, name: columns})
+
+
 def add_printing(parser: argparse.ArgumentParser, json: bool = True) -> None:
     """``--quiet`` and ``--json``."""
     parser.add_argument("--quiet", action="store_true", help="print nothing on stderr but errors")
@@ -257,6 +288,17 @@ def sample_rows(text: str) -> int | str | None:
         return positive_integer(text)
     except argparse.ArgumentTypeError as error:
         raise argparse.ArgumentTypeError(f"{error}, auto or all") from None
+
+
+def group(text: str) -> tuple[str, list[str]]:
+    """``NAME=COLUMN,COLUMN``: the name of a group, and its columns as one line of CSV, in which quotes are allowed."""
+    name, sign, columns = text.partition("=")
+    members = next(csv.reader([columns]), []) if columns else []
+    if not sign or not name or not members or not all(members):
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not of the form NAME=COLUMN,COLUMN, such as lab=sodium,potassium"
+        )
+    return name, members
 
 
 def whole_number(text: str, low: int, high: int) -> int:

@@ -150,6 +150,21 @@ def smaller_sentence(model: "SMaLLModel") -> str | None:
     )
 
 
+def alternatives_sentence(model: "SMaLLModel") -> str:
+    """What the alternatives use, in place of what: a line for each."""
+    if not model.alternatives:
+        return "No other model of this size that uses other features scores within a standard error."
+    own = {term.label for term in model.features}
+    lines = []
+    for number, other in enumerate(model.alternatives, 1):
+        its = {term.label for term in other.features}
+        score = "" if other.selection is None else f" ({other.selection.text} by cross-validation)"
+        use = joined([show(label) for label in sorted(its - own)]) or "fewer features"
+        left_out = joined([show(label) for label in sorted(own - its)])
+        lines.append(f"Alternative {number}{score}: {use} in place of {left_out}.")
+    return "\n".join(lines)
+
+
 def certificate_sentence(model: "SMaLLModel") -> str | None:
     """How much better a model within the budget could be in training; None if that is unknown or says nothing."""
     facts = model.training

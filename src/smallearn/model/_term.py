@@ -11,6 +11,7 @@ from smallearn._text import exact, of_unit, show, show_category
 
 KINDS = ("raw", "at_most", "above", "equals", "missing")
 Category = str | int | float | bool
+DIGITS = 10  # of a threshold, where not all of them are asked for; those that are learned have fewer
 LONGEST_NAME = 60  # characters of a name or category, beyond which it is cut
 
 
@@ -84,7 +85,7 @@ class Term:
         Returns
         -------
         str
-            On one line, control characters escaped, long names cut, numbers in six digits.
+            On one line, control characters escaped, long names cut, numbers in ten digits.
         """
         return term_text(self)
 
@@ -115,7 +116,7 @@ def plain_text(term: Term, *, longest: int = LONGEST_NAME, all_digits: bool = Fa
         return f"{label} is missing"
     if term.kind == "equals":
         return f"{label} = {show_category(term.value, most=longest)}"
-    threshold = f"{term.value!r}" if all_digits else f"{term.value:.6g}"
+    threshold = exact(term.value) if all_digits else f"{term.value:.{DIGITS}g}"
     return f"{label} {at_most if term.kind == 'at_most' else '>'} {threshold}"
 
 

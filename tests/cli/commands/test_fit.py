@@ -10,7 +10,7 @@ import pytest
 
 from smallearn import SMaLLClassifierCV, cli, load_model
 from smallearn.cli.io import tables
-from smallearn.model._sentences import smaller_sentence
+from smallearn.model._sentences import alternatives_sentence, smaller_sentence
 from tests.helpers.commands import quick_fit, run
 from tests.helpers.table_files import write
 from tests.helpers.tools import need
@@ -147,6 +147,44 @@ def test_the_models_of_other_sizes_are_in_the_file_unless_they_are_left_out(simp
     assert "would do as well" not in printed if smaller is None else smaller in printed
     assert cli.main([*command, "--no-frontier"]) == 0
     assert load_model(output) == replace(with_sizes, frontier_models=())
+
+
+def test_a_model_uses_one_column_of_a_group(people, tmp_path):
+    data, output = str(people / "train.csv"), tmp_path / "model.json"
+    command = ["fit", data, "--target", "y", "--max-terms", "4", "--sample-rows", "100", "-o", str(output)]
+    assert cli.main([*command, "--group", "body=age,size"]) == 0
+    model = load_model(output)
+    for one in (model, *model.frontier_models):
+        assert len({term.label for term in one.terms} & {"age", "size"}) <= 1
+    assert cli.main([*command, "--group", "body=age,size", "--max-per-group", "2"]) == 0
+    assert {"age", "size"} <= {term.label for term in load_model(output).terms}
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--group", "body"], "'body' is not of the form NAME=COLUMN,COLUMN"),
+        (["--group", "body=age,,size"], "is not of the form"),
+        (["--group", "a=age", "--group", "a=size"], "the group 'a' is there already"),
+        (["--group", "body=age,weight"], "weight"),
+    ],
+)
+def test_groups_that_make_no_sense_are_refused(options, words, people, tmp_path, capsys):
+    command = ["fit", str(people / "train.csv"), "--target", "y", *options, "-o", str(tmp_path / "model.json")]
+    try:
+        code = cli.main(command)
+    except SystemExit as error:
+        code = error.code
+    assert code not in (0, None)
+    assert words in capsys.readouterr().err
+    assert not (tmp_path / "model.json").exists()
+
+
+def test_alternatives_are_printed_and_in_the_file(people, tmp_path, capsys):
+    output = tmp_path / "model.json"
+    command = ["fit", str(people / "train.csv"), "--target", "y", "--max-terms", "2", "--alternatives", "2"]
+    assert cli.main([*command, "-o", str(output)]) == 0
+    assert alternatives_sentence(load_model(output)) in capsys.readouterr().out
 
 
 def test_fit_says_if_it_computed_no_certificate(simple, capsys):

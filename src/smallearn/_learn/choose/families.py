@@ -41,7 +41,7 @@ class Family:
     """``owner`` is the code of the class that owns the prototypes; None: every class does. ``alphas`` are neighbouring
     values of λ: the search is run at one of them. ``pooling`` is how terms are counted. If it is ``one_sided``, every
     term speaks for the owner and the constant against it: any of some words, or else the other class. ``sharpness`` is
-    that of the loss (see `search_kernels`)."""
+    that of the loss (see `search_kernels`). ``without`` lists features that are left out."""
 
     literals: str
     n_prototypes: int
@@ -50,6 +50,7 @@ class Family:
     pooling: Pooling = "total"
     one_sided: bool = False
     sharpness: float = LOG_LOSS
+    without: tuple[int, ...] = ()
 
 
 class CandidateModel(NamedTuple):
@@ -142,6 +143,9 @@ class Task:
         """The search within a family at one λ."""
         penalty = self.penalty(family, alpha, self.family_budget(family))
         allowed = _allowed(self.problem.candidates.kind, family.literals, rows.n_columns)
+        if family.without:
+            candidates = self.problem.candidates
+            allowed[: len(candidates)] &= ~np.isin(candidates.feature, family.without)
         return SupportSearch(rows, penalty, allowed, columns=columns, sharpness=family.sharpness)
 
     def penalty(self, family: Family, alpha: float, budget: Budget) -> Penalty:

@@ -146,14 +146,9 @@ class _Heat:
     def _track(self, fold: int) -> "_Track":
         """A fold, ready to train on."""
         if fold not in self._kept:
-            task, problem, rows = self._task, self._task.problem, self._folds[fold]
-            held_out = problem.take(*rows.held_out(MOST_HELD_OUT))
-            n_rows = count_rows(problem, held_out)
-            train = problem.take(*rows.train(self._most))
-            alone = replace(task, problem=train, units=NO_UNITS, large=None, n_threads=1)
             if len(self._kept) == self._n_kept:
                 self._kept.clear()
-            self._kept[fold] = _Track(alone, held_out, n_rows, self._thorough)
+            self._kept[fold] = _make_track(self._task, self._folds[fold], self._most, self._thorough)
         return self._kept[fold]
 
 
@@ -183,6 +178,35 @@ class _Track:
             candidate = CandidateModel(family=family, alpha=alpha, n_terms=n_terms)
             scores[candidate] = score_fold(task.scoring, decision, held_out, self._n_rows, task.threshold)
         return scores
+
+
+def _make_track(task: Task, fold: Fold, most: int | None, thorough: bool) -> _Track:
+    """A fold of which about ``most`` rows are trained on (None: all)."""
+    problem = task.problem
+    held_out = problem.take(*fold.held_out(MOST_HELD_OUT))
+    train = problem.take(*fold.train(most))
+    alone = replace(task, problem=train, units=NO_UNITS, large=None, n_threads=1)
+    return _Track(alone, held_out, count_rows(problem, held_out), thorough)
+
+
+def score_on_folds(
+    task: Task, results: Results, folds: list[Fold], families: list[Family], n_jobs: int | None
+) -> Iterator[tuple[int, dict[CandidateModel, FoldScore]]]:
+    """The scores of further families on every fold, trained on as many rows as in the race with these ``results``."""
+    close, most = results.least_error() < FEW_ERRORS, task.limits.folds
+    if close and most is not None:
+        most = max(most, TELLING_ROWS)
+    jobs = effective_n_jobs(n_jobs)
+    for begin in range(0, len(folds), jobs):
+        numbers = range(begin, min(begin + jobs, len(folds)))
+        tracks = [_make_track(task, folds[number], most, close) for number in numbers]
+        if jobs == 1:
+            scored = [_score_families(track, families, False) for track in tracks]
+        else:
+            scored = Parallel(n_jobs=n_jobs)(delayed(_score_families)(track, families, False) for track in tracks)
+        yield from zip(numbers, scored, strict=True)
+        if present().passed():
+            return
 
 
 def _score_families(track: _Track, families: list[Family], look: bool) -> dict[CandidateModel, FoldScore]:

@@ -17,6 +17,8 @@ from smallearn._learn import kernels
 RAW, AT_MOST, ABOVE, EQUALS, MISSING = "raw", "at_most", "above", "equals", "missing"
 COLUMNS_TOGETHER, ROWS_TOGETHER = 4, 4096  # columns that are copied at a time, and rows of these
 MANY_VALUES = 100_000  # from here on, only values near the quantiles are sorted
+FEW_VALUES = 64  # that are looked at before all
+MOST_POWER = 22  # of ten that a float holds exactly
 SAMPLE, REGIONS = 16_384, 1024  # values that are sorted first, and regions that they make
 
 
@@ -265,24 +267,52 @@ def _binned(edges: np.ndarray, n_rows: int, missing: int, literals: list[_Litera
 
 
 def quantile_cuts(x: np.ndarray, weight: np.ndarray, count: int) -> np.ndarray:
-    """At most ``count`` cut points at quantiles of ``x``, each midway between two neighbouring values. If there are no
-    more than ``count`` midpoints, all of them."""
+    """At most ``count`` cut points at quantiles of ``x``, each about midway between two neighbouring values, in as few
+    digits as possible. If there are no more than ``count`` such places, all of them."""
+    whole = _are_whole(x)
     if len(x) >= MANY_VALUES:
         x, weight = _near_quantiles(x, weight, count)
     values, position = np.unique(x, return_inverse=True)
     if len(values) < 2 or count < 1:
         return np.empty(0)
-    middle = 0.5 * values[:-1] + 0.5 * values[1:]
-    middle = np.where((values[:-1] <= middle) & (middle < values[1:]), middle, values[:-1])  # no float lies between
-    if len(middle) <= count:
-        return middle
+    if len(values) - 1 <= count:
+        return cuts_between(values[:-1], values[1:], whole)
     reached = np.cumsum(np.bincount(position, weights=weight))
     share = reached[:-1] / reached[-1]
     wanted = _shares(count)
     after = np.minimum(np.searchsorted(share, wanted), len(share) - 1)
     before = np.maximum(after - 1, 0)
     nearest = np.where(np.abs(share[before] - wanted) <= np.abs(share[after] - wanted), before, after)
-    return middle[np.unique(nearest)]
+    chosen = np.unique(nearest)
+    return cuts_between(values[chosen], values[chosen + 1], whole)
+
+
+def cuts_between(low: np.ndarray, high: np.ndarray, whole: bool) -> np.ndarray:
+    """A cut point ``low ≤ t < high`` for each pair of neighbouring values: of the numbers in the middle half between
+    the two, the one with fewest digits after rounding to tens, ones, tenths, …, nearest to the middle.
+
+    Between ``whole`` numbers it is whole: 1 between 1 and 2.
+    """
+    middle = 0.5 * low + 0.5 * high
+    reach = 0.25 * (high - low)
+    cuts, open_ = np.floor(middle) if whole else middle.copy(), np.isfinite(reach) & (reach > 0.0)
+    largest = np.abs(middle[open_]) + reach[open_]
+    most = int(np.ceil(np.log10(largest.max(initial=1.0))))
+    least = 0 if whole else int(np.floor(np.log10(reach[open_].min(initial=1.0))))
+    for power in range(min(most, MOST_POWER), max(least, -MOST_POWER) - 1, -1):
+        step = 10.0 ** abs(power)  # exact, so that the cut point is the float nearest to a decimal number
+        with np.errstate(over="ignore"):  # of a number so large that it has no such digits
+            rounded = np.rint(middle / step) * step if power >= 0 else np.rint(middle * step) / step
+        fits = open_ & (np.abs(rounded - middle) <= reach)
+        cuts[fits] = rounded[fits]
+        open_ &= ~fits
+    cuts = np.where((low <= cuts) & (cuts < high), cuts, middle) + 0.0  # no -0
+    return np.where((low <= cuts) & (cuts < high), cuts, low)  # no float lies between
+
+
+def _are_whole(x: np.ndarray) -> bool:
+    """Whether all values are whole numbers; a few are looked at first."""
+    return all(bool(np.all(part == np.floor(part))) for part in (x[:FEW_VALUES], x))
 
 
 def _near_quantiles(x: np.ndarray, weight: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:

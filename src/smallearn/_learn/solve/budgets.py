@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from smallearn._learn.data.literals import ABOVE, AT_MOST, EQUALS, RAW, Candidates
+from smallearn._learn.solve.group_limit import NO_FEATURE, GroupLimit
 from smallearn._learn.solve.objective import Penalty, Pooling
 
 
@@ -14,7 +15,8 @@ class Budget:
 
     ``limit`` is a number of terms, or a cost if there are ``costs`` of the features: for each prototype, in total, or
     for terms that all prototypes share (``pooling``). ``always_in`` lists features outside the budget. ``signs`` (by
-    feature) are those of the effect on P(classes_[1]).
+    feature) are those of the effect on P(classes_[1]). Of the features of each of ``groups`` the model may use at most
+    ``max_per_group``.
     """
 
     limit: float
@@ -22,6 +24,8 @@ class Budget:
     costs: np.ndarray | None = None
     always_in: tuple[int, ...] = ()
     signs: np.ndarray | None = None
+    groups: tuple[tuple[int, ...], ...] = ()
+    max_per_group: int = 1
 
     def penalty(self, alpha: float, candidates: Candidates, intercept: bool, owner: int | None) -> Penalty:
         """The penalty on the candidate terms and the intercept, if any, for prototypes of class ``owner``."""
@@ -49,10 +53,12 @@ class Budget:
             cost[raw] = 0.0
         if self.costs is not None and not np.any(cost <= self.limit):
             raise ValueError(f"max_cost={self.limit:g}, but the cheapest term costs {cost.min():g}; raise max_cost.")
+        of_column = np.append(candidates.feature, np.full(int(intercept), NO_FEATURE))
         return Penalty(
             alpha=alpha,
             budget=float(self.limit),
             cost=np.append(cost, np.zeros(int(intercept))),
             sign=np.append(sign, np.zeros(int(intercept), dtype=np.int8)),
             pooling=self.pooling,
+            groups=GroupLimit.of(self.groups, self.max_per_group, of_column) if self.groups else None,
         )

@@ -178,12 +178,17 @@ class _Tree:
     def improve(self, objective: Objective, relaxed: Relaxed) -> None:
         """Round and refit; keep the model if it is the best so far."""
         support = rounding.round_support(objective, relaxed)
-        if support.tobytes() in self.tried:
+        if support.tobytes() in self.tried or not self.keeps_groups(support):
             return
         self.tried.add(support.tobytes())
         W, value = rounding.refit(objective, support, relaxed.W)
         if value < self.best.value:
             self.best = Incumbent(W=W, support=support, value=value)
+
+    def keeps_groups(self, support: np.ndarray) -> bool:
+        """Whether a support keeps the limit on groups of features, which the items that are in may break."""
+        groups = self.objective.penalty.groups
+        return groups is None or groups.allows(np.flatnonzero(support.any(axis=0)))
 
     def fix(self, state: np.ndarray, objective: Objective, relaxed: Relaxed) -> np.ndarray:
         """Fix the items that the dual point of a node decides (see the module's docstring)."""

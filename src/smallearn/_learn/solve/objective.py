@@ -30,6 +30,7 @@ from smallearn._learn.data.blocks import Curvature, Sums
 from smallearn._learn.data.labels import Assignment, Roles
 from smallearn._learn.data.many_rows import Placement
 from smallearn._learn.solve import geometry
+from smallearn._learn.solve.group_limit import GroupLimit
 
 DUAL_FLOOR = 1e-12  # below which the logarithms of dual variables are clipped
 RELAXATION = "the relaxation"  # what is cut short when time is up
@@ -46,6 +47,7 @@ class Penalty:
     - ``pooling``: ``Σ_l c_l ε_jl ≤ budget`` for each "prototype", ``Σ_jl c_l ε_jl ≤ budget`` in "total", or one ε_l
       "shared" by all prototypes with ``Σ_l c_l ε_l ≤ budget``. The budget may differ by prototype (p).
     - ``sign`` of the weights of each column: +1, -1, or 0 for either.
+    - ``groups`` limits supports further; values, masks and bounds are those without it.
     """
 
     alpha: float
@@ -53,6 +55,7 @@ class Penalty:
     cost: np.ndarray
     sign: np.ndarray
     pooling: Pooling = "prototype"
+    groups: GroupLimit | None = None
     _pools: dict[int, geometry.Pools] = field(default_factory=dict, init=False, repr=False)
 
     @staticmethod
@@ -97,7 +100,8 @@ class Penalty:
 
     def restrict(self, columns: np.ndarray) -> "Penalty":
         """The penalty on some of the columns."""
-        return replace(self, cost=self.cost[..., columns], sign=self.sign[columns])
+        groups = None if self.groups is None else self.groups.restrict(columns)
+        return replace(self, cost=self.cost[..., columns], sign=self.sign[columns], groups=groups)
 
     # Supports, p × d of bool: masks of 0 and 1.
 
@@ -109,7 +113,9 @@ class Penalty:
         return each if self.pooling == "prototype" else np.array([each.sum()])
 
     def allows(self, support: np.ndarray) -> bool:
-        """Whether a support keeps the budget."""
+        """Whether a support keeps the budget and the limit on groups."""
+        if self.groups is not None and not self.groups.allows(np.flatnonzero(support.any(axis=0))):
+            return False
         return bool(np.all(self.spent(support) <= self._limit_with_rounding))
 
     def affordable(self, support: np.ndarray) -> np.ndarray:

@@ -7,10 +7,12 @@ from scipy import optimize
 
 from smallearn._learn.kernels import NO_CHOICE, PADDING
 from smallearn._learn.solve import geometry
+from smallearn._learn.solve.group_limit import GroupLimit
 from smallearn._learn.solve.objective import Objective, Relaxed
 
 MOST_UNKNOWNS = 256  # with more, a Hessian costs too much and L-BFGS is used
 MAX_NEWTON = 100
+TINY = float(np.finfo(float).tiny)
 DIGITS = 9  # to which entries are compared when a mask is rounded
 # Newton's method ends with the step whose decrement is below this share of the objective. By quadratic convergence that
 # is the minimum to nearly machine precision …
@@ -23,7 +25,8 @@ def round_support(objective: Objective, relaxed: Relaxed) -> np.ndarray:
     """The largest entries of the mask that the budget pays for, and all that are always in (p × d).
 
     Each pool takes its items in the order of their mask, ties in the order of gain per cost, and skips those that no
-    longer fit. For a count these are the k largest of each prototype.
+    longer fit. For a count these are the k largest of each prototype. With a limit on groups of features, the items of
+    all pools are taken in one order, and those that would break it are skipped too.
     """
     pools = objective.penalty.pools(len(relaxed.mask))
     d = relaxed.mask.shape[1]
@@ -31,6 +34,8 @@ def round_support(objective: Objective, relaxed: Relaxed) -> np.ndarray:
     share = relaxed.mask.ravel()[pools.entry]
     support = pools.base > 0.0
     flat = support.reshape(-1)
+    if objective.penalty.groups is not None:
+        return _round_in_groups(objective.penalty.groups, pools, support, share, per_cost)
     for pool, (first, last) in enumerate(pairwise(pools.start)):
         gain, most = per_cost[first:last], per_cost[first:last].max(initial=0.0)
         ties = (
@@ -43,6 +48,23 @@ def round_support(objective: Objective, relaxed: Relaxed) -> np.ndarray:
         chosen = pools.entry[order[fits]]
         for copy in range(pools.copies):
             flat[chosen + copy * d] = True
+    return support
+
+
+def _round_in_groups(
+    groups: GroupLimit, pools: geometry.Pools, support: np.ndarray, share: np.ndarray, per_cost: np.ndarray
+) -> np.ndarray:
+    """`round_support` under a limit on groups, from the ``support`` of what is always in."""
+    d, flat = support.shape[1], support.reshape(-1)
+    pool_of = np.repeat(np.arange(len(pools.budget)), np.diff(pools.start))
+    left = np.array(pools.budget, dtype=float) * (1.0 + geometry.ROUNDING)
+    gain = np.round(per_cost / max(per_cost.max(initial=0.0), TINY), DIGITS)
+    for item in np.lexsort((-gain, -np.round(share, DIGITS))).tolist():
+        entry, pool = int(pools.entry[item]), pool_of[item]
+        if pools.cost[item] > left[pool] or groups.closed(np.flatnonzero(support.any(axis=0)))[entry % d]:
+            continue
+        left[pool] -= pools.cost[item]
+        flat[entry + d * np.arange(pools.copies)] = True
     return support
 
 

@@ -190,7 +190,7 @@ class SupportSearch:
             G,
             H,
             alpha,
-            self._usable,
+            self._open(state.column),
             self.penalty.sign,
             *self._room(state),
             *state.entries[:2],
@@ -278,6 +278,11 @@ class SupportSearch:
         search_kernels.shares(state.Z, self.labels.flat(*state.assignment), PI, V, bend)
         return PI, bend, *self.rows.screen(V, self._kinds)
 
+    def _open(self, columns: np.ndarray) -> np.ndarray:
+        """The columns that may be used beside these."""
+        groups = self.penalty.groups
+        return self._usable if groups is None else self._usable & ~groups.closed(columns)
+
     def _room(self, state: State) -> tuple[np.ndarray, np.ndarray]:
         """What one more entry of each column costs (d), and what each prototype may still spend (p)."""
         p, cost = len(state.assignment.owner), self.penalty.cost
@@ -321,7 +326,7 @@ class SupportSearch:
             return self.add(state, best[0])
         entries, (price, left) = state.entries, self._room(state)
         for _, j, l, *_ in best:
-            if price[l] <= left[j]:
+            if price[l] <= left[j] and self._open(entries.column)[l]:
                 entries = entries.with_column(np.array([j]), l)
                 left[j if self._by_prototype else slice(None)] -= price[l]
         return self._fit(state.assignment, entries)

@@ -12,6 +12,7 @@ from smallearn._text import count, show
 from smallearn.cli.arguments import (
     CHIP_NAMES,
     add_command,
+    add_groups,
     add_named,
     add_path,
     add_printing,
@@ -19,6 +20,7 @@ from smallearn.cli.arguments import (
     add_selection,
     add_storage,
     add_training,
+    positive_integer,
     positive_number,
     probability,
 )
@@ -31,7 +33,7 @@ from smallearn.cli.io.tables import check_tables
 from smallearn.cli.reading import rows_to_train_on
 from smallearn.cli.rounding import chosen_loss
 from smallearn.cli.selection import selection_parameters
-from smallearn.model._sentences import budget_sentence, smaller_sentence
+from smallearn.model._sentences import alternatives_sentence, budget_sentence, smaller_sentence
 
 DESCRIPTION = """\
 Train the model that is best by cross-validation within a number of terms, and within the limits of a chip if one is
@@ -55,6 +57,7 @@ smallearn fit data.csv --target y --max-terms 6 -o model.json
 smallearn fit data.csv --target y --max-terms 4 --literals thresholds --points 5 --drop age -o card.json
 smallearn fit data.csv --target y --max-terms 4 --certificate yes --time-limit 600 -o model.json
 smallearn fit data.csv --target y --max-terms 4 --decision-threshold 0.2 -o model.json
+smallearn fit data.csv --target y --max-terms 4 --group body=age,size --max-per-group 1 -o model.json
 smallearn fit parts/ --target y --max-terms 4 --dask local -o model.json
 smallearn fit data.csv --target y --device atmega328p --max-flash 200 --max-time-us 100 -o model.json
 """
@@ -104,6 +107,15 @@ def add(commands) -> argparse.ArgumentParser:
     )
     for name, (unit, text) in LIMITS.items():
         parser.add_argument(f"--{name.replace('_', '-')}", type=positive_number, metavar=unit, help=text)
+    add_groups(parser)
+    parser.add_argument(
+        "--alternatives",
+        dest="n_alternatives",
+        type=positive_integer,
+        default=0,
+        metavar="N",
+        help="also keep up to N models of the same size in the file that are about as good and use other columns",
+    )
     parser.add_argument(
         "--no-frontier",
         dest="frontier_models",
@@ -160,7 +172,10 @@ def _selector(arguments: argparse.Namespace, rows: Any, console: Console) -> Any
     return SMaLLClassifierCV(
         arguments.max_terms or _max_terms(arguments),
         min_terms=1,
+        feature_groups=arguments.feature_groups,
+        max_per_group=arguments.max_per_group,
         frontier_models=arguments.frontier_models,
+        n_alternatives=arguments.n_alternatives,
         device=arguments.device,
         decision_threshold="auto" if threshold is None else threshold,
         cost_matrix=None if costs is None else read_costs(costs, rows.classes),
@@ -209,6 +224,8 @@ def _summary(arguments: argparse.Namespace, model: Any) -> list[str]:
         lines.append(unused)
     if (smaller := smaller_sentence(model)) is not None:
         lines.append(smaller)
+    if arguments.n_alternatives:
+        lines.append(alternatives_sentence(model))
     owner = model.sole_owner
     if arguments.positive_class is None and owner is not None:
         other = str(model.classes[1 - owner])
