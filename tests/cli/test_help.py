@@ -28,8 +28,8 @@ def examples():
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """What the examples find: a table with the class in ``y``, also as Parquet and in parts, and two models of it, one of
-    conditions alone; and a table with dates."""
+    """What the examples find: a table with the class in ``y``, also as Parquet and in parts, and two models of it, one
+    of conditions alone; and a table with dates."""
     path = tmp_path_factory.mktemp("help")
     rng = np.random.default_rng(0)
     age, size = 5 * rng.integers(4, 18, 30), rng.normal(5.0, 2.0, 30).round()

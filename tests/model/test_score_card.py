@@ -35,9 +35,9 @@ SCALINGS = [
 
 
 @st.composite
-def cards(draw, owners=st.sampled_from([[1], [0], [1, 1], [0, 1], [1, 0, 1], [0, 1, 2], [2, 1, 0, 1]])):
+def cards(draw):
     """A model of literals, with every row of ``ROWS`` as a possible row."""
-    owners = draw(owners)
+    owners = draw(st.sampled_from([[1], [0], [1, 1], [0, 1], [1, 0, 1], [0, 1, 2], [2, 1, 0, 1]]))
     prototypes = []
     for owner in owners:
         chosen = draw(st.lists(literals, max_size=6, unique=True))
@@ -67,13 +67,13 @@ def test_every_row_is_in_exactly_one_bin_of_each_feature_and_the_least_points_ar
             assert min(part.points for part in feature.bins) == 0.0
             assert sum(part.missing for part in feature.bins) == 1
             for value in VALUES[feature.feature]:
-                assert sum(_holds(part, feature, value) for part in feature.bins) == 1
+                assert sum(_holds(part, value) for part in feature.bins) == 1
         # features are combined freely here, so that both ends are reached
         assert own.min() == pytest.approx(one.start, abs=1e-9 * (1.0 + abs(one.start)))
         assert own.max() == pytest.approx(one.highest, abs=1e-9 * (1.0 + abs(one.highest)))
 
 
-def _holds(part, feature, value):
+def _holds(part, value):
     """Whether a value is in a bin, by the fields of the bin."""
     if value is None:
         return part.missing
@@ -149,8 +149,8 @@ def test_bins_of_two_thresholds_add_up():
         ("≤ 1, or missing", 3.0),
         ("> 1 and ≤ 5, other than 3", 4.0),
         ("> 5", 6.0),
-        ("3.0", 0.0),
-    ] or [(one.text, one.points) for one in bins][3] == ("3", 0.0)
+        ("3", 0.0),
+    ]
 
 
 def test_what_the_model_refuses_has_no_bin():

@@ -69,8 +69,7 @@ class Drift:
     --------
     >>> from smallearn.evaluation import Bin, Drift
     >>> bins = (Bin("up to 40", 0.5, 0.8), Bin("above 40", 0.5, 0.2))
-    >>> drift = Drift("age", False, 1000, psi=0.416, by_chance=0.006, bins=bins, outside=0.0, new_categories=(), n_new=0)
-    >>> drift.reading
+    >>> Drift("age", False, 1000, 0.416, 0.006, bins, outside=0.0, new_categories=(), n_new=0).reading
     'large shift'
     """
 

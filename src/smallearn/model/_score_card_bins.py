@@ -1,4 +1,4 @@
-"""The cards of a score card: the bins that the literals of each feature make, and their points in those of the model."""
+"""The cards of a score card: the bins that the literals of each feature make, and their points."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace

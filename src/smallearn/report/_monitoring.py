@@ -33,8 +33,8 @@ def monitor_section(monitoring: Monitoring) -> dict[str, Any]:
         "text": [typeset(sentence) for sentence in monitoring.summary()],
         "tables": tables,
         "pictures": [] if len(monitoring.periods) < 2 else [_by_period(monitoring)],
-        "note": f"A PSI below {MODERATE:g} is usually called stable, above {LARGE:g} a large shift. What chance explains "
-        "is stable here, whatever the PSI.",
+        "note": f"A PSI below {MODERATE:g} is usually called stable, above {LARGE:g} a large shift. What chance "
+        "explains is stable here, whatever the PSI.",
     }
 
 
