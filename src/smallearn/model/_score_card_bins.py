@@ -137,19 +137,17 @@ def _bins(model: "SMaLLModel", feature: int, terms: Sequence[Term]) -> Iterator[
     """The bins of a feature, with the sum of the weights of its true literals."""
     accepted = next((one for one in model.accepted if one.feature == feature), None)
     may_miss = accepted is None or accepted.missing
-    cuts = sorted({float(term.value) for term in terms if term.kind in ("at_most", "above")})  # type: ignore[arg-type]
-    equal = list(dict.fromkeys(term.value for term in terms if term.kind == "equals"))
+    sides = [(term, float(term.value)) for term in terms if term.kind in ("at_most", "above")]  # type: ignore[arg-type]
+    cuts = sorted({cut for _, cut in sides})
+    equal = list(dict.fromkeys(term.value for term in terms if term.kind == "equals" and term.value is not None))
     points = partial(_points, terms)
     found = []
     for low, high in zip((None, *cuts), (*cuts, None), strict=True) if cuts else ():
         inside = tuple(value for value in equal if _is_between(value, low, high))
-        gain = sum(
-            term.weight
-            for term in terms
-            if (term.kind == "at_most" and high is not None and high <= term.value)
-            or (term.kind == "above" and low is not None and low >= term.value)
-        )
-        found.append(CardBin(_interval(low, high, inside), float(gain), low, high, (), inside, False, False))
+        below = [term.weight for term, cut in sides if term.kind == "at_most" and high is not None and high <= cut]
+        above = [term.weight for term, cut in sides if term.kind == "above" and low is not None and low >= cut]
+        gain = float(sum(below) + sum(above))
+        found.append(CardBin(_interval(low, high, inside), gain, low, high, (), inside, False, False))
     found += [CardBin(show_category(value), points(value), None, None, (value,), (), False, False) for value in equal]
     known = None if accepted is None else accepted.categories
     if not cuts and (known is None or not set(known) <= set(equal)):

@@ -18,9 +18,8 @@ def monitor_section(monitoring: Monitoring) -> dict[str, Any]:
     """What the page shows: sentences, tables and pictures, each a plain value."""
     head, *lines = monitoring.stability_lines()
     tables = [Table(name="Stability since training", head=head, lines=lines, numbers=(1, 3, 4, 5, 6))]
-    head, *lines = monitoring.change_lines()
-    if lines:
-        tables.append(Table(name="What moved most", head=head, lines=lines, numbers=(2, 3)))
+    if len(changes := monitoring.change_lines()) > 1:
+        tables.append(Table(name="What moved most", head=changes[0], lines=changes[1:], numbers=(2, 3)))
     head, *lines = monitoring.class_lines()
     tables.append(Table(name="Classes in training and now", head=head, lines=lines, numbers=(1, 2, 3, 4)))
     if monitoring.evaluation is not None:
