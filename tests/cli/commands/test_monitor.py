@@ -97,7 +97,7 @@ def test_a_file_without_histograms_needs_a_table_to_compare_with(capsys, tmp_pat
 def test_a_wrong_date_column_or_cell_is_named(capsys, tmp_path):
     shifted_rows(tmp_path / "new.csv", when=["2024-01-01"] * 3 + ["03/04/2024"] + ["2024-01-01"] * 196)
     told = run(capsys, "monitor", "model.json", str(tmp_path / "new.csv"), "--date", "when", code=1).err
-    assert "row 4, column 'when': '03/04/2024' is not a date that can be told for sure; write it as 2024-03-31" in told
+    assert "line 5, column 'when': '03/04/2024' is not a date that can be told for sure; write it as 2024-03-31" in told
     told = run(capsys, "monitor", "model.json", "train.csv", "--date", "whenn", code=1).err
     assert "has no column 'whenn', which --date needs" in told
     shifted_rows(tmp_path / "empty.csv", when="")
