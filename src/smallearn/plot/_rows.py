@@ -43,4 +43,6 @@ def compact(model: SMaLLModel) -> SMaLLModel:
         for prototype in model.prototypes
     )
     others: dict[str, Any] = {"frontier_models": (), "alternatives": ()}
-    return replace(model, n_features=len(place), prototypes=prototypes, ranges=(), accepted=(), **others)
+    return replace(
+        model, n_features=len(place), prototypes=prototypes, ranges=(), accepted=(), reference=None, **others
+    )
