@@ -42,7 +42,5 @@ def compact(model: SMaLLModel) -> SMaLLModel:
         )
         for prototype in model.prototypes
     )
-    others: dict[str, Any] = {"frontier_models": (), "alternatives": ()}
-    return replace(
-        model, n_features=len(place), prototypes=prototypes, ranges=(), accepted=(), reference=None, **others
-    )
+    others: dict[str, Any] = {"frontier_models": (), "alternatives": (), "reference": None}
+    return replace(model, n_features=len(place), prototypes=prototypes, ranges=(), accepted=(), **others)
