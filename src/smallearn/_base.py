@@ -78,7 +78,8 @@ class TrainingData:
     def described_by(self, model: SMaLLModel) -> SMaLLModel:
         """The model with histograms of these rows, or if they are many of a sample; as it was if it cannot read them
         (numbers as text)."""
-        X, weight = self.X, self.weight
+        X: Any = self.X
+        weight: np.ndarray | None = self.weight
         known: Mapping[int, Any] = {}
         if self.large is not None:
             known = self.large.source.categories

@@ -28,21 +28,24 @@ def examples():
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """What the examples find: a table with the class in ``y``, also as Parquet and in parts, and a model of it."""
+    """What the examples find: a table with the class in ``y``, also as Parquet and in parts, and two models of it, one
+    of conditions alone; and a table with dates."""
     path = tmp_path_factory.mktemp("help")
     rng = np.random.default_rng(0)
     age, size = 5 * rng.integers(4, 18, 30), rng.normal(5.0, 2.0, 30).round()
     colour = rng.choice(["red", "green", "blue"], 30)
     table = pd.DataFrame({"age": age, "size": size, "colour": colour})
     table["y"] = np.where((age > 50) | (size > 6.5), "yes", "no")
-    for name in ("data.csv", "new.csv"):
-        table.to_csv(path / name, index=False)
+    table.to_csv(path / "data.csv", index=False)
+    table.assign(when="2024-03-31").to_csv(path / "new.csv", index=False)
     table.to_parquet(path / "data.parquet")
     (path / "parts").mkdir()
     for number, part in enumerate((table[:16], table[16:])):
         part.to_parquet(path / "parts" / f"{number}.parquet")
     model = path / "model.json"
     assert cli.main(["fit", str(path / "data.csv"), "--target", "y", "--max-terms", "3", "-o", str(model)]) == 0
+    card = ["--literals", "thresholds", "--points", "5", "--max-terms", "3", "-o", str(path / "card.json")]
+    assert cli.main(["fit", str(path / "data.csv"), "--target", "y", *card]) == 0
     (path / "wording.csv").write_text("term,words\nage,Too young\n")
     return path
 

@@ -234,6 +234,13 @@ def test_a_model_that_was_changed_says_what_cannot_be_compared(model):
     assert monitor(fewer, table()).notes == ("The model has no histogram of age and colour.",)
 
 
+def test_a_term_may_be_taken_away(model):
+    fewer = replace(model, prototypes=(replace(model.prototypes[0], terms=model.prototypes[0].terms[:1]),))
+    result = monitor(SMaLLModel.from_json(fewer.to_json()), table(seed=1, shift=9.0))
+    assert [one.name for one in result.overall.features] == ["age"]
+    assert result.shifted() == ("age",)
+
+
 def test_a_model_without_terms_is_monitored_by_its_score():
     clf = SMaLLClassifier(1, 1).fit([[1.0], [2.0], [3.0], [4.0]], [0, 0, 1, 1])
     bare = replace(clf.model_, prototypes=(Prototype(1, 1.0, ()),), ranges=(), reference=None)

@@ -23,8 +23,8 @@ def add_score_card(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--scaling",
         choices=("pdo", "min_max"),
-        help="with --card: pdo, --points mean odds of --odds to 1 and --pdo more points double them; min_max, totals from "
-        "--low to --high (default: the points of the model)",
+        help="with --card: pdo, --points mean odds of --odds to 1 and --pdo more points double them; min_max, totals "
+        "from --low to --high (default: the points of the model)",
     )
     parser.add_argument("--points", type=float, metavar="N", help="with --scaling pdo (default: 600)")
     parser.add_argument("--odds", type=positive_number, metavar="N", help="with --scaling pdo (default: 50)")
@@ -35,8 +35,8 @@ def add_score_card(parser: argparse.ArgumentParser) -> None:
         "--digits",
         type=lambda text: whole_number(text, 0, 15),
         metavar="N",
-        help="with --card: round points to N digits after the point, 0 for whole points; with DATA, count the decisions "
-        "that this changes",
+        help="with --card: round points to N digits after the point, 0 for whole points; with DATA, count the "
+        "decisions that this changes",
     )
 
 

@@ -1,5 +1,6 @@
 """Periods of time: the month, quarter, week or day of each row."""
 
+from datetime import date
 from typing import Any
 
 import numpy as np
@@ -29,7 +30,7 @@ def _text(day: np.datetime64, period: str) -> str:
         month = day.astype("datetime64[M]")
         return f"{month.astype('datetime64[Y]')}-Q{int(month.astype(int)) % 12 // 3 + 1}"
     if period == "week":
-        year, week, _ = day.item().isocalendar()
+        year, week, _ = date.fromisoformat(str(day)).isocalendar()
         return f"{year:04d}-W{week:02d}"
     return str(day.astype("datetime64[M]") if period == "month" else day)
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -68,7 +69,7 @@ class Drift:
     --------
     >>> from smallearn.evaluation import Bin, Drift
     >>> bins = (Bin("up to 40", 0.5, 0.8), Bin("above 40", 0.5, 0.2))
-    >>> Drift("age", False, 1000, psi=0.416, by_chance=0.006, bins=bins, outside=0.0, new_categories=(), n_new=0).reading
+    >>> Drift("age", False, 1000, 0.416, 0.006, bins, outside=0.0, new_categories=(), n_new=0).reading
     'large shift'
     """
 
@@ -173,7 +174,7 @@ def texts_of_numbers(edges: Sequence[float]) -> list[str]:
     cuts = [f"{cut:.6g}" for cut in edges[1:-1]]
     if not cuts:
         return [ANY] if edges else []
-    between = [f"above {low}, up to {high}" for low, high in zip(cuts, cuts[1:], strict=False)]
+    between = [f"above {low}, up to {high}" for low, high in pairwise(cuts)]
     return [f"up to {cuts[0]}", *between, f"above {cuts[-1]}"]
 
 
@@ -182,7 +183,7 @@ def texts_of_probabilities(edges: Sequence[float]) -> list[str]:
     cuts = [percent(float(1.0 / (1.0 + np.exp(-np.clip(cut, -700.0, 700.0))))) for cut in edges[1:-1]]
     if not cuts:
         return [ANY] if edges else []
-    between = [f"{low} to {high}" for low, high in zip(cuts, cuts[1:], strict=False)]
+    between = [f"{low} to {high}" for low, high in pairwise(cuts)]
     return [f"up to {cuts[0]}", *between, f"above {cuts[-1]}"]
 
 

@@ -19,7 +19,8 @@ from smallearn.model._parts import (
 )
 from smallearn.model._pipeline.fold import fold_pipeline
 from smallearn.model._rows import Rows
-from smallearn.model._score_card import Card, CardBin, CardFeature, ScoreCard
+from smallearn.model._score_card import ScoreCard
+from smallearn.model._score_card_bins import Card, CardBin, CardFeature
 
 __all__ = [
     "Accepted",

@@ -84,7 +84,10 @@ def _check_accepted(model: "SMaLLModel") -> None:
 
 
 def _check_reference(model: "SMaLLModel") -> None:
-    """There is a histogram for each score and, at most one, for features in use; and a count for each class."""
+    """There is a histogram for each score and, at most one, for each feature; and a count for each class.
+
+    A feature need not be in use: a model may lose terms when it is rounded or edited.
+    """
     known, n_classes = model.reference, len(model.classes)
     if known is None:
         return
@@ -94,10 +97,8 @@ def _check_reference(model: "SMaLLModel") -> None:
     if any(one.edges is None or one.feature is not None for one in known.scores):
         raise ValueError("reference: the histogram of a score has edges, and no feature.")
     features = [one.feature for one in known.features]
-    if len(set(features)) < len(features) or not set(features) <= {term.feature for term in model.terms}:
-        raise ValueError(
-            f"reference: histograms belong to features in use, at most one for each, not to {listed(features)}."
-        )
+    if len(set(features)) < len(features) or not set(features) <= set(range(model.n_features)):
+        raise ValueError(f"reference: histograms belong to features, at most one for each, not to {listed(features)}.")
 
 
 def _check_others(model: "SMaLLModel") -> None:

@@ -57,7 +57,7 @@ def _weights(n_rows: int, weight: Any) -> np.ndarray | None:
     weights = np.asarray(weight, dtype=float)
     if weights.shape != (n_rows,) or not np.all((weights >= 0.0) & np.isfinite(weights)) or not weights.any():
         raise ValueError(
-            f"sample_weight must have one finite number of at least 0 for each of the {n_rows} rows, some of them above 0."
+            f"sample_weight must have one finite number of at least 0 for each of the {n_rows} rows, and one above 0."
         )
     return None if np.all(weights == 1.0) else weights
 

@@ -5,10 +5,11 @@ from collections.abc import Iterator
 from html import escape
 from typing import TYPE_CHECKING
 
-from smallearn._text import count, joined, percent, show, signed
+from smallearn._text import count, joined, listed, percent, show, signed
 
 if TYPE_CHECKING:
-    from smallearn.model._score_card import Card, ScoreCard
+    from smallearn.model._score_card import ScoreCard
+    from smallearn.model._score_card_bins import Card
 
 CELL = "text-align:left;padding:.1em .7em .1em 0;border:0;background:none"
 NUMBER = "text-align:right;padding:.1em .7em .1em 0;border:0;background:none;font-variant-numeric:tabular-nums"
@@ -35,7 +36,7 @@ def rule_sentence(card: "ScoreCard") -> str:
         if model.decision.costs is not None:
             return "Predict the class of the least expected cost."
         extra = f", with {joined(added)}" if added else ""
-        return f"Predict the class with the most points{extra}; at a tie the first of {joined(list(map(show, model.classes)))}."
+        return f"Predict the class with the most points{extra}; at a tie the first of {listed(model.classes)}."
     digits = 0 if card.digits is None and _is_whole(card) else card.digits
     if digits is not None:  # between two totals any threshold decides the same
         power = 10.0**digits
@@ -49,7 +50,7 @@ def rule_sentence(card: "ScoreCard") -> str:
 def notes_of(card: "ScoreCard") -> Iterator[str]:
     """What the points are worth, and what rounding changes."""
     if card.scaling == "pdo" or not card.strip():
-        yield f"{point_text(card, card.doubling) if card.scaling != 'pdo' else f'{card.doubling:.4g}'} points double the odds."
+        yield f"{card.doubling:.4g} points double the odds."
     if card.changed is not None:
         changed = "no decision" if not card.changed else count(card.changed, "decision")
         what = "Rounding changes" if card.digits is not None else "The card changes"
@@ -109,7 +110,8 @@ def _html_of(card: "ScoreCard", one: "Card") -> str:
 
 
 def _head(number: str, text: str) -> str:
-    return f'<tr><th style="{NUMBER}" scope="col">{escape(number)}</th><th style="{CELL}" scope="col">{escape(text)}</th></tr>'
+    cells = ((NUMBER, number), (CELL, text))
+    return "<tr>" + "".join(f'<th style="{s}" scope="col">{escape(cell)}</th>' for s, cell in cells) + "</tr>"
 
 
 def _row(number: str, text: str) -> str:

@@ -42,5 +42,5 @@ def compact(model: SMaLLModel) -> SMaLLModel:
         )
         for prototype in model.prototypes
     )
-    others: dict[str, Any] = {"frontier_models": (), "alternatives": ()}
+    others: dict[str, Any] = {"frontier_models": (), "alternatives": (), "reference": None}
     return replace(model, n_features=len(place), prototypes=prototypes, ranges=(), accepted=(), **others)

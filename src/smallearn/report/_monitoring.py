@@ -18,9 +18,8 @@ def monitor_section(monitoring: Monitoring) -> dict[str, Any]:
     """What the page shows: sentences, tables and pictures, each a plain value."""
     head, *lines = monitoring.stability_lines()
     tables = [Table(name="Stability since training", head=head, lines=lines, numbers=(1, 3, 4, 5, 6))]
-    head, *lines = monitoring.change_lines()
-    if lines:
-        tables.append(Table(name="What moved most", head=head, lines=lines, numbers=(2, 3)))
+    if len(changes := monitoring.change_lines()) > 1:
+        tables.append(Table(name="What moved most", head=changes[0], lines=changes[1:], numbers=(2, 3)))
     head, *lines = monitoring.class_lines()
     tables.append(Table(name="Classes in training and now", head=head, lines=lines, numbers=(1, 2, 3, 4)))
     if monitoring.evaluation is not None:
@@ -33,8 +32,8 @@ def monitor_section(monitoring: Monitoring) -> dict[str, Any]:
         "text": [typeset(sentence) for sentence in monitoring.summary()],
         "tables": tables,
         "pictures": [] if len(monitoring.periods) < 2 else [_by_period(monitoring)],
-        "note": f"A PSI below {MODERATE:g} is usually called stable, above {LARGE:g} a large shift. What chance explains is "
-        "stable here, whatever the PSI.",
+        "note": f"A PSI below {MODERATE:g} is usually called stable, above {LARGE:g} a large shift. What chance "
+        "explains is stable here, whatever the PSI.",
     }
 
 

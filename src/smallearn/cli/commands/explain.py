@@ -40,6 +40,8 @@ smallearn explain model.json data.csv --row 3 --set age=40
 smallearn explain model.json data.csv --set age=40 --set colour=red
 smallearn explain model.json data.csv --row 3 --changeable age --unit age=years
 smallearn explain model.json data.csv --row 3 --wording wording.csv
+smallearn explain card.json --card
+smallearn explain card.json data.csv --card --scaling pdo --points 600 --odds 50 --pdo 20 --digits 0
 """
 MOST_CLASSES = 10  # whose rules are printed
 

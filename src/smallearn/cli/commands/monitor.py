@@ -15,7 +15,7 @@ from smallearn.cli.arguments import (
     add_target,
     positive_number,
 )
-from smallearn.cli.console import Console, heading
+from smallearn.cli.console import SILENT, Console, heading
 from smallearn.cli.errors import CommandError, ExitCode, library_errors
 from smallearn.cli.io.files import print_json, read_model
 from smallearn.cli.table_text import print_section, print_table
@@ -34,9 +34,10 @@ The exit code is 3 if the score or a feature has a PSI above --fail-at, over all
 A table may be larger than memory.
 """
 EXAMPLES = """\
-smallearn monitor model.json data.csv
-smallearn monitor model.json data.csv --fail-at 0.1 --json
-smallearn monitor model.json data.csv --reference data.csv
+smallearn monitor model.json new.csv
+smallearn monitor model.json new.csv --date when --period week
+smallearn monitor model.json new.csv --fail-at 0.1 --json
+smallearn monitor model.json new.csv --reference data.csv
 """
 PERIODS = ("month", "week", "quarter", "day")
 FAIL_AT = 0.25
@@ -107,8 +108,8 @@ def _with_reference(arguments: argparse.Namespace, model: SMaLLModel, console: C
         return model.with_reference(read.X)
     if model.reference is None:
         raise CommandError(
-            f"{arguments.model.name}: this model's file has no histograms of its training rows; name a table to compare "
-            "with, such as the training table: --reference TABLE; or train the model again"
+            f"{arguments.model.name}: this model's file has no histograms of its training rows; name a table to "
+            "compare with, such as the training table: --reference TABLE; or train the model again"
         )
     return model
 
@@ -153,7 +154,11 @@ def _watch(arguments: argparse.Namespace, model: SMaLLModel, console: Console) -
         raise no_dates(file, arguments.date)
     if target is None or tally.only_missing:
         return running.result()
-    check_known(tally, file, target, model.classes, console)
+    check_known(tally, file, target, model.classes, SILENT)
+    unknown = tally.n_missing + tally.n_unknown
+    if unknown:
+        have = "row has" if unknown == 1 else "rows have"
+        console.note(f"{unknown} {have} no class that the model knows: compared, not evaluated.")
     X, code = sample.rows()
     y = model.labels(code)
     return running.result(judged.with_sample(X, y) if len(y) < sample.n_rows else evaluate(model, X, y))

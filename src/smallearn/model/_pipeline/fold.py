@@ -180,9 +180,10 @@ def _histograms(known: Sequence[Histogram], table: Table, used: set[int]) -> Ite
     for one in known:
         column = table.columns[one.feature or 0]
         curve = column.other
-        straight = isinstance(curve, Curve) and curve.bent is None and not column.special
         fills_gaps = column.missing not in (MISSING, REFUSED)  # how many there were is then not known
-        if straight and one.edges is not None and not fills_gaps and column.feature in used - seen:
+        if not isinstance(curve, Curve) or curve.bent is not None or column.special or fills_gaps:
+            continue
+        if one.edges is not None and column.feature in used - seen:
             seen.add(column.feature)
             yield replace(one, edges=tuple(map(curve.origin, one.edges)), feature=column.feature)
 
