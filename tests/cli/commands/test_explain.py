@@ -1,6 +1,7 @@
 """``smallearn explain``: a model and a row in words."""
 
 import json
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -190,3 +191,9 @@ def test_a_value_outside_the_range_in_training_is_noted(cases, capsys):
     replace(CARD, ranges=ranges).save(cases / "model.json")
     output = explained(capsys, cases, "--row", "1", "--set", "age=400").err
     assert "age = 400 is outside the range in training, 18 to 90: the model extrapolates." in output
+
+
+def test_without_pandas_the_extra_is_named(cases, monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    for arguments in (["--set", "age=4"], ["--row", "1"]):
+        assert "needs pandas, which is not installed" in explained(capsys, cases, *arguments, code=1).err

@@ -37,7 +37,7 @@ smallearn explain model.json
 smallearn explain model.json data.csv
 smallearn explain model.json data.csv --row 3
 smallearn explain model.json data.csv --row 3 --set age=40
-smallearn explain model.json data.csv --set age=40 --set colour=red
+smallearn explain model.json data.csv --set age=40 --set size=3
 smallearn explain model.json data.csv --row 3 --changeable age --unit age=years
 smallearn explain model.json data.csv --row 3 --wording wording.csv
 """
@@ -212,7 +212,9 @@ def _explain_typical(arguments: argparse.Namespace, model: Any, units: dict[str,
     """A case of given values, and of typical ones where none are given."""
     from smallearn.cli.io.given_values import case_of, given_values, typical_values, values_text
     from smallearn.cli.io.model_rows import Labels
+    from smallearn.cli.io.tables import need_tables
 
+    need_tables()
     X = None
     if arguments.data is not None:
         X = read_rows(arguments, model, labels=Labels.IGNORED, console=console).X
