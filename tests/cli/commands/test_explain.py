@@ -197,3 +197,17 @@ def test_without_pandas_the_extra_is_named(cases, monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "pandas", None)
     for arguments in (["--set", "age=4"], ["--row", "1"]):
         assert "needs pandas, which is not installed" in explained(capsys, cases, *arguments, code=1).err
+
+
+def test_typical_values_of_training_come_with_the_model(people, capsys):
+    model = load_model(people / "model.json")
+    labels = [term.label for term in model.features]
+    table = pd.read_csv(people / "train.csv")
+    found = json.loads(run(capsys, "explain", "model.json", "--set", f"{labels[0]}=30", "--json").out)
+    assert set(found["typical"]) == set(labels[1:])
+    for name, value in found["typical"].items():
+        if isinstance(value, float):
+            low, high = table[name].quantile([0.3, 0.7])
+            assert low <= value <= high
+        else:
+            assert value == table[name].mode()[0]
