@@ -79,13 +79,13 @@ def add_model(parser: argparse.ArgumentParser) -> None:
 
 
 def add_data(parser: argparse.ArgumentParser, *, optional: bool = False, several: bool = False) -> None:
-    """``DATA``, ``--encoding`` and ``--missing``."""
+    """``DATA``, ``--encoding``, ``--missing`` and ``--sheet``."""
     more = "a folder of Parquet files, or several of them" if several else "a folder of Parquet files"
     add_path(
         parser,
         "data",
         metavar="DATA",
-        help=f"a table: CSV or TSV (also .gz), Parquet or Arrow; or {more}",
+        help=f"a table: CSV or TSV (also .gz), Parquet, Arrow or Excel; or {more}",
         nargs="?" if optional else "+" if several else None,
     )
     parser.add_argument("--encoding", default="utf-8", metavar="NAME", help="encoding of CSV and TSV (default: utf-8)")
@@ -96,6 +96,7 @@ def add_data(parser: argparse.ArgumentParser, *, optional: bool = False, several
         metavar="TEXT",
         help="also treat TEXT as a missing value, in any column; repeatable (--missing=-9 if it begins with -)",
     )
+    parser.add_argument("--sheet", metavar="NAME", help="the sheet of an Excel file (default: the first)")
 
 
 def add_named(parser: argparse.ArgumentParser, option: str, names: Names, *, help: str, **more: Any) -> None:

@@ -1,6 +1,7 @@
 """Standard models for comparison, in ``evaluate`` and ``report``."""
 
 import argparse
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from smallearn.cli.arguments import add_path
@@ -60,7 +61,7 @@ def compare(arguments: argparse.Namespace, model: SMaLLModel, rows: "ModelRows",
     from threadpoolctl import threadpool_limits
 
     from smallearn.cli.io.model_rows import required_target
-    from smallearn.cli.io.tables import ReadOptions, open_table
+    from smallearn.cli.io.tables import EXCEL, ReadOptions, open_table
     from smallearn.cli.io.training import convert_for_training, convert_like
     from smallearn.evaluation import N_FAMILIAR, familiar
     from smallearn.evaluation._comparison import MOST_ROWS
@@ -68,7 +69,10 @@ def compare(arguments: argparse.Namespace, model: SMaLLModel, rows: "ModelRows",
     assert rows.table is not None  # whoever compares reads all columns
     target = required_target(model, arguments.target)
     separate = arguments.train is not None
-    table = open_table(arguments.train, ReadOptions.of(arguments)).load(console) if separate else rows.table
+    options = ReadOptions.of(arguments)
+    if separate and arguments.train.suffix.lower() not in EXCEL:
+        options = replace(options, sheet=None)
+    table = open_table(arguments.train, options).load(console) if separate else rows.table
     try:
         training = convert_for_training(table, target, console=SILENT)  # `fit` noted what is ignored
     except CommandError as error:

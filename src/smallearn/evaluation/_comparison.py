@@ -2,7 +2,7 @@
 
 import time
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -303,7 +303,7 @@ def _splits_of_boosting(boosted: Any) -> int:
     return sum(tree.get_n_leaf_nodes() - 1 for stage in boosted._predictors for tree in stage)
 
 
-def _take(X: Any, rows: Sequence[int]) -> Any:
+def _take(X: Any, rows: Any) -> Any:
     return X.iloc[rows] if hasattr(X, "iloc") else X[rows]
 
 

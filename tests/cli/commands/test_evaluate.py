@@ -1,6 +1,7 @@
 """``smallearn evaluate``: training rows and others, alone and beside standard models."""
 
 import json
+import sys
 
 import numpy as np
 import pandas as pd
@@ -140,3 +141,11 @@ def test_a_model_saved_from_python_needs_the_target_to_be_named(capsys, tmp_path
     assert "name it with --target" in output.err
     output = run(capsys, "evaluate", str(tmp_path / "own.json"), "train.csv", "--target", "y")
     assert "These are the training rows" in output.out
+
+
+def test_without_pandas_the_extra_is_named(people, monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    for more in ([], ["--compare"]):
+        line = ["evaluate", str(people / "model.json"), str(people / "test.csv"), *more]
+        wanted = "reading tables needs pandas, which is not installed: pip install 'smallearn[cli]'."
+        assert wanted in run(capsys, *line, code=1).err

@@ -1,6 +1,7 @@
 """``smallearn explain``: a model and a row in words."""
 
 import json
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -190,3 +191,23 @@ def test_a_value_outside_the_range_in_training_is_noted(cases, capsys):
     replace(CARD, ranges=ranges).save(cases / "model.json")
     output = explained(capsys, cases, "--row", "1", "--set", "age=400").err
     assert "age = 400 is outside the range in training, 18 to 90: the model extrapolates." in output
+
+
+def test_without_pandas_the_extra_is_named(cases, monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    for arguments in (["--set", "age=4"], ["--row", "1"]):
+        assert "needs pandas, which is not installed" in explained(capsys, cases, *arguments, code=1).err
+
+
+def test_typical_values_of_training_come_with_the_model(people, capsys):
+    model = load_model(people / "model.json")
+    labels = [term.label for term in model.features]
+    table = pd.read_csv(people / "train.csv")
+    found = json.loads(run(capsys, "explain", "model.json", "--set", f"{labels[0]}=30", "--json").out)
+    assert set(found["typical"]) == set(labels[1:])
+    for name, value in found["typical"].items():
+        if isinstance(value, float):
+            low, high = table[name].quantile([0.3, 0.7])
+            assert low <= value <= high
+        else:
+            assert value == table[name].mode()[0]

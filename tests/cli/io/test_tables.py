@@ -42,10 +42,10 @@ def test_a_damaged_file_is_an_error(name, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("name", "words"), [("t.xlsx", "save it as CSV"), ("none.csv", "there is no file"), (".", "folder")]
+    ("name", "words"), [("t.ods", "save it as .xlsx or CSV"), ("none.csv", "there is no file"), (".", "folder")]
 )
 def test_a_file_that_is_not_a_table_is_refused(name, words, tmp_path):
-    (tmp_path / "t.xlsx").write_bytes(b"PK")
+    (tmp_path / "t.ods").write_bytes(b"PK")
     with pytest.raises(CommandError, match=words):
         for_model(CARD, tmp_path / name)
 

@@ -33,6 +33,7 @@ EXTRAS = {
     "onnx": (("onnx", "skl2onnx"), "export to ONNX"),
     "devices": (("elftools", "unicorn"), "measuring on chips"),
     "dask": (("dask", "distributed"), "training on a cluster"),
+    "excel": (("openpyxl",), "Excel files, in and out"),
 }
 TOOLS = {
     "gcc": "compiling exported C; simulating ATmega and ATtiny",

@@ -30,14 +30,14 @@ card, scaled as credit files are if asked for. Of more than 200,000 rows of DATA
 sample serves.
 
 --set tries out another value. Without --row the case is made of the values that are set; features that are not set have
-typical values: the median or the most frequent value in DATA, or without DATA the mean in training where it is known.
+typical values: the median or the most frequent value in DATA, or without DATA about that in training.
 """
 EXAMPLES = """\
 smallearn explain model.json
 smallearn explain model.json data.csv
 smallearn explain model.json data.csv --row 3
 smallearn explain model.json data.csv --row 3 --set age=40
-smallearn explain model.json data.csv --set age=40 --set colour=red
+smallearn explain model.json --set age=40
 smallearn explain model.json data.csv --row 3 --changeable age --unit age=years
 smallearn explain model.json data.csv --row 3 --wording wording.csv
 smallearn explain card.json --card
@@ -214,7 +214,9 @@ def _explain_typical(arguments: argparse.Namespace, model: Any, units: dict[str,
     """A case of given values, and of typical ones where none are given."""
     from smallearn.cli.io.given_values import case_of, given_values, typical_values, values_text
     from smallearn.cli.io.model_rows import Labels
+    from smallearn.cli.io.tables import need_tables
 
+    need_tables()
     X = None
     if arguments.data is not None:
         X = read_rows(arguments, model, labels=Labels.IGNORED, console=console).X
@@ -223,7 +225,8 @@ def _explain_typical(arguments: argparse.Namespace, model: Any, units: dict[str,
     typical = typical_values(model, others, X)
     remark = None
     if typical:
-        where = "the mean in training" if X is None else f"the median or most frequent value in {arguments.data.name}"
+        place = "training" if X is None else arguments.data.name
+        where = f"the median or most frequent value in {place}"
         remark = f"Typical values, {where}: {values_text(typical)}."
     row = case_of(model, {**typical, **changed})
     facts = {

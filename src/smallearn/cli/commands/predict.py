@@ -20,7 +20,8 @@ DESCRIPTION = """\
 Copy a table and add columns: prediction; probability, that of the predicted class; prototype, the number of the
 prototype with the highest score; and probability_LABEL for every class. Other columns are copied unchanged; in Parquet
 and Arrow, cells of a CSV file remain text. Rows are read and written in chunks, so that a table may be larger than
-memory. The output file appears when it is complete.
+memory. The output file appears when it is complete. In Excel files cells are what they were, and what is plainly a
+number in a CSV file is one; the extra excel is needed.
 
 --only-new leaves the other columns out, but for those of --id. Without --id it copies the columns that have the name of
 an ID, such as customer_id, and that the model does not use; if there are none, it adds the number of the row, from 1.
@@ -30,6 +31,7 @@ smallearn predict model.json data.csv -o scored.csv
 smallearn predict model.json data.csv --threshold 0.3 --suffix _2 -o scored.parquet
 smallearn predict model.json data.csv --only-new --id colour -o scores.csv
 smallearn predict model.json data.csv --defuse-formulas -o for_spreadsheet.csv
+smallearn predict model.json data.csv -o scored.xlsx
 smallearn predict model.json data.csv | head -n 5
 """
 ADDED = ("prediction", "probability", "prototype")
@@ -53,7 +55,7 @@ def add(commands) -> argparse.ArgumentParser:
         "-o",
         "--output",
         metavar="FILE",
-        help="CSV or TSV (also .gz), Parquet or Arrow, by its ending (default: print CSV)",
+        help="CSV or TSV (also .gz), Parquet, Arrow or Excel, by its ending (default: print CSV)",
     )
     parser.add_argument(
         "--threshold",

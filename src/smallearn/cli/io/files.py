@@ -17,7 +17,7 @@ from smallearn._text import show
 from smallearn.cli.errors import CommandError
 from smallearn.model import SMaLLModel, load_model
 
-TABLE_ENDINGS = (".csv", ".tsv", ".txt", ".parquet", ".pq", ".arrow", ".feather", ".ipc")
+TABLE_ENDINGS = (".csv", ".tsv", ".txt", ".parquet", ".pq", ".arrow", ".feather", ".ipc", ".xlsx", ".xlsm")
 
 
 # --- reading ---------------------------------------------------------------------------------------------------------

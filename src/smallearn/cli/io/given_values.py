@@ -10,7 +10,7 @@ from smallearn.cli.errors import CommandError
 from smallearn.cli.io import cells, units
 from smallearn.cli.io.model_rows import kind_of
 from smallearn.cli.io.tables import similar
-from smallearn.model import SMaLLModel, Term
+from smallearn.model import Histogram, SMaLLModel, Term
 
 MOST_NAMED = 10  # categories in a message
 
@@ -78,26 +78,37 @@ def _number(feature: Term, text: str) -> float:
 
 
 def typical_values(model: SMaLLModel, names: Sequence[str], X: Any = None) -> dict[str, Any]:
-    """A typical value of each feature: in rows ``X`` the median or the most frequent one, else the mean in training."""
+    """A typical value of each feature: the median or the most frequent one in ``X``, else in training."""
     features = {term.label: term for term in model.features}
     return {name: _typical(model, features[name], None if X is None else X[name]) for name in names}
 
 
 def _typical(model: SMaLLModel, feature: Term, column: Any) -> Any:
     if column is None:
-        mean = next((term.mean for term in model.terms if term.feature == feature.feature and term.mean), None)
-        if mean is None:
+        seen = () if model.reference is None else model.reference.features
+        histogram = next((one for one in seen if one.feature == feature.feature and sum(one.counts) > 0), None)
+        if histogram is None:
             raise CommandError(
                 f"no typical value of {show(feature.label)} is known: add --set {feature.label}=VALUE, or a table to "
                 "take typical values from"
             )
-        return mean
+        return _middle(histogram)
     present = column.dropna()
     if len(present) == 0:
         return np.nan if column.dtype.kind == "f" else None
     if column.dtype.kind == "f":
         return float(present.quantile(0.5, interpolation="lower"))  # a number that occurs
     return present.value_counts().index[0]
+
+
+def _middle(histogram: Histogram) -> Any:
+    """The most frequent category, or about the median of numbers, in three digits."""
+    counts = np.array(histogram.counts)
+    if histogram.edges is None:
+        assert histogram.categories is not None  # it has either
+        return histogram.categories[int(counts.argmax())]
+    below = np.concatenate([[0.0], np.cumsum(counts)])
+    return float(f"{np.interp(0.5 * below[-1], below, histogram.edges):.3g}")
 
 
 def case_of(model: SMaLLModel, values: Mapping[str, Any]) -> Any:

@@ -15,8 +15,10 @@ from smallearn.cli.errors import CommandError
 from smallearn.cli.io import cells
 from smallearn.cli.io.arrow_tables import ArrowFile
 from smallearn.cli.io.csv_tables import CsvFile
-from smallearn.cli.io.files import draft_of
-from smallearn.cli.io.tables import ARROW, PARQUET, TableFile
+from smallearn.cli.io.excel_output import ExcelWriter
+from smallearn.cli.io.excel_tables import need_excel
+from smallearn.cli.io.files import draft_of, shown
+from smallearn.cli.io.tables import ARROW, EXCEL, PARQUET, TableFile
 
 TEXT = (".csv", ".tsv", ".txt")
 # What spreadsheets take for the beginning of a formula, also in full width and after blanks; and what is no more than a
@@ -45,7 +47,9 @@ class Layout:
 
 
 @contextmanager
-def open_output(path: Path | None, source: TableFile, layout: Layout) -> Iterator["CsvWriter | ArrowWriter"]:
+def open_output(
+    path: Path | None, source: TableFile, layout: Layout
+) -> Iterator["CsvWriter | ArrowWriter | ExcelWriter"]:
     """A writer for columns of ``source`` and those that are added; without a path, of CSV to stdout.
 
     The file appears when all is written, and not before.
@@ -62,7 +66,11 @@ def open_output(path: Path | None, source: TableFile, layout: Layout) -> Iterato
             file = closing.enter_context(_text_file(draft, path, source))
             yield CsvWriter(file, source, layout, _separator(ending, source))
         else:
-            writer = ArrowWriter(draft, ending in PARQUET, source, layout)
+            writer: ArrowWriter | ExcelWriter
+            if ending in EXCEL:
+                writer = ExcelWriter(draft, source, layout.copied, layout.added)
+            else:
+                writer = ArrowWriter(draft, ending in PARQUET, source, layout)
             closing.callback(writer.close)
             yield writer
 
@@ -77,9 +85,11 @@ def check_ending(path: Path) -> str:
     endings = [suffix.lower() for suffix in path.suffixes]
     packed = bool(endings) and endings[-1] == ".gz"
     ending = endings[-2] if packed and len(endings) > 1 else endings[-1] if endings else ""
-    if ending not in (*TEXT, *PARQUET, *ARROW) or (packed and ending not in TEXT):
-        known = ", ".join((*TEXT, *PARQUET, *ARROW))
+    if ending not in (*TEXT, *PARQUET, *ARROW, EXCEL[0]) or (packed and ending not in TEXT):
+        known = ", ".join((*TEXT, *PARQUET, *ARROW, EXCEL[0]))
         raise CommandError(f"the ending of {show(path.name)} is not that of a known format; known are {known}, .csv.gz")
+    if ending in EXCEL:
+        need_excel(f"writing {shown(path)}")
     return ending
 
 

@@ -1,4 +1,4 @@
-"""Table files, whatever their format: CSV and TSV (plain or gzip), Parquet, Arrow.
+"""Table files, whatever their format: CSV and TSV (plain or gzip), Parquet, Arrow, Excel.
 
 A `TableFile` is read in chunks, or loaded once as a `Table` from which rows for a model and rows to train on are both
 made. Chunks and columns are those of pyarrow. Cells of CSV are text here, as they stand in the file; `cells` says what
@@ -24,11 +24,10 @@ from smallearn.cli.errors import CommandError, not_installed
 from smallearn.cli.io.files import check_input, shown
 
 CHUNK_CELLS = 250_000  # some 50 MB of memory
-PARQUET, ARROW = (".parquet", ".pq"), (".arrow", ".feather", ".ipc")
+PARQUET, ARROW, EXCEL = (".parquet", ".pq"), (".arrow", ".feather", ".ipc"), (".xlsx", ".xlsm")
 NOT_READABLE = {
-    ".xlsx": "save it as CSV in the spreadsheet",
-    ".xls": "save it as CSV in the spreadsheet",
-    ".ods": "save it as CSV in the spreadsheet",
+    ".xls": "save it as .xlsx or CSV in the spreadsheet",
+    ".ods": "save it as .xlsx or CSV in the spreadsheet",
     ".json": "save it as CSV or Parquet",
     ".zip": "unpack it first",
 }
@@ -36,32 +35,41 @@ NOT_READABLE = {
 
 @dataclass(frozen=True)
 class ReadOptions:
-    """How a table file is to be read: the encoding of text, and further texts that mean a missing value."""
+    """How a table file is to be read: the encoding of text, further texts that mean a missing value, and the sheet."""
 
     encoding: str = "utf-8"
     missing: tuple[str, ...] = ()
+    sheet: str | None = None
 
     @classmethod
     def of(cls, arguments: argparse.Namespace) -> "ReadOptions":
         """The options that `arguments.add_data` added."""
-        return cls(encoding=arguments.encoding, missing=tuple(text.strip() for text in arguments.missing))
+        missing = tuple(text.strip() for text in arguments.missing)
+        return cls(encoding=arguments.encoding, missing=missing, sheet=arguments.sheet)
 
 
 def open_table(path: Path | Sequence[Path], options: ReadOptions | None = None) -> "TableFile":
-    """The table in a file, by its ending; what is neither Parquet nor Arrow is CSV. Several paths, and folders, are
-    those of Parquet files that make one table."""
+    """The table in a file, by its ending; what is neither Parquet nor Arrow nor Excel is CSV. Several paths, and
+    folders, are those of Parquet files that make one table."""
     from smallearn.cli.io.arrow_tables import ArrowFile, ParquetFile
     from smallearn.cli.io.csv_tables import CsvFile
+    from smallearn.cli.io.excel_tables import ExcelFile
 
     options = options or ReadOptions()
     paths = paths_of(path)
     files = check_tables(paths)
     need_tables()
     suffix = paths[0].suffix.lower()
+    if options.sheet is not None and suffix not in EXCEL:
+        raise CommandError(f"--sheet is for Excel files, which {show(str(paths[0]))} is not")
     if len(files) > 1 or paths[0].is_dir():
         return ParquetFile(paths[0], options, files)
-    kind = ParquetFile if suffix in PARQUET else ArrowFile if suffix in ARROW else CsvFile
-    return kind(paths[0], options)
+    kinds = {
+        **dict.fromkeys(PARQUET, ParquetFile),
+        **dict.fromkeys(ARROW, ArrowFile),
+        **dict.fromkeys(EXCEL, ExcelFile),
+    }
+    return kinds.get(suffix, CsvFile)(paths[0], options)
 
 
 def paths_of(path: Path | Sequence[Path]) -> list[Path]:
