@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from sklearn.datasets import load_iris
 
-from smallearn import SMaLLClassifierCV
+from smallearn import SMaLLClassifierCV, SMaLLModel
 from smallearn.evaluation import N_FAMILIAR, Comparison, Familiar, evaluate, familiar
 
 
@@ -76,3 +76,17 @@ def test_many_rows_are_compared_on_a_stratified_sample():
     assert [one.score for one in again.models] == [one.score for one in compared.models]
     everything = familiar(X[:400], y[:400], max_rows=None)
     assert (everything.n_rows, everything.sampled_from) == (400, None)
+
+
+def test_a_comparison_on_the_training_rows_is_kept_with_the_model():
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    model = SMaLLClassifierCV(2, n_prototypes=1, literals="raw", random_state=0).fit(X, y).model_
+    assert Comparison.kept_with(model) is None
+    made = Comparison(
+        (Familiar("guess", 0.5, 0.1, "nothing", 0.25),), trained=False, folds=3, n_rows=70, sampled_from=150
+    )
+    kept = SMaLLModel.from_json(made.kept_by(model).to_json())
+    assert Comparison.kept_with(kept) == made
+    assert kept.prototypes == model.prototypes
+    with pytest.raises(ValueError, match="Only a comparison by cross-validation on the training rows is kept"):
+        Comparison((), trained=True).kept_by(model)

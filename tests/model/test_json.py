@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from smallearn import SMaLLModel, load_model
 from smallearn.model import DataFacts, Description, Histogram, Prototype, Reference, Selection, Step, Term
+from smallearn.model._parts import Familiar, StandardModels
 from tests.helpers.models import CARD, COSTS, NO, RANGED, THREE, TRAINING, WHOLE, YES, labels_of, models
 
 # --- JSON: the way there and back ------------------------------------------------------------------------------------
@@ -625,6 +626,9 @@ OTHERS = replace(
     alternatives=(replace(WHOLE, prototypes=(Prototype(1, 0.5, (Term(2, -1.0, "c"),)),)),),
     descriptions=(Description("a", "amount", "g"),),
     device_limits=(("max_flash", 200.0), ("max_time_us", 1.5)),
+    standard_models=StandardModels(
+        (Familiar("tree", 0.9, 0.01, "6 splits", 0.5), Familiar("forest", 0.9, 0.0, "?")), 5
+    ),
     reference=Reference(
         n_rows=4,
         scores=(Histogram(counts=(3.0, 1.0), edges=(-1.0, 0.5, 2.0)),),
@@ -645,7 +649,8 @@ def test_models_of_other_sizes_and_alternatives_are_kept():
     assert tree["version"] == 10
     assert "frontier_models" not in tree_of(replace(OTHERS, frontier_models=()))
     del tree["alternatives"], tree["descriptions"], tree["device_limits"], tree["reference"]
-    without = replace(OTHERS, alternatives=(), descriptions=(), device_limits=(), reference=None)
+    del tree["standard_models"]
+    without = replace(OTHERS, alternatives=(), descriptions=(), device_limits=(), reference=None, standard_models=None)
     assert SMaLLModel.from_json(json.dumps(tree)) == without
     renamed = OTHERS.with_feature_names(["x", "y", "z"])
     assert [term.name for term in (*renamed.frontier_models[0].terms, *renamed.alternatives[0].terms)] == ["x", "z"]
@@ -671,6 +676,10 @@ def test_models_of_other_sizes_and_alternatives_are_kept():
         ("device_limits.max_flash", 0, r"^device_limits\.max_flash: expected"),
         ("device_limits", {"flash": 3}, "^device_limits: 'flash' is no limit; these are 'max_flash'"),
         ("version", 9, r"unknown fields \['alternatives', 'descriptions', 'device_limits', 'frontier_models', 'ref"),
+        ("standard_models", [], "^standard_models: expected an object"),
+        ("standard_models.folds", 0, r"^standard_models\.folds: expected a whole number of at least 1"),
+        ("standard_models.models[1].seconds", "1", r"^standard_models\.models\[1\]\.seconds: expected a finite number"),
+        ("standard_models.n_rows", 0, r"^standard_models\.n_rows: expected a whole number of at least 1"),
         ("reference", [], "^reference: expected an object"),
         ("reference.n_rows", 0, r"^reference.n_rows: expected a whole number of at least 1"),
         ("reference.scores", [], "^reference: 2 classes have 1 scores and 2 predicted counts"),

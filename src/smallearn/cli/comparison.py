@@ -56,19 +56,22 @@ def compare(arguments: argparse.Namespace, model: SMaLLModel, rows: "ModelRows",
     """Standard models on the ``rows`` that the model is evaluated on, with all columns of their table.
 
     They train on ``--train``, or on the rows themselves by cross-validation. If these are too few to train on, a note
-    says so and the result is None.
+    says so and the result is None. A comparison on the training rows that is kept with the model is not made again.
     """
     from threadpoolctl import threadpool_limits
 
     from smallearn.cli.io.model_rows import required_target
     from smallearn.cli.io.tables import EXCEL, ReadOptions, open_table
     from smallearn.cli.io.training import convert_for_training, convert_like
-    from smallearn.evaluation import N_FAMILIAR, familiar
+    from smallearn.evaluation import N_FAMILIAR, Comparison, familiar
     from smallearn.evaluation._comparison import MOST_ROWS
 
     assert rows.table is not None  # whoever compares reads all columns
     target = required_target(model, arguments.target)
     separate = arguments.train is not None
+    kept = Comparison.kept_with(model)
+    if kept is not None and not separate and not arguments.compare_all and model.was_trained_on(rows.X, rows.y):
+        return kept
     options = ReadOptions.of(arguments)
     if separate and arguments.train.suffix.lower() not in EXCEL:
         options = replace(options, sheet=None)

@@ -1,13 +1,14 @@
 """How good a model is on labelled rows: scores with intervals, errors, standard models for comparison, and how far
 new rows have moved since training."""
 
-from smallearn.evaluation._comparison import N_FAMILIAR, Comparison, Familiar, familiar
+from smallearn.evaluation._comparison import N_FAMILIAR, Comparison, familiar
 from smallearn.evaluation._evaluate import Evaluation, evaluate
 from smallearn.evaluation._groups import Group
 from smallearn.evaluation._intervals import Interval, wilson
 from smallearn.evaluation._mistake import Mistake
 from smallearn.evaluation._monitor import Monitoring, Period, monitor
 from smallearn.evaluation._stability import Bin, Drift
+from smallearn.model._parts import Familiar
 
 __all__ = [
     "N_FAMILIAR",

@@ -3,7 +3,7 @@
 import time
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,7 @@ from smallearn._text import count
 from smallearn.evaluation._evaluate import Evaluation
 from smallearn.model import SMaLLModel
 from smallearn.model._arguments import as_model
-from smallearn.model._parts import standard_error
+from smallearn.model._parts import Familiar, StandardModels, standard_error
 
 FOLDS = 5
 FOLDS_OF_SAMPLE, MOST_ROWS = 3, 5_000  # of more rows a sample is taken, and cross-validated with fewer folds
@@ -31,37 +31,6 @@ MOST_CATEGORIES = 20  # of a column that are one-hot encoded, the rest as one
 FEW_ROWS = 2_000  # on which boosting does not stop early
 UNKNOWN = "–"
 N_FAMILIAR = 5  # standard models, and calls of `step`
-
-
-@dataclass(frozen=True)
-class Familiar:
-    """The accuracy and the size of one standard model.
-
-    Parameters
-    ----------
-    name : str
-        The model: ``"random forest"``.
-    score : float
-        Its accuracy, averaged over the folds.
-    spread : float
-        The standard error of that mean; 0 if there was one test set.
-    size : str
-        What one would have to read to know the model: ``"2,845 splits"``.
-    seconds : float or None, default=None
-        CPU seconds of training it once, the choice of its regularisation or depth included.
-
-    Examples
-    --------
-    >>> from smallearn.evaluation import Familiar
-    >>> Familiar(name="decision tree", score=0.918, spread=0.0, size="6 splits").size
-    '6 splits'
-    """
-
-    name: str
-    score: float
-    spread: float
-    size: str
-    seconds: float | None = None
 
 
 @dataclass(frozen=True)
@@ -97,6 +66,43 @@ class Comparison:
     folds: int = FOLDS
     n_rows: int | None = None
     sampled_from: int | None = None
+
+    @classmethod
+    def kept_with(cls, model: SMaLLModel) -> "Comparison | None":
+        """Find the comparison on the training rows that is kept in a model's file.
+
+        Parameters
+        ----------
+        model : SMaLLModel or fitted estimator
+            The model.
+
+        Returns
+        -------
+        Comparison or None
+            None if there is none.
+        """
+        kept = as_model(model).standard_models
+        if kept is None:
+            return None
+        return cls(kept.models, trained=False, folds=kept.folds, n_rows=kept.n_rows, sampled_from=kept.sampled_from)
+
+    def kept_by(self, model: SMaLLModel) -> SMaLLModel:
+        """Keep this comparison in a model's file, if it is a cross-validation on the model's training rows.
+
+        Parameters
+        ----------
+        model : SMaLLModel
+            The model.
+
+        Returns
+        -------
+        SMaLLModel
+            The same model with ``standard_models``.
+        """
+        if self.trained:
+            raise ValueError("Only a comparison by cross-validation on the training rows is kept with a model.")
+        kept = StandardModels(self.models, folds=self.folds, n_rows=self.n_rows, sampled_from=self.sampled_from)
+        return replace(model, standard_models=kept)
 
     def words(self, model: SMaLLModel, judged: Evaluation) -> str:
         """Say how the standard models were scored, and how fair the comparison is.

@@ -19,7 +19,7 @@ from smallearn.model._json_values import (
     positive_number,
     whole_number,
 )
-from smallearn.model._parts import Description
+from smallearn.model._parts import Description, Familiar, StandardModels
 
 LIMITS = ("max_flash", "max_ram", "max_cycles", "max_time_us")
 
@@ -127,6 +127,28 @@ def _read_numbers(entry: Any, where: str) -> tuple[float, ...]:
     return tuple(finite_number(value, f"{where}[{i}]") for i, value in enumerate(of_type(entry, list, where)))
 
 
+def _read_standard_models(entry: Any, where: str) -> StandardModels:
+    fields = fields_of(entry, where, ("models", "folds", "n_rows", "sampled_from"))
+    rows = {
+        name: None if fields[name] is None else whole_number(fields[name], f"{where}.{name}", 1)
+        for name in ("n_rows", "sampled_from")
+    }
+    models = []
+    for position, one in enumerate(of_type(fields["models"], list, f"{where}.models")):
+        place = f"{where}.models[{position}]"
+        known = fields_of(one, place, ("name", "score", "spread", "size", "seconds"))
+        models.append(
+            Familiar(
+                name=of_type(known["name"], str, f"{place}.name"),
+                score=finite_number(known["score"], f"{place}.score"),
+                spread=finite_number(known["spread"], f"{place}.spread"),
+                size=of_type(known["size"], str, f"{place}.size"),
+                seconds=None if known["seconds"] is None else finite_number(known["seconds"], f"{place}.seconds"),
+            )
+        )
+    return StandardModels(tuple(models), folds=whole_number(fields["folds"], f"{where}.folds", 1), **rows)
+
+
 def _read_edits(entry: Any, where: str) -> tuple[Edit, ...]:
     found = []
     for position, one in enumerate(of_type(entry, list, where)):
@@ -147,6 +169,7 @@ def _read_edits(entry: Any, where: str) -> tuple[Edit, ...]:
 FIELDS = {
     "descriptions": OptionalField(write=_records, read=_read_descriptions),
     "device_limits": OptionalField(write=dict, read=_read_limits),
+    "standard_models": OptionalField(write=asdict, read=_read_standard_models),
     "reference": OptionalField(write=_write_reference, read=_read_reference),
     "edits": OptionalField(write=_records, read=_read_edits),
 }

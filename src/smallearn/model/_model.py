@@ -42,6 +42,7 @@ from smallearn.model._parts import (
     Prototype,
     Range,
     Selection,
+    StandardModels,
     Term,
     Training,
     without_gaps,
@@ -109,6 +110,8 @@ class SMaLLModel:
         or "max_time_us", and the greatest value that is allowed.
     reference : Reference or None, default=None
         Histograms of the training rows, with which `smallearn.evaluation.monitor` compares new ones, if known.
+    standard_models : StandardModels or None, default=None
+        Standard models on the training rows, for comparison, if they are kept with the model.
     edits : tuple of Edit, default=()
         What a person changed after training, in order. The model then has no certificate and no cross-validated score,
         and ``training`` tells of the model before it was changed.
@@ -156,6 +159,7 @@ class SMaLLModel:
     descriptions: tuple[Description, ...] = ()
     device_limits: tuple[tuple[str, float], ...] = ()
     reference: Reference | None = None
+    standard_models: StandardModels | None = None
     edits: tuple[Edit, ...] = ()
 
     def __post_init__(self):

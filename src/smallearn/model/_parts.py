@@ -12,9 +12,11 @@ __all__ = [
     "Category",
     "DataFacts",
     "Description",
+    "Familiar",
     "Prototype",
     "Range",
     "Selection",
+    "StandardModels",
     "Step",
     "Term",
     "Training",
@@ -390,6 +392,67 @@ class Description:
     name: str
     words: str | None = None
     unit: str | None = None
+
+
+@dataclass(frozen=True)
+class Familiar:
+    """The accuracy and the size of one standard model.
+
+    Parameters
+    ----------
+    name : str
+        The model: ``"random forest"``.
+    score : float
+        Its accuracy, averaged over the folds.
+    spread : float
+        The standard error of that mean; 0 if there was one test set.
+    size : str
+        What one would have to read to know the model: ``"2,845 splits"``.
+    seconds : float or None, default=None
+        CPU seconds of training it once, the choice of its regularisation or depth included.
+
+    Examples
+    --------
+    >>> from smallearn.evaluation import Familiar
+    >>> Familiar(name="decision tree", score=0.918, spread=0.0, size="6 splits").size
+    '6 splits'
+    """
+
+    name: str
+    score: float
+    spread: float
+    size: str
+    seconds: float | None = None
+
+
+@dataclass(frozen=True)
+class StandardModels:
+    """Standard models, cross-validated on the training rows of a model, as `smallearn fit --compare` keeps them.
+
+    Parameters
+    ----------
+    models : tuple of smallearn.evaluation.Familiar
+        The standard models.
+    folds : int
+        The number of folds.
+    n_rows : int or None, default=None
+        The number of rows that were cross-validated; None for all.
+    sampled_from : int or None, default=None
+        If these are a random sample: of how many rows.
+
+    Examples
+    --------
+    >>> from smallearn.evaluation import Familiar
+    >>> from smallearn.model import StandardModels
+    >>> tree = Familiar(name="decision tree", score=0.918, spread=0.01, size="6 splits")
+    >>> StandardModels(models=(tree,), folds=5).models[0].score
+    0.918
+    """
+
+    models: tuple[Familiar, ...]
+    folds: int
+    n_rows: int | None = None
+    sampled_from: int | None = None
 
 
 @dataclass(frozen=True)
