@@ -442,6 +442,7 @@ def changed_by(model: "SMaLLModel", edits: tuple[Edit, ...], **fields: Any) -> "
         "deployment": deployment,
         "frontier_models": (),
         "alternatives": (),
+        "reference": None,  # its histograms are of the score before
         "ranges": tuple(extent for extent in model.ranges if extent.feature in used),
         "accepted": tuple(one for one in model.accepted if one.feature in used),
     }
