@@ -80,14 +80,16 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
         whole = _training_table(arguments, model, console)
     names = None if whole is None else _names(model, whole)
     edited = changed_by_steps(model.edit(names), arguments.steps)
-    rows, held_out = None, None
+    rows: tuple[Any, np.ndarray] | None = None
+    held_out = None
     with library_errors(arguments):
         if arguments.data is not None:
             rows = _rows(arguments, model, edited, console)
         if arguments.refit:
-            given = (whole.X, whole.y) if arguments.replace else rows
+            assert rows is not None  # `_check` asks for a table
+            given = (whole.X, whole.y) if whole is not None and arguments.replace else rows
             unchanged = edited
-            edited = _refitted(edited, *given, arguments)
+            edited = _refitted(edited, given[0], given[1], arguments)
             held_out = _held_out(model, unchanged, given, arguments, console)
             if arguments.replace:  # the terms that were found read other columns
                 rows = _rows(arguments, model, edited, console)
@@ -238,7 +240,7 @@ def _print_cost(model: SMaLLModel, cost: dict[str, Any] | None, arguments: argpa
     which = ", the training rows" if cost["is_training_data"] else ""
     print(heading(f"\nOn {arguments.data.name}: {count(cost['rows'], 'row')}{which}"))
     names = {**FIGURES, "held_out_accuracy": f"accuracy on held-out rows ({FOLDS} folds)"}
-    lines = [("", "before", "after")]
+    lines: list[tuple[str, ...]] = [("", "before", "after")]
     for name, values in cost["scores"].items():
         is_share = name in SHARES or name == "held_out_accuracy"
         lines.append((names[name], *(f"{value:.1%}" if is_share else f"{value:.3f}" for value in values)))
