@@ -35,7 +35,7 @@ def make_readable(ax: "Axes") -> None:
 
     ticks = {id(label) for axis in (ax.xaxis, ax.yaxis) for label in axis.get_ticklabels()}
     for text in ax.findobj(Text):
-        content = text.get_text()  # type: ignore[attr-defined]
+        content = text.get_text()
         if id(text) not in ticks and _lacking(content):
             text.set(text=readable(content), **families([content]))
 
