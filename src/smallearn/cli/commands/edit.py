@@ -24,7 +24,7 @@ score 2.
 """
 EXAMPLES = """\
 smallearn edit model.json --threshold 0.3 -o edited.json
-smallearn edit model.json data.csv --cut "age=37.5:40" --refit -o edited.json
+smallearn edit model.json data.csv --cut "age=38:40" --refit -o edited.json
 smallearn edit model.json data.csv --forbid colour --refit --replace -o edited.json
 smallearn edit model.json data.csv --add "[size > 6]=0.5" --json
 """
