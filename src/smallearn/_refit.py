@@ -17,7 +17,7 @@ from smallearn._learn.solve.held import HeldProblem, Weighed
 from smallearn._learn.solve.objective import residual
 from smallearn._text import count, joined, listed
 from smallearn._version import __version__
-from smallearn.model import Edit, Editor, Prototype, Range, SMaLLModel, Term, Training, as_model, read_rows
+from smallearn.model import Edit, Editor, Prototype, Range, SMaLLModel, Term, as_model, read_rows
 from smallearn.model._arguments import codes
 from smallearn.model._edit import changed_by
 from smallearn.model._sentences import CONSTANT, shares_terms
@@ -238,16 +238,17 @@ def _remembered(
         j = (edit.score or 1) - 1
         term = next(term for term in result.prototypes[j].terms if term.text == edit.what)
         edits.append(replace(edit, after=term.points if is_card else term.weight))
-    training = model.training or Training(__version__, n_rows, setting.alpha, None, result.objective, None)
-    training = replace(
-        training,
-        smallearn=__version__,
-        n_rows=n_rows,
-        alpha=setting.alpha,
-        objective=result.objective,
-        lower_bound=None,
-        certified=False,
-    )
+    training = model.training
+    if training is not None:
+        training = replace(
+            training,
+            smallearn=__version__,
+            n_rows=n_rows,
+            alpha=setting.alpha,
+            objective=result.objective,
+            lower_bound=None,
+            certified=False,
+        )
     fields: dict[str, Any] = {"training": training, "prototypes": result.prototypes}
     fields["ranges"] = _ranges(replace(model, prototypes=result.prototypes), setting)
     changed = changed_by(model, tuple(edits), **fields)

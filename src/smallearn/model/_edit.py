@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from smallearn._text import listed, show
 from smallearn.model._parts import Category, Prototype, Term
-from smallearn.model._term import term_text
+from smallearn.model._term import DIGITS, term_text
 
 if TYPE_CHECKING:
     from smallearn.model._model import SMaLLModel
@@ -57,7 +57,7 @@ class Edit:
             On one line.
         """
         where = "" if self.score is None else f" (score {self.score})"
-        digits = 6 if self.action == "cut" else 4
+        digits = DIGITS if self.action == "cut" else 4
         before, after = ("none" if number is None else f"{number:.{digits}g}" for number in (self.before, self.after))
         change = f"kept at {after}" if before == after else f"{before} → {after}"
         return {
@@ -141,13 +141,13 @@ class Editor:
         cuts = [term for term in self._of_feature(feature) if term.kind in ("at_most", "above")]
         values = sorted({float(term.value) for term in cuts})  # type: ignore[arg-type]  # a cut is a number
         exact = [value for value in values if value == old]
-        matching = exact or [value for value in values if f"{value:.6g}" == f"{old:.6g}"]
+        matching = exact or [value for value in values if f"{value:.{DIGITS}g}" == f"{old:.{DIGITS}g}"]
         if len(matching) != 1:
             has = f"it is cut at {', '.join(map(repr, values))}" if values else "the model does not cut it"
             problem = f"{len(matching)} cuts read so" if matching else "there is no such cut"
-            raise ValueError(f"Cut {old:.6g} of {show(feature)}: {problem}; {has}.")
+            raise ValueError(f"Cut {old:.{DIGITS}g} of {show(feature)}: {problem}; {has}.")
         if new == matching[0]:
-            raise ValueError(f"Cut {old:.6g} of {show(feature)} is to be changed to what it is.")
+            raise ValueError(f"Cut {old:.{DIGITS}g} of {show(feature)} is to be changed to what it is.")
 
         def changed(term: Term) -> Term:
             is_meant = term.kind in ("at_most", "above") and term.label == feature and term.value == matching[0]
@@ -442,6 +442,7 @@ def changed_by(model: "SMaLLModel", edits: tuple[Edit, ...], **fields: Any) -> "
         "deployment": deployment,
         "frontier_models": (),
         "alternatives": (),
+        "reference": None,  # its histograms are of the score before
         "ranges": tuple(extent for extent in model.ranges if extent.feature in used),
         "accepted": tuple(one for one in model.accepted if one.feature in used),
     }

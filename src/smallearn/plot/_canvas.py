@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from smallearn import _text
 from smallearn._text import show, typeset
 from smallearn.plot._colours import INK, Style
+from smallearn.plot._glyphs import families, make_readable, readable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -64,19 +65,25 @@ def plain_legend(ax: "Axes", handles: Sequence[Any], labels: Sequence[str], **op
     """A legend whose labels are never read as formulas; matplotlib would drop those that begin with an underscore."""
     legend = ax.legend(handles, ["label"] * len(labels), **options)
     for text, label in zip(legend.get_texts(), labels, strict=True):
-        text.set_text(label)
+        text.set(text=readable(label), **families([label]))
         text.set_parse_math(False)
     return legend
 
 
-def legend_above(ax: "Axes", handles: Sequence[Any], labels: Sequence[str]) -> Any:
-    """A legend above the Axes, where it covers nothing, in as many columns as fit."""
+def legend_above(ax: "Axes", handles: Sequence[Any], labels: Sequence[str], target: str | None = None) -> Any:
+    """A legend above the Axes, where it covers nothing, in as many columns as fit; ``target`` is what it is about."""
     size = legend_font_size(ax)
     columns = max(1, min(len(labels), int(inches(ax)[0] * 72 / (size * (0.58 * max(map(len, labels)) + 4.5)))))
     look: dict[str, Any] = {"frameon": False, "borderaxespad": 0.2, "handlelength": 1.6, "columnspacing": 1.5}
-    return plain_legend(
+    legend = plain_legend(
         ax, handles, labels, loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=columns, fontsize=size, **look
     )
+    if target is not None:
+        title = name_of(target)
+        legend.set_title(readable(title), prop={"size": size})
+        legend.get_title().set(parse_math=False, **families([title]))
+        legend.set_alignment("left")
+    return legend
 
 
 def label_axes(ax: "Axes", x: str = "", y: str = "") -> None:
@@ -84,13 +91,15 @@ def label_axes(ax: "Axes", x: str = "", y: str = "") -> None:
     for text, axis, length in zip((x, y), (ax.xaxis, ax.yaxis), inches(ax), strict=True):
         if text:
             longest = max(map(len, text.splitlines()))
-            axis.set_label_text(text, parse_math=False, fontsize=font_for_width(length, longest, 10.0))
+            size = font_for_width(length, longest, 10.0)
+            axis.set_label_text(readable(text), parse_math=False, fontsize=size, **families([text]))
 
 
 def label_lines(ax: "Axes", labels: Sequence[str | None], size: float) -> None:
     """Label horizontal lines at y = 0, 1, …, from top to bottom; None leaves a line without a label."""
     labelled = [place for place, label in enumerate(labels) if label is not None]
-    ax.set_yticks(labelled, [label for label in labels if label is not None], parse_math=False, fontsize=size)
+    texts = [label for label in labels if label is not None]
+    ax.set_yticks(labelled, list(map(readable, texts)), parse_math=False, fontsize=size, **families(texts))
     ax.set_ylim(len(labels) - 0.4, -0.6)
     ax.tick_params(axis="y", length=0)
 
@@ -127,5 +136,6 @@ def legend_font_size(ax: "Axes") -> float:
 
 
 def tidy(ax: "Axes") -> None:
-    """Remove the frame at the top and on the right."""
+    """Remove the frame at the top and on the right, and let every text be readable."""
+    make_readable(ax)
     ax.spines[["top", "right"]].set_visible(False)

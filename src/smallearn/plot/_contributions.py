@@ -12,6 +12,7 @@ from smallearn.model._sentences import score_name, value_text
 from smallearn.model._term import term_text
 from smallearn.plot import _canvas as canvas
 from smallearn.plot._colours import GREY, INK
+from smallearn.plot._glyphs import readable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -71,7 +72,7 @@ def contributions(model: Any, row: Any, *, ax: "Axes | None" = None) -> "Axes":
     if model.sole_owner is None:
         _mark_next_class(ax, model, scores, prototype.owner)
     name = score_name(model, number, quote=False, longest=canvas.LONGEST_NAME)
-    title = f"{canvas.name_of(decision)}: {name} {canvas.signed(scores[0, number])}"
+    title = readable(f"{canvas.name_of(decision)}: {name} {canvas.signed(scores[0, number])}")
     ax.set_title(
         title, fontsize=canvas.font_for_width(canvas.inches(ax)[0], len(title), 11.0), parse_math=False, loc="left"
     )
@@ -82,6 +83,7 @@ def contributions(model: Any, row: Any, *, ax: "Axes | None" = None) -> "Axes":
 
 def _with_value(term: Term, value: Any) -> str:
     """``age = 35``, ``[age ≤ 40]: 35``."""
+    value = float(f"{value:.6g}") if isinstance(value, float | np.floating) and np.isfinite(value) else value
     text, shown = term_text(term, longest=canvas.LONGEST_NAME), value_text(value, longest=18)
     if term.kind != "raw":
         return f"{text}: {shown}"

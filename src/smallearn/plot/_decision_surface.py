@@ -10,12 +10,15 @@ from smallearn.model import Rows, SMaLLModel, Term, as_model
 from smallearn.model._decision import leads
 from smallearn.plot._canvas import axes_for, inches, label_axes, legend_above, name_of
 from smallearn.plot._colours import INK, UNLABELLED, Style, lighter, style_of
-from smallearn.plot._rows import compact, optional_codes
+from smallearn.plot._glyphs import families, readable
+from smallearn.plot._rows import compact, optional_codes, target_of
 from smallearn.plot._sides import GRID, Side, grid_rows, side_of, two_terms, typical
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+JITTER = 0.28  # of categories and whole numbers, to either side
+MOST_WHOLE = 30  # different whole numbers that are jittered
 MOST_POINTS = 2000  # of more rows, this many are drawn, evenly spaced
 MOST_FIXED = 3  # features that are named with their fixed values
 SHADE, TINT = 0.25, 0.6  # the share of white in the colours behind points: of two classes, of more
@@ -145,12 +148,13 @@ def _region_patch(style: Style, white: float) -> Any:
 
 
 def _points(ax: "Axes", rows: Rows, code: np.ndarray | None, across: Side, up: Side) -> dict[int, Any]:
-    """A marker for each row, by class (`NO_CLASS` if not given); along categories they are jittered."""
+    """A marker for each row, by class (`NO_CLASS` if not given); jittered along categories and whole numbers."""
     rng = np.random.default_rng(0)
     places = []
     for side in (across, up):
         place = side.place_of(rows.column(side.term).values)
-        places.append(place + (0.0 if side.categories is None else rng.uniform(-0.28, 0.28, len(place))))
+        width = JITTER if side.categories is not None or _are_few_whole(place) else 0.0
+        places.append(place + rng.uniform(-width, width, len(place)))
     drawn = np.arange(0, rows.n_rows, -(-rows.n_rows // MOST_POINTS))
     code = np.full(rows.n_rows, NO_CLASS) if code is None else code
     points = {}
@@ -161,6 +165,12 @@ def _points(ax: "Axes", rows: Rows, code: np.ndarray | None, across: Side, up: S
         look: dict[str, Any] = {"facecolor": style.colour, "edgecolors": edge, "linewidths": 0.7, "zorder": 3}
         points[number] = ax.scatter(places[0][members], places[1][members], s=26, marker=style.marker, **look)
     return points
+
+
+def _are_few_whole(values: np.ndarray) -> bool:
+    """Whether there are few different values, all whole: points would hide one another."""
+    different = np.unique(values[np.isfinite(values)])
+    return len(different) <= MOST_WHOLE and bool(np.all(different == np.rint(different)))
 
 
 def _legend(ax: "Axes", model: SMaLLModel, regions: dict[int, Any], points: dict[int, Any]) -> None:
@@ -174,18 +184,18 @@ def _legend(ax: "Axes", model: SMaLLModel, regions: dict[int, Any], points: dict
     if NO_CLASS in points:
         handles.append((points[NO_CLASS],))
         labels.append("rows")
-    legend_above(ax, handles, labels)
+    legend_above(ax, handles, labels, target_of(model))
 
 
 def _name_axes(ax: "Axes", model: SMaLLModel, across: Side, up: Side, fixed: dict[int, Any]) -> None:
-    label = name_of(across.term.label, 50)
+    label = f"{name_of(across.term.label, 50)}{across.note}"
     if fixed:
         label = "\n".join([label, *textwrap.wrap(_fixed_text(model, fixed), int(inches(ax)[0] * 72 / 4.7))])
-    label_axes(ax, label, name_of(up.term.label, 40))
+    label_axes(ax, label, f"{name_of(up.term.label, 40)}{up.note}")
     for side, set_ticks in ((across, ax.set_xticks), (up, ax.set_yticks)):
         if side.categories is not None:
             names = [show(value, quote=False, most=14) for value in side.categories]
-            set_ticks(range(len(names)), names, parse_math=False)
+            set_ticks(range(len(names)), list(map(readable, names)), parse_math=False, **families(names))
     if across.categories is None:
         ax.locator_params(axis="x", nbins=8)
     elif sum(min(14, len(str(value))) for value in across.categories) > 50:

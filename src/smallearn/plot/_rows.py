@@ -9,6 +9,11 @@ from smallearn.model import Rows, SMaLLModel, read_rows
 from smallearn.model._arguments import codes
 from smallearn.model._decision import contributions
 
+TAIL = 0.005  # of the rows, on either side, that may lie beyond an axis …
+SQUASHED = 2.0  # … if it would be so many times as long …
+FEWEST = 100  # … and there are so many rows
+CUT = " (axis cut to the middle 99% of rows)"
+
 
 def check_rows(X: Any) -> int:
     """The number of rows of ``X``, which must have at least one."""
@@ -24,6 +29,21 @@ def optional_codes(model: SMaLLModel, X: Any, y: Any) -> np.ndarray | None:
         raise ValueError("y is given without X; pass both, X alone or neither.")
     n_rows = 0 if X is None else check_rows(X)
     return None if y is None else codes(model, y, n_rows)
+
+
+def target_of(model: SMaLLModel) -> str | None:
+    """The name of the column of classes, if it is known."""
+    return None if model.data is None else model.data.target
+
+
+def middle(values: np.ndarray) -> tuple[float, float] | None:
+    """Where an axis is cut so that a few extreme values do not squash the others: around the middle 99% of many values.
+    None if it need not be cut."""
+    if len(values) < FEWEST:
+        return None
+    low, high = np.quantile(values, [TAIL, 1.0 - TAIL]).tolist()
+    is_squashed = high > low and float(np.ptp(values)) > SQUASHED * (high - low)
+    return (low, high) if is_squashed else None
 
 
 def additions(model: SMaLLModel, X: Any) -> list[np.ndarray]:

@@ -9,6 +9,7 @@ from smallearn.model import SMaLLModel, as_model
 from smallearn.model._sentences import card_lines, score_title
 from smallearn.plot._canvas import WIDTH, axes_for, inches, signed
 from smallearn.plot._colours import BLUE, GREY, INK, lighter
+from smallearn.plot._glyphs import make_readable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -79,6 +80,7 @@ def score_card(model: Any, *, ax: "Axes | None" = None) -> "Axes":
         _draw_column(ax, column, number / len(columns), len(rule) + 0.8, 1.0 / len(columns), size)
     if totals:
         _draw_totals(ax, model, totals, len(rule) + 0.8 + body, size)
+    make_readable(ax)
     return ax
 
 

@@ -8,6 +8,7 @@ import numpy as np
 from smallearn._text import listed, show
 from smallearn.model import Rows, SMaLLModel, Term
 from smallearn.model._columns import is_missing
+from smallearn.plot._rows import CUT, middle
 
 GRID = 241  # grid points along each axis
 ROOM = 0.05  # of the range, left free at either end
@@ -21,6 +22,7 @@ class Side(NamedTuple):
     places: np.ndarray
     values: np.ndarray
     categories: list[Any] | None
+    note: str = ""
 
     def place_of(self, values: np.ndarray) -> np.ndarray:
         """The position of each value along the axis; NaN for a missing value or a category that is not shown."""
@@ -110,7 +112,9 @@ def side_of(model: SMaLLModel, term: Term, rows: Rows | None) -> Side:
     numbers = numbers[np.isfinite(numbers)]
     if len(numbers) == 0:
         raise ValueError(f"All values of {show(term.label)} in X are missing; choose another feature.")
-    return _number_side(term, float(numbers.min()), float(numbers.max()))
+    ends = middle(numbers)
+    low, high = (float(numbers.min()), float(numbers.max())) if ends is None else ends
+    return _number_side(term, low, high)._replace(note="" if ends is None else CUT)
 
 
 def _terms_of(model: SMaLLModel, term: Term) -> list[Term]:

@@ -24,7 +24,7 @@ from smallearn.plot._canvas import (
     tidy,
 )
 from smallearn.plot._colours import GREY, INK, SKY, UNLABELLED, Style, style_of
-from smallearn.plot._rows import additions, optional_codes
+from smallearn.plot._rows import CUT, SQUASHED, additions, middle, optional_codes, target_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -94,14 +94,14 @@ def violins(model: Any, X: Any = None, y: Any = None, *, ax: "Axes | None" = Non
     if new:
         lay_out(ax)
     ax.axvline(0.0, color=INK, linewidth=1.0, linestyle="--", zorder=1)
-    _draw(ax, model, lines, code)
+    is_cut = _draw(ax, model, lines, code)
     _write_headings(ax, lines)
     over = " over the ranges in training" if X is None else ""
-    label_axes(ax, f"contribution to the score{over}")
+    label_axes(ax, f"contribution to the score{over}{CUT if is_cut else ''}")
     if code is not None:
         shown = [number for number in range(len(model.classes)) if (code == number).any()]
         names = [f"{name_of(model.classes[number])} ({int((code == number).sum())})" for number in shown]
-        legend_above(ax, [legend_patch(style_of(number)) for number in shown], names)
+        legend_above(ax, [legend_patch(style_of(number)) for number in shown], names, target_of(model))
     ax.locator_params(axis="x", nbins=8)
     tidy(ax)
     return ax
@@ -208,7 +208,9 @@ def _clipped(line: Line) -> Line:
 # --- drawing ---------------------------------------------------------------------------------------------------------
 
 
-def _draw(ax: "Axes", model: SMaLLModel, lines: list[Line], code: np.ndarray | None) -> None:
+def _draw(ax: "Axes", model: SMaLLModel, lines: list[Line], code: np.ndarray | None) -> bool:
+    """Draw all lines; returns whether the axis is cut, since a few extreme values would squash the others."""
+    lines, is_cut = _without_tails(lines)
     every = np.concatenate([np.ravel(part) for line in lines for part in line[1:3] if part is not None] + [np.zeros(1)])
     reach = float(np.ptp(every)) or 1.0
     for place, line in enumerate(lines):
@@ -217,6 +219,21 @@ def _draw(ax: "Axes", model: SMaLLModel, lines: list[Line], code: np.ndarray | N
         elif line.values is not None:
             _draw_values(ax, place, line.values, code, len(model.classes), BAR_WIDTH * reach)
     ax.set_xlim(every.min() - 0.03 * reach, every.max() + 0.03 * reach)
+    return is_cut
+
+
+def _without_tails(lines: list[Line]) -> tuple[list[Line], bool]:
+    """The lines with their extreme values moved to the ends of an axis that is cut, and whether it is."""
+    values = [line.values for line in lines if line.values is not None]
+    ends = [middle(part) or (float(part.min()), float(part.max())) for part in values if len(part)]
+    if not any(middle(part) for part in values):
+        return lines, False
+    low, high = min(0.0, *(low for low, _ in ends)), max(0.0, *(high for _, high in ends))
+    if float(np.ptp(np.concatenate(values))) <= SQUASHED * (high - low):
+        return lines, False
+    return [
+        line if line.values is None else line._replace(values=np.clip(line.values, low, high)) for line in lines
+    ], True
 
 
 def _draw_values(

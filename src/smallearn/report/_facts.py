@@ -70,7 +70,7 @@ def _data_lines(subject: Subject) -> list[tuple[str, str]]:
 
 
 def _training_lines(model: SMaLLModel) -> list[tuple[str, str]]:
-    lines = []
+    lines: list[tuple[str, str]] = []
     selection, training = model.selection, model.training
     lines.extend(("changed by hand", edit.text) for edit in model.edits)
     if selection is not None:

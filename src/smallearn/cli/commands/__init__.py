@@ -13,6 +13,7 @@ from smallearn.cli.commands import (
     cost,
     demo,
     doctor,
+    edit,
     evaluate,
     explain,
     export,
@@ -24,4 +25,4 @@ from smallearn.cli.commands import (
     report,
 )
 
-COMMANDS = (demo, fit, evaluate, predict, monitor, explain, frontier, export, cost, report, paper, cache, doctor)
+COMMANDS = (demo, fit, evaluate, predict, monitor, explain, edit, frontier, export, cost, report, paper, cache, doctor)
