@@ -17,6 +17,8 @@ from smallearn._text import exact, show
 from smallearn.cli.console import SILENT, Console
 from smallearn.cli.errors import CommandError
 from smallearn.cli.io import cells, units
+from smallearn.cli.io.class_names import ClassNames
+from smallearn.cli.io.held_out import Split
 from smallearn.cli.io.labels import LabelTally, check_known, model_labels
 from smallearn.cli.io.sampling import Sample
 from smallearn.cli.io.tables import ReadOptions, Table, TableFile, open_table
@@ -80,9 +82,11 @@ def read_for_model(
     options: ReadOptions | None = None,
     all_columns: bool = False,
     watch: Watch | None = None,
+    split: Split | None = None,
     console: Console,
 ) -> ModelRows:
-    """Read a file once and convert its rows for ``model``. Of more than `MOST_ROWS` a random sample is kept.
+    """Read a file once and convert its rows for ``model``. Of more than `MOST_ROWS` a random sample is kept. With a
+    ``split`` only the rows are read that it holds out.
 
     ``watch`` is shown all rows that have a class, chunk by chunk, or all if classes are IGNORED. With ``all_columns``
     the table has the other columns too, and all rows are kept. See `convert_for_model` for ``target``, ``labels`` and
@@ -93,7 +97,7 @@ def read_for_model(
         return convert_for_model(model, file.load(console), target=target, labels=labels, console=console)
     reader = ModelReader(model, file, console=console)
     chunks = file.chunks(console, columns=reader.with_target(target, labels))
-    return _model_rows(reader, chunks, target, labels, console, most=MOST_ROWS, watch=watch)
+    return _model_rows(reader, chunks, target, labels, console, most=MOST_ROWS, watch=watch, split=split)
 
 
 def convert_for_model(
@@ -119,10 +123,12 @@ def _model_rows(
     console: Console,
     most: int | None = None,
     watch: Watch | None = None,
+    split: Split | None = None,
 ) -> ModelRows:
     """The rows in the chunks of a table, or a sample of them, and their classes."""
     model, file = reader.model, reader.file
     named = find_target(file, model, target, labels)
+    names = ClassNames(model.table.renamed)
     known, unlabelled = Sample(most), Sample(most)
     tally, n_rows = LabelTally(), 0
     for chunk in chunks:
@@ -132,11 +138,13 @@ def _model_rows(
             if watch is not None and labels is Labels.IGNORED:
                 watch(X, code, X.index.to_numpy())
         else:
-            found = model_labels(file, chunk.column(named), model.classes)
+            found = model_labels(file, chunk.column(named), model.classes, names)
             tally.add(found)
             if labels is Labels.OPTIONAL and tally.only_missing:
                 unlabelled.add(X, code)
             is_known = found.is_known
+            if split is not None:
+                is_known &= split.holds_out(np.where(is_known, found.code, -1))
             X, code = (X, found.code) if is_known.all() else (X[is_known], found.code[is_known])
             known.add(X, code)
             if watch is not None and len(code):
