@@ -40,7 +40,10 @@ if TYPE_CHECKING:
 DESCRIPTION = """\
 Train the model that is best by cross-validation within a number of terms, and within the limits of a chip if one is
 named. What cross-validation maximises is the accuracy minus a fifth of the log loss; with --cost-matrix it minimises
-the mean cost.
+the mean cost, and with --metric the score of that name.
+
+With --test-size some rows are held out, and the scores on these are printed; else the scores are those of
+cross-validation. If a class is rare, its recall and precision are printed too.
 
 Text columns are categories. Empty cells, NA, NaN, null and ? are missing values; in a column of numbers also -, . and
 none. Ignored, with a note: columns that look like an ID, hold dates or have only one value, rows without a class, and
@@ -60,6 +63,14 @@ smallearn fit data.csv --target y --max-terms 4 --literals thresholds --points 5
 smallearn fit data.csv --target y --max-terms 4 --certificate yes --time-limit 600 -o model.json
 smallearn fit data.csv --target y --max-terms 4 --decision-threshold 0.2 -o model.json
 smallearn fit data.csv --target y --max-terms 4 --group body=age,size --max-per-group 1 -o model.json
+smallearn fit visits.csv --target ill --test-size 0.3 --save-test test.csv -v -o model.json
+smallearn fit data.csv --target y --metric f1 --class-weight balanced --folds 3 -o model.json
+smallearn fit data.csv --target y --one-standard-error --monotone age=+1 --always-in size -o model.json
+smallearn fit data.csv --target y --cut-points age=30,45,60 --max-terms 4 -o model.json
+smallearn fit visits.csv --target ill --id patient --weights times --labels 0=no,1=yes -o model.json
+smallearn fit visits.csv --target age --labels ..30=young,30..50=middle,50..=old -o model.json
+smallearn fit visits.csv --target ward --many-classes --max-terms 3 -o model.json
+smallearn fit --config fit.toml --max-terms 4
 smallearn fit parts/ --target y --max-terms 4 --dask local -o model.json
 smallearn fit data.csv --target y --device atmega328p --max-flash 200 --max-time-us 100 -o model.json
 """

@@ -24,12 +24,13 @@ from smallearn.cli.reading import read_training, with_memory
 from smallearn.cli.selection import add_selection, check_selection_options, selection_parameters
 
 DESCRIPTION = """\
-Train the best model for each number of terms, and print its cross-validated accuracy with the standard error. With
---chip, also what each model takes on that chip. One search finds all sizes.
+Train the best model for each number of terms, and print its cross-validated accuracy, or another --metric, with the
+standard error. With --chip, also what each model takes on that chip. One search finds all sizes.
 """
 EXAMPLES = """\
 smallearn frontier data.csv --target y --max-terms 5
 smallearn frontier data.csv --target y --max-terms 4 --chip atmega328p -o frontier.csv --save models
+smallearn frontier data.csv --target y --max-terms 4 --metric f1 --folds 3
 smallearn frontier data.csv --target y --max-terms 4 --plot frontier.svg
 """
 NUMBER, LAYOUT = "int8", "best"  # on a chip, unless another number is asked for
