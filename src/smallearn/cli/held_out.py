@@ -88,6 +88,7 @@ def score_held_out(arguments: argparse.Namespace, model: SMaLLModel, scoring: An
         split=Split.of_model(model),
         console=SILENT,  # what there is to note of the table has been noted
     )
+    assert rows.y is not None  # classes are required
     judge = running.with_sample if rows.is_sample else partial(evaluate, model)
     return HeldOutScores(
         numbers=np.concatenate(numbers),
@@ -98,10 +99,10 @@ def score_held_out(arguments: argparse.Namespace, model: SMaLLModel, scoring: An
 
 def save_held_out(arguments: argparse.Namespace, numbers: np.ndarray, console: Console) -> None:
     """Write the rows with these numbers, as they stand in the table."""
-    from smallearn.cli.io.output import open_output
+    from smallearn.cli.io.output import Layout, open_output
 
     source, begin = open_table(arguments.data, ReadOptions.of(arguments)), 0
-    with open_output(arguments.save_test, source, []) as output:
+    with open_output(arguments.save_test, source, Layout(copied=source.names, added=[])) as output:
         for chunk in source.chunks(SILENT):
             here = numbers[(numbers > begin) & (numbers <= begin + len(chunk))]
             output.write(chunk.take(here - 1 - begin), [])

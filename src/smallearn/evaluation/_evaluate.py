@@ -157,7 +157,7 @@ class Evaluation:
             )
         sentences = [f"{self.accuracy:.1%} of {rows} are predicted correctly."]
         if self.is_held_out:
-            sentences.append("They were held out from training.")
+            sentences.append("These are the rows of the table that were held out from training.")
         elif model.data is not None and model.data.fingerprint:
             sentences.append("This is not the training table. Some rows may appear in both tables.")
         if self.accuracy.value <= self.frequent:

@@ -246,6 +246,26 @@ def test_the_rows_held_out_are_the_same_wherever_the_table_is_read_and_others_wi
     assert np.corrcoef(np.isin(np.arange(N), numbers[0]), np.isin(np.arange(N), numbers[3]))[0, 1] < 0.2
 
 
+@pytest.mark.parametrize("compare", [[], ["--compare"]])
+@pytest.mark.usefixtures("few_standard_models")
+def test_evaluate_scores_only_the_rows_held_out_if_it_gets_the_table_that_was_trained_on(
+    compare, buyers, tmp_path, capsys
+):
+    code, output = fit(buyers, "--test-size", "0.3", "--labels", "0=no,1=yes", "--json")
+    assert code == 0
+    held_out = json.loads(capsys.readouterr().out)["held_out"]
+    facts = json.loads(run(capsys, "evaluate", str(output), str(buyers), "--json", *compare).out)
+    assert facts["rows"] == held_out["rows"]
+    assert facts["is_held_out"]
+    assert facts["confusion"] == held_out["confusion"]
+    assert {error["row"] for error in facts["mistakes"]} <= set(held_out["numbers"])
+    printed = run(capsys, "evaluate", str(output), str(buyers), *compare).out
+    assert "These are the rows of the table that were held out from training." in printed
+    pd.read_csv(buyers)[::-1].to_csv(tmp_path / "turned.csv", index=False)  # another table
+    facts = json.loads(run(capsys, "evaluate", str(output), str(tmp_path / "turned.csv"), "--json").out)
+    assert (facts["rows"], facts["is_held_out"]) == (N, False)
+
+
 def test_rows_held_out_do_not_change_what_is_trained_on_the_others(buyers, tmp_path, capsys):
     code, output = fit(buyers, "--test-size", "0.3", "--json")
     assert code == 0

@@ -22,7 +22,7 @@ from smallearn.cli.io.held_out import Split
 from smallearn.cli.io.labels import LabelTally, check_known, model_labels
 from smallearn.cli.io.sampling import Sample
 from smallearn.cli.io.tables import ReadOptions, Table, TableFile, open_table
-from smallearn.model import SMaLLModel, Term
+from smallearn.model import SMaLLModel, Term, read_rows
 
 MOST_ROWS = 200_000  # of more, commands that need rows at once get a random sample of so many
 
@@ -54,12 +54,15 @@ class ModelRows:
         The number of rows that there are; ``X`` has all of them, or a random sample.
     table : Table or None
         The table that they come from, if all its columns were read.
+    is_held_out : bool
+        Whether these are the rows of the table that were held out from training, and no others.
     """
 
     X: Any
     y: np.ndarray | None
     n_rows: int
     table: Table | None = None
+    is_held_out: bool = False
 
     @property
     def is_sample(self) -> bool:
@@ -94,14 +97,21 @@ def read_for_model(
     """
     file = open_table(path, options)
     if all_columns:
-        return convert_for_model(model, file.load(console), target=target, labels=labels, console=console)
+        table = file.load(console)
+        return convert_for_model(model, table, target=target, labels=labels, split=split, console=console)
     reader = ModelReader(model, file, console=console)
     chunks = file.chunks(console, columns=reader.with_target(target, labels))
     return _model_rows(reader, chunks, target, labels, console, most=MOST_ROWS, watch=watch, split=split)
 
 
 def convert_for_model(
-    model: SMaLLModel, table: Table, *, target: str | None = None, labels: Labels = Labels.IGNORED, console: Console
+    model: SMaLLModel,
+    table: Table,
+    *,
+    target: str | None = None,
+    labels: Labels = Labels.IGNORED,
+    split: Split | None = None,
+    console: Console,
 ) -> ModelRows:
     """Convert the rows of a loaded table for ``model``.
 
@@ -112,7 +122,7 @@ def convert_for_model(
     Raises `CommandError`, with a sentence for the user, if a column is missing or a cell is not what the model needs.
     """
     reader = ModelReader(model, table.file, loaded=table, console=console)
-    return replace(_model_rows(reader, [table.columns], target, labels, console), table=table)
+    return replace(_model_rows(reader, [table.columns], target, labels, console, split=split), table=table)
 
 
 def _model_rows(
@@ -156,7 +166,33 @@ def _model_rows(
         return ModelRows(X=unlabelled.rows()[0], y=None, n_rows=n_rows)
     check_known(tally, file, named, model.classes, console)
     X, code = known.rows()
-    return ModelRows(X=X, y=model.labels(code), n_rows=known.n_rows)
+    return ModelRows(X=X, y=model.labels(code), n_rows=known.n_rows, is_held_out=split is not None)
+
+
+def known_split(
+    model: SMaLLModel, path: Path, *, target: str | None = None, options: ReadOptions | None = None
+) -> Split | None:
+    """What tells which rows were held out, if a model was trained on the other rows of this very table; else None.
+
+    The table is read once for that, if the model was trained on a part of any.
+    """
+    split = Split.of_model(model)
+    if split is None:
+        return None
+    from smallearn.evaluation._tally import Recognition  # scikit-learn takes long to import
+
+    recognition, file = Recognition(model), open_table(path, options)
+    reader, n_rows = ModelReader(model, file, console=SILENT), 0
+    try:
+        named = str(find_target(file, model, target, Labels.REQUIRED))
+        for chunk in file.chunks(SILENT, columns=[*reader.columns, named]):
+            found = model_labels(file, chunk.column(named), model.classes, ClassNames(model.table.renamed))
+            trained = found.is_known & ~split.holds_out(np.where(found.is_known, found.code, -1))
+            recognition.add(read_rows(model, reader.convert(chunk, n_rows)[trained]), found.code[trained])
+            n_rows += len(chunk)
+    except (CommandError, ValueError):  # whoever reads the rows after this says what is wrong
+        return None
+    return Split.of_model(model) if recognition.is_training_data else None
 
 
 def target_of(model: SMaLLModel, named: str | None = None) -> str | None:

@@ -94,7 +94,7 @@ def weights_in(file: TableFile, name: str, column: Any, rows: np.ndarray) -> np.
         values = file.without_missing(cells.numbers_in(column))
     elif cells.is_text_type(kind):
         text = cells.without(cells.trimmed(column, missing=file.missing), cells.MISSING_NUMBER)
-        values, _ = cells.numbers_of(text, file.may_have_commas)
+        values, _ = cells.numbers_of(text, cells.Style(file.may_have_commas))
         values = file.without_missing(values)
     else:
         raise CommandError(f"--weights {show(name)}: the column holds values of type {kind}, which are no weights")
