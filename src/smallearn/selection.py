@@ -21,7 +21,7 @@ from smallearn._learn.choose.folds import Fold, make_folds
 from smallearn._learn.choose.race import race
 from smallearn._learn.choose.results import Results, cv_results, parameters_of
 from smallearn._learn.choose.scores import CostScore, Scorer, Scoring
-from smallearn._learn.choose.thresholds import is_share, sweep_of, takes_weights
+from smallearn._learn.choose.thresholds import is_share, scorer_name, sweep_of, takes_weights
 from smallearn._learn.compiling import notice_of_compiling
 from smallearn._learn.data.problem import Problem
 from smallearn._learn.data.table import Table
@@ -462,7 +462,7 @@ class SMaLLClassifierCV(SMaLLBase):
         by_name, scorer = isinstance(self.scoring, str), check_scoring(self, self.scoring)
         chosen = len(classes) == 2 and isinstance(self.decision_threshold, str)
         return Scorer(
-            name=self.scoring if by_name else "own scorer",
+            name=self.scoring if by_name else scorer_name(scorer),
             function=scorer,
             takes_weights=by_name or takes_weights(getattr(scorer, "_score_func", None)),
             sweep=sweep_of(scorer, classes) if chosen else None,

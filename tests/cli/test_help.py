@@ -29,7 +29,7 @@ def examples():
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     """What the examples find: a table with the class in ``y``, also as Parquet and in parts, and two models of it, one
-    of conditions alone; and a table with dates."""
+    of conditions alone; a table with dates, a table of visits and a file of options."""
     path = tmp_path_factory.mktemp("help")
     rng = np.random.default_rng(0)
     age, size = 5 * rng.integers(4, 18, 30), rng.normal(5.0, 2.0, 30).round()
@@ -46,6 +46,12 @@ def folder(tmp_path_factory):
     assert cli.main(["fit", str(path / "data.csv"), "--target", "y", "--max-terms", "3", "-o", str(model)]) == 0
     card = ["--literals", "thresholds", "--points", "5", "--max-terms", "3", "-o", str(path / "card.json")]
     assert cli.main(["fit", str(path / "data.csv"), "--target", "y", *card]) == 0
+    visits = table[["age", "size"]].iloc[np.arange(120) % 30].reset_index(drop=True)
+    visits["patient"], visits["times"] = [f"p{i}" for i in range(120)], np.arange(120) % 3 + 1
+    visits["ill"], visits["ward"] = (visits["age"] > 50).astype(int), np.arange(120) % 16
+    visits.to_csv(path / "visits.csv", index=False)
+    options = {"data": "data.csv", "target": "y", "output": "model.json", "metric": "f1"}
+    (path / "fit.toml").write_text("".join(f'{key} = "{value}"\n' for key, value in options.items()))
     (path / "wording.csv").write_text("term,words\nage,Too young\n")
     return path
 

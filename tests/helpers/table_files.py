@@ -7,6 +7,7 @@ import pandas as pd
 
 from smallearn.cli.console import Console
 from smallearn.cli.io.model_rows import read_for_model
+from smallearn.cli.io.rules import TrainingRules
 from smallearn.cli.io.tables import ReadOptions
 from smallearn.cli.io.training import read_for_training
 from smallearn.model import Prototype, Term
@@ -65,7 +66,7 @@ def for_model(model, path, *, missing=(), encoding="utf-8", console=None, **opti
 def for_training(path, target="y", *, missing=(), **options):
     """The rows of a file, as training gets them."""
     read = ReadOptions(missing=tuple(text.strip() for text in missing))
-    return read_for_training(path, target, options=read, console=Console(), **options)
+    return read_for_training(path, target, rules=TrainingRules(**options), options=read, console=Console())
 
 
 def training_of(table, folder, name="t.csv", **options):

@@ -15,7 +15,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from smallearn import SMaLLModel, load_model
-from smallearn.model import DataFacts, Description, Histogram, Prototype, Reference, Selection, Step, Term
+from smallearn.model import (
+    DataFacts,
+    Description,
+    HeldOut,
+    Histogram,
+    Prototype,
+    Reference,
+    Selection,
+    Step,
+    TableFacts,
+    Term,
+)
 from smallearn.model._parts import Familiar, StandardModels
 from tests.helpers.models import CARD, COSTS, NO, RANGED, THREE, TRAINING, WHOLE, YES, labels_of, models
 
@@ -712,3 +723,28 @@ def test_other_models_have_no_others_themselves():
         replace(YES, frontier_models=(replace(YES, alternatives=(YES,)),))
     with pytest.raises(ValueError, match="a feature is described twice: 'a', 'a'"):
         replace(YES, descriptions=(Description("a"), Description("a", "amount")))
+
+
+# --- what a model was told of its table ------------------------------------------------------------------------------
+
+TOLD = replace(YES, table=TableFacts(ids=("key",), renamed=(("0", "no"), ("1", "yes")), held_out=HeldOut(7, (30, 10))))
+
+
+def test_what_a_model_was_told_of_its_table_is_kept():
+    assert SMaLLModel.from_json(TOLD.to_json()) == TOLD
+    assert "table" not in json.loads(replace(TOLD, table=TableFacts()).to_json())
+
+
+@pytest.mark.parametrize(
+    ("where", "value", "words"),
+    [
+        ("table.ids[0]", 3, r"table.ids\[0\]: expected str"),
+        ("table.renamed[1]", ["1"], r"table.renamed\[1\]: expected two texts, found 1"),
+        ("table.held_out.seed", -1, "table.held_out.seed: expected a whole number"),
+        ("table.held_out.class_counts[0]", 0.5, r"table.held_out.class_counts\[0\]: expected a whole number"),
+        ("table.held_out.class_counts", [1, 2, 3], "There are 3 counts of rows held out; classes: 2"),
+        ("table.ids", GONE, r"table: missing fields \['ids'\]"),
+    ],
+)
+def test_what_it_was_told_is_checked(where, value, words):
+    check_refused(json.dumps(edited(tree_of(TOLD), at(where), value)), words)

@@ -138,6 +138,28 @@ def add_training(parser: argparse.ArgumentParser, *, several: bool = False) -> N
         metavar="COLUMN",
         help="use this column although it looks like an ID or a date; repeatable",
     )
+    parser.add_argument(
+        "--id",
+        dest="ids",
+        action="append",
+        default=[],
+        metavar="COLUMN",
+        help="this column identifies a row: do not learn from it, and remember it in the model; repeatable",
+    )
+    parser.add_argument("--weights", metavar="COLUMN", help="the column of weights; a row of weight 2 counts twice")
+    parser.add_argument(
+        "--labels",
+        action="append",
+        default=[],
+        metavar="VALUE=NAME,…",
+        help="names for the classes: 0=no,1=yes, or for ranges of numbers, each from its first to below its last: "
+        "..30=young,30..50=middle,50..=old; several values may have one name; repeatable",
+    )
+    parser.add_argument(
+        "--many-classes",
+        action="store_true",
+        help="train although the target has very many classes, or whole numbers that look like a measurement",
+    )
 
 
 def add_storage(parser: argparse.ArgumentParser) -> None:
@@ -167,71 +189,6 @@ def add_storage(parser: argparse.ArgumentParser) -> None:
         "--float32",
         action="store_true",
         help="store numbers in these files with 7 digits instead of 16, in half the space",
-    )
-
-
-def add_selection(parser: argparse.ArgumentParser, max_terms: int, with_device: str | None = None) -> None:
-    """What cross-validation may choose from, the certificate, the time, the seed and the number of processes.
-
-    ``with_device`` says what ``--max-terms`` is by default with a chip; it is then None if the user does not set it.
-    """
-    parser.add_argument(
-        "--max-terms",
-        type=positive_integer,
-        default=max_terms if with_device is None else None,
-        metavar="N",
-        help="the most terms that a model may have; with more than two classes a term that several of them weigh "
-        f"counts once (default: {max_terms}{with_device or ''})",
-    )
-    parser.add_argument(
-        "--prototypes",
-        dest="n_prototypes",
-        type=positive_integer,
-        metavar="P",
-        help="the number of prototypes (default: chosen by cross-validation)",
-    )
-    parser.add_argument(
-        "--positive", dest="positive_class", metavar="LABEL", help="with two classes, the one that high scores mean"
-    )
-    parser.add_argument(
-        "--points",
-        dest="max_points",
-        type=positive_integer,
-        metavar="N",
-        help="train a score card: weights are whole points from -N to N",
-    )
-    parser.add_argument(
-        "--literals",
-        choices=("raw", "thresholds", "both"),
-        metavar="KIND",
-        help="what terms are made of: raw, the numbers themselves; thresholds, conditions such as [age ≤ 40]; or both "
-        "(default: the better of raw and both)",
-    )
-    parser.add_argument(
-        "--certificate",
-        choices=("auto", "yes", "no"),
-        default="auto",
-        metavar="WHEN",
-        help="whether to compute the certificate: yes, no, or auto, where it adds at most about a tenth to the work "
-        "(default: auto)",
-    )
-    parser.add_argument(
-        "--time-limit",
-        type=positive_number,
-        metavar="SECONDS",
-        help="take the best result so far when this time is up (default: no limit)",
-    )
-    parser.add_argument(
-        "--sample-rows",
-        type=sample_rows,
-        default="auto",
-        metavar="N",
-        help="about how many rows of each fold a model is trained on while models are compared; all: every row "
-        "(default: auto, at least 1,600)",
-    )
-    parser.add_argument("--seed", type=seed, default=0, metavar="N", help="random seed (default: 0)")
-    parser.add_argument(
-        "--jobs", dest="n_jobs", type=positive_integer, metavar="N", help="the number of cores to use (default: 1)"
     )
 
 

@@ -12,7 +12,8 @@ from smallearn.model import SMaLLModel
 
 if TYPE_CHECKING:
     from smallearn.cli.io.model_rows import ModelRows
-    from smallearn.cli.io.tables import Table
+    from smallearn.cli.io.rules import TrainingRules
+    from smallearn.cli.io.tables import Table, TableFile
 
 
 def add_comparison(parser: argparse.ArgumentParser, by_default: bool = False) -> None:
@@ -77,7 +78,9 @@ def compare(arguments: argparse.Namespace, model: SMaLLModel, rows: "ModelRows",
         options = replace(options, sheet=None)
     table = open_table(arguments.train, options).load(console) if separate else rows.table
     try:
-        training = convert_for_training(table, target, console=SILENT)  # `fit` noted what is ignored
+        training = convert_for_training(
+            table, target, rules=_rules(model, table.file), console=SILENT
+        )  # `fit` noted what is ignored
     except CommandError as error:
         if separate:
             raise
@@ -93,6 +96,15 @@ def compare(arguments: argparse.Namespace, model: SMaLLModel, rows: "ModelRows",
     with threadpool_limits(1), console.progress(N_FAMILIAR, "standard models") as bar:
         most = None if arguments.compare_all else MOST_ROWS
         return familiar(training.X, training.y.astype(str), test, same, step=bar.step, max_rows=most)
+
+
+def _rules(model: SMaLLModel, file: "TableFile") -> "TrainingRules":
+    """What `fit` was told of the table, as far as the model knows."""
+    from smallearn.cli.io.class_names import ClassNames
+    from smallearn.cli.io.rules import TrainingRules
+
+    ids = tuple(name for name in model.table.ids if name in file.names)
+    return TrainingRules(ids=ids, names=ClassNames(model.table.renamed), many_classes=True)
 
 
 def _is_training_table(model: SMaLLModel, table: "Table", target: str) -> bool:

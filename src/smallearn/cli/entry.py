@@ -11,6 +11,7 @@ from smallearn._version import __version__
 from smallearn.cli.arguments import option_names
 from smallearn.cli.commands import COMMANDS
 from smallearn.cli.completion import SHELLS, PrintCompletion
+from smallearn.cli.config import with_config
 from smallearn.cli.console import Console
 from smallearn.cli.errors import CommandError, ExitCode
 from smallearn.cli.io.files import as_text
@@ -47,6 +48,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         _discard_stdout()
         return ExitCode.BROKEN_PIPE
+    except CommandError as error:  # in the file of --config
+        Console().error(f"smallearn: {_sentence(str(error))}")
+        return ExitCode.WRONG_ARGUMENTS
     console = Console(quiet=getattr(arguments, "quiet", False))
     try:
         code = arguments.run(arguments, console)
@@ -101,7 +105,7 @@ def _parsed(argv: Sequence[str] | None) -> argparse.Namespace:
     """The arguments. ``--help`` and its like have printed everything before they exit."""
     try:
         parser = make_parser()
-        arguments, left = parser.parse_known_args(argv)
+        arguments, left = parser.parse_known_args(with_config(sys.argv[1:] if argv is None else argv, _commands))
         if len(left) == 1 and not left[0].startswith("-") and getattr(arguments, "data", "") is None:
             arguments.data, left = Path(left.pop()), []  # a table that follows options
         if left:
@@ -112,6 +116,11 @@ def _parsed(argv: Sequence[str] | None) -> argparse.Namespace:
         if isinstance(value, str):  # paths stay as they are: they may have any bytes
             setattr(arguments, name, as_text(value))
     return arguments
+
+
+def _commands() -> dict[str, argparse.ArgumentParser]:
+    """New parsers of the commands, by name."""
+    return next(dict(action.choices or {}) for action in make_parser()._actions if action.dest == "command")
 
 
 def _sentence(message: str) -> str:

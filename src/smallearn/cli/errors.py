@@ -12,10 +12,11 @@ LIBRARY_ERRORS = (ValueError, OSError, RuntimeError)
 
 
 class ExitCode(IntEnum):
-    """What the process returns; argparse itself returns 2 for wrong arguments."""
+    """What the process returns; argparse itself returns 2 for wrong arguments, and so does a wrong ``--config``."""
 
     DONE = 0
     FAILED = 1
+    WRONG_ARGUMENTS = 2
     SHIFTED = 3
     INTERRUPTED = 130
     BROKEN_PIPE = 141

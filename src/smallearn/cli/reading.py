@@ -3,16 +3,19 @@
 import argparse
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from smallearn.cli.column_options import renamed_classes
 from smallearn.cli.console import Console
 from smallearn.cli.errors import CommandError, library_errors
 from smallearn.cli.io.tables import ReadOptions
-from smallearn.model import SMaLLModel
+from smallearn.model import SMaLLModel, TableFacts
 
 if TYPE_CHECKING:
     from smallearn.cli.io.clustered import ClusteredTable
     from smallearn.cli.io.model_rows import Labels, ModelRows, Watch
+    from smallearn.cli.io.rules import TrainingRules
     from smallearn.cli.io.stored import StoredTable
     from smallearn.cli.io.training import TrainingTable
 
@@ -35,7 +38,11 @@ def rows_to_train_on(
         return
     from smallearn.cli.io.clustered import connected, read_on_cluster
 
-    for option, given in (("--device", arguments.device is not None), ("--float32", arguments.float32)):
+    for option, given in (
+        ("--device", arguments.device is not None),
+        ("--float32", arguments.float32),
+        ("--test-size", arguments.test_size is not None),
+    ):
         if given:
             raise CommandError(f"{option} is not possible with --dask")
     with library_errors(arguments), connected(arguments.dask, arguments.n_jobs) as client:
@@ -60,7 +67,35 @@ def _read_or_store(arguments: argparse.Namespace, console: Console) -> "Training
 
 
 def _training_options(arguments: argparse.Namespace) -> dict[str, Any]:
-    return {"drop": arguments.drop, "keep": arguments.keep, "options": ReadOptions.of(arguments)}
+    return {"rules": training_rules(arguments), "options": ReadOptions.of(arguments)}
+
+
+def training_rules(arguments: argparse.Namespace) -> "TrainingRules":
+    """What the options of `arguments.add_training`, and ``--test-size``, say of the table."""
+    from smallearn.cli.io.class_names import ClassNames, check_ranges
+    from smallearn.cli.io.rules import Share, TrainingRules
+
+    size = getattr(arguments, "test_size", None)
+    names = renamed_classes(arguments.labels)
+    check_ranges(names)
+    return TrainingRules(
+        drop=tuple(arguments.drop),
+        keep=tuple(arguments.keep),
+        ids=tuple(dict.fromkeys(arguments.ids)),
+        weights=arguments.weights,
+        names=ClassNames(tuple(names.items())),
+        many_classes=arguments.many_classes,
+        share=None if size is None else Share(size, arguments.seed),
+    )
+
+
+def with_memory(
+    arguments: argparse.Namespace, model: SMaLLModel, rows: "TrainingTable | StoredTable | ClusteredTable", source: str
+) -> SMaLLModel:
+    """A model with what it is to remember of the table that it was trained on, whose name is ``source``."""
+    rules = training_rules(arguments)
+    facts = TableFacts(ids=rules.ids, renamed=rules.names.pairs, held_out=rows.held_out)
+    return replace(rows.remembered_by(model, arguments.target, source), table=facts)
 
 
 def read_rows(
@@ -70,18 +105,27 @@ def read_rows(
     labels: "Labels",
     all_columns: bool = False,
     watch: "Watch | None" = None,
+    to_score: bool = False,
     console: Console,
 ) -> "ModelRows":
-    """The rows that `arguments.add_data` asks for, as a model reads them; see `io.model_rows.read_for_model`."""
-    from smallearn.cli.io.model_rows import read_for_model
+    """The rows that `arguments.add_data` asks for, as a model reads them; see `io.model_rows.read_for_model`.
 
+    With ``to_score``, if the model was trained on a part of this table, they are the rows that were held out.
+    """
+    from smallearn.cli.io.model_rows import known_split, read_for_model
+
+    options = ReadOptions.of(arguments)
+    split = None
+    if to_score:
+        split = known_split(model, arguments.data, target=arguments.target, options=options)
     return read_for_model(
         model,
         arguments.data,
         target=arguments.target,
         labels=labels,
-        options=ReadOptions.of(arguments),
+        options=options,
         all_columns=all_columns,
         watch=watch,
+        split=split,
         console=console,
     )

@@ -53,6 +53,8 @@ class Evaluation:
         Groups of rows with the highest error rates, at most five.
     n_sampled : int or None, default=None
         The number of rows, drawn at random, that ``auc``, ``roc`` and ``groups`` are of; None for all rows.
+    is_held_out : bool, default=False
+        Whether the rows are known to be those that were held out from training.
 
     Examples
     --------
@@ -78,6 +80,7 @@ class Evaluation:
     mistakes: tuple[Mistake, ...]
     groups: tuple[Group, ...]
     n_sampled: int | None = None
+    is_held_out: bool = False
 
     @property
     def baseline(self) -> str:
@@ -153,7 +156,9 @@ class Evaluation:
                 "These are the training rows, so the scores on them are optimistic.",
             )
         sentences = [f"{self.accuracy:.1%} of {rows} are predicted correctly."]
-        if model.data is not None and model.data.fingerprint:
+        if self.is_held_out:
+            sentences.append("These are the rows of the table that were held out from training.")
+        elif model.data is not None and model.data.fingerprint:
             sentences.append("This is not the training table. Some rows may appear in both tables.")
         if self.accuracy.value <= self.frequent:
             sentences.append("Always guessing the most common class would be at least as accurate.")

@@ -27,6 +27,11 @@ def check_parts(model: "SMaLLModel") -> None:
     _check_accepted(model)
     _check_others(model)
     _check_reference(model)
+    held_out = model.table.held_out
+    if held_out is not None and len(held_out.class_counts) != len(model.classes):
+        raise ValueError(
+            f"There are {len(held_out.class_counts)} counts of rows held out; classes: {len(model.classes)}."
+        )
     if model.data is not None and len(model.data.class_counts) != len(model.classes):
         raise ValueError(f"There are {len(model.data.class_counts)} class counts for {len(model.classes)} classes.")
     owners = set(model.owners)

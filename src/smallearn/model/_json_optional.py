@@ -19,7 +19,7 @@ from smallearn.model._json_values import (
     positive_number,
     whole_number,
 )
-from smallearn.model._parts import Description, Familiar, StandardModels
+from smallearn.model._parts import Description, Familiar, HeldOut, StandardModels, TableFacts
 
 LIMITS = ("max_flash", "max_ram", "max_cycles", "max_time_us")
 
@@ -166,10 +166,45 @@ def _read_edits(entry: Any, where: str) -> tuple[Edit, ...]:
     return tuple(found)
 
 
+# --- the table that it was trained on --------------------------------------------------------------------------------
+
+
+def _read_table(entry: Any, where: str) -> TableFacts:
+    fields = fields_of(entry, where, ("ids", "renamed", "held_out"))
+    pairs = enumerate(of_type(fields["renamed"], list, f"{where}.renamed"))
+    return TableFacts(
+        ids=_read_texts(fields["ids"], f"{where}.ids"),
+        renamed=tuple(_read_pair(pair, f"{where}.renamed[{position}]") for position, pair in pairs),
+        held_out=None if fields["held_out"] is None else _read_held_out(fields["held_out"], f"{where}.held_out"),
+    )
+
+
+def _read_texts(entry: Any, where: str) -> tuple[str, ...]:
+    texts = enumerate(of_type(entry, list, where))
+    return tuple(of_type(text, str, f"{where}[{position}]") for position, text in texts)
+
+
+def _read_pair(entry: Any, where: str) -> tuple[str, str]:
+    texts = _read_texts(entry, where)
+    if len(texts) != 2:
+        raise ValueError(f"{where}: expected two texts, found {len(texts)}.")
+    return texts[0], texts[1]
+
+
+def _read_held_out(entry: Any, where: str) -> HeldOut:
+    fields = fields_of(entry, where, ("seed", "class_counts"))
+    counts = enumerate(of_type(fields["class_counts"], list, f"{where}.class_counts"))
+    return HeldOut(
+        seed=whole_number(fields["seed"], f"{where}.seed", 0),
+        class_counts=tuple(whole_number(n, f"{where}.class_counts[{position}]", 0) for position, n in counts),
+    )
+
+
 FIELDS = {
     "descriptions": OptionalField(write=_records, read=_read_descriptions),
     "device_limits": OptionalField(write=dict, read=_read_limits),
     "standard_models": OptionalField(write=asdict, read=_read_standard_models),
     "reference": OptionalField(write=_write_reference, read=_read_reference),
     "edits": OptionalField(write=_records, read=_read_edits),
+    "table": OptionalField(write=asdict, read=_read_table),
 }

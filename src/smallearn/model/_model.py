@@ -35,6 +35,7 @@ from smallearn.model._histograms import Reference
 from smallearn.model._lazy import by_block
 from smallearn.model._one_row import decide_one
 from smallearn.model._parts import (
+    NO_TABLE,
     Accepted,
     DataFacts,
     Deployment,
@@ -43,6 +44,7 @@ from smallearn.model._parts import (
     Range,
     Selection,
     StandardModels,
+    TableFacts,
     Term,
     Training,
     without_gaps,
@@ -115,6 +117,9 @@ class SMaLLModel:
     edits : tuple of Edit, default=()
         What a person changed after training, in order. The model then has no certificate and no cross-validated score,
         and ``training`` tells of the model before it was changed.
+    table : TableFacts, default=TableFacts()
+        What is known of the table that it was trained on: which rows were held out, which columns identify a row, and
+        which classes have another name there.
 
     See Also
     --------
@@ -161,6 +166,7 @@ class SMaLLModel:
     reference: Reference | None = None
     standard_models: StandardModels | None = None
     edits: tuple[Edit, ...] = ()
+    table: TableFacts = NO_TABLE
 
     def __post_init__(self):
         check_parts(self)

@@ -340,6 +340,70 @@ def standard_error(scores: tuple[float, ...]) -> float:
 
 
 @dataclass(frozen=True)
+class HeldOut:
+    """Rows of the table that a model was not trained on, so that it can be tested on them.
+
+    Parameters
+    ----------
+    seed : int
+        The seed by which the rows were drawn.
+    class_counts : tuple of int
+        The number of these rows in each class.
+
+    Examples
+    --------
+    >>> from smallearn.model import HeldOut
+    >>> HeldOut(seed=0, class_counts=(30, 10)).n_rows
+    40
+    """
+
+    seed: int
+    class_counts: tuple[int, ...]
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows.
+
+        Returns
+        -------
+        int
+            The sum over the classes.
+        """
+        return sum(self.class_counts)
+
+
+@dataclass(frozen=True)
+class TableFacts:
+    """What a model was told of the table that it was trained on.
+
+    Parameters
+    ----------
+    ids : tuple of str, default=()
+        The columns that identify a row.
+    renamed : tuple of (str, str), default=()
+        Classes that have another name in the table: that name, or a range of numbers such as ``30..50``, and the class.
+    held_out : HeldOut or None, default=None
+        The rows that the model was not trained on, if some were held out.
+
+    Examples
+    --------
+    >>> from smallearn.model import TableFacts
+    >>> dict(TableFacts(renamed=(("0", "no"), ("1", "yes"))).renamed)["1"]
+    'yes'
+    """
+
+    ids: tuple[str, ...] = ()
+    renamed: tuple[tuple[str, str], ...] = ()
+    held_out: HeldOut | None = None
+
+    def __bool__(self) -> bool:
+        return self != NO_TABLE
+
+
+NO_TABLE = TableFacts()
+
+
+@dataclass(frozen=True)
 class DataFacts:
     """What a model knows about its training rows.
 

@@ -168,10 +168,8 @@ def alternatives_sentence(model: "SMaLLModel") -> str:
 def certificate_sentence(model: "SMaLLModel") -> str | None:
     """How much better a model within the budget could be in training; None if that is unknown or says nothing."""
     facts = model.training
-    if facts is None or model.edits:
+    if facts is None or model.edits or facts.optimality_gap is None:
         return None
-    if facts.optimality_gap is None:
-        return "Certificate: not computed."
     if not 0.0 <= facts.optimality_gap < UNINFORMATIVE_GAP:
         return None
     about = [f"objective {facts.objective:.4g}", *facts.limits]

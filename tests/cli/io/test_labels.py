@@ -96,8 +96,8 @@ def test_dates_cannot_be_classes(tmp_path):
     ("labels", "words"),
     [
         (np.random.default_rng(0).normal(size=30), "column 'y' has 30 different values in 30 rows"),
-        (np.arange(30), "a quantity or a name, not a class"),
-        ([f"n{i}" for i in range(30)], "a quantity or a name, not a class"),
+        (np.arange(30), "a measurement or a name, not a class"),
+        ([f"n{i}" for i in range(30)], "a measurement or a name, not a class"),
         (["a"] * 30, "has only one class, 'a'"),
         ([None] * 30, "no row has a class in column 'y'"),
         (["a"] * 27 + ["b"] * 3, "at least two classes need 5 rows, for cross-validation"),

@@ -12,6 +12,7 @@ from smallearn._text import listed
 from smallearn.cli.console import SILENT, Console
 from smallearn.cli.errors import CommandError
 from smallearn.cli.io import stored, tables
+from smallearn.cli.io.rules import TrainingRules
 from smallearn.cli.io.tables import ReadOptions, open_table
 from tests.helpers.table_files import for_training, write
 
@@ -23,9 +24,9 @@ def small_chunks(monkeypatch):
     monkeypatch.setattr(tables, "CHUNK_CELLS", 1)
 
 
-def store(path, target="y", *, missing=(), console=None, **options):
-    read = ReadOptions(missing=tuple(missing))
-    return stored.store_for_training(path, target, options=read, console=console or Console(), **options)
+def store(path, target="y", *, missing=(), console=None, dtype="float64", **options):
+    read, rules = ReadOptions(missing=tuple(missing)), TrainingRules(**options)
+    return stored.store_for_training(path, target, rules=rules, dtype=dtype, options=read, console=console or Console())
 
 
 def both(path, capsys, **options):
@@ -155,7 +156,7 @@ def test_errors_are_those_in_memory_and_leave_nothing_behind(tmp_path, cache):
     rng = np.random.default_rng(4)
     x, y = rng.normal(size=N), rng.integers(0, 2, N)
     assert "has no column 'z'" in refuse(write(pd.DataFrame({"x": x, "y": y}), tmp_path / "a.csv"), target="z")
-    assert "a quantity or a name" in refuse(write(pd.DataFrame({"x": y, "y": x}), tmp_path / "b.csv"))
+    assert "a measurement or a name" in refuse(write(pd.DataFrame({"x": y, "y": x}), tmp_path / "b.csv"))
     assert "only one class" in refuse(write(pd.DataFrame({"x": x, "y": 0 * y}), tmp_path / "c.csv"))
     assert "at least two classes need 5 rows" in refuse(
         write(pd.DataFrame({"x": x, "y": np.arange(N) < 3}), tmp_path / "d.csv")

@@ -122,6 +122,15 @@ def takes_weights(function: Any) -> bool:
     return own.startswith("sklearn.metrics") and "sample_weight" in inspect.signature(function).parameters
 
 
+def scorer_name(scorer: Any) -> str:
+    """``f1`` for a scorer of scikit-learn's `f1_score`; other functions have no name that tells much."""
+    function = getattr(scorer, "_score_func", None)
+    own = (getattr(function, "__module__", "") or "").startswith("sklearn.metrics")
+    if function is None or not own:
+        return "own scorer"
+    return ("neg_" if scorer._sign < 0 else "") + function.__name__.removesuffix("_score")
+
+
 def is_share(scorer: Any) -> bool:
     """Whether a scorer is one of scikit-learn's whose values are from 0 to 1, the higher the better."""
     return getattr(scorer, "_score_func", None) in SHARES and scorer._sign > 0

@@ -2,6 +2,7 @@
 
 import argparse
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -17,8 +18,9 @@ from smallearn.cli.table_text import print_section, print_table
 DESCRIPTION = """\
 Scores of a model on a table with 95% confidence intervals, the confusion matrix, groups of rows with many errors and
 the most confident errors. If DATA is the training table, the output says so and begins with the cross-validated
-score. A table may be larger than memory, unless standard models are compared: of more than 200,000 rows, ROC AUC and
-groups are those of a random sample.
+score; if it was trained on a part of DATA (fit --test-size), only the rows held out are scored. A table may be larger
+than memory, unless standard models are compared: of more than 200,000 rows, ROC AUC and groups are those of a random
+sample.
 """
 EXAMPLES = """\
 smallearn evaluate model.json data.csv
@@ -58,10 +60,16 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
     running = RunningEvaluation(model)
     with library_errors(arguments):
         rows = read_rows(
-            arguments, model, labels=Labels.REQUIRED, all_columns=compares, watch=running.add, console=console
+            arguments,
+            model,
+            labels=Labels.REQUIRED,
+            all_columns=compares,
+            watch=running.add,
+            to_score=True,
+            console=console,
         )
         judge = running.with_sample if rows.is_sample else partial(evaluate, model)
-        evaluation = judge(rows.X, rows.y)
+        evaluation = replace(judge(rows.X, rows.y), is_held_out=rows.is_held_out)
     comparison = compare(arguments, model, rows, console) if compares else None
     if arguments.json:
         print_json(_facts(model, evaluation, comparison, rows.numbers))
@@ -101,6 +109,7 @@ def _facts(model: Any, evaluation: Any, comparison: Any, numbers: Sequence[int])
         "rows": evaluation.n_rows,
         "sampled_rows": evaluation.n_sampled,
         "is_training_data": evaluation.is_training_data,
+        "is_held_out": evaluation.is_held_out,
         "cross_validated": None
         if selection is None
         else {

@@ -2,11 +2,9 @@
 
 import argparse
 import math
-import shlex
 from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from smallearn._text import count, show
 from smallearn.cli.arguments import (
@@ -17,28 +15,35 @@ from smallearn.cli.arguments import (
     add_path,
     add_printing,
     add_readings,
-    add_selection,
     add_storage,
     add_training,
     positive_integer,
     positive_number,
     probability,
 )
+from smallearn.cli.config import add_config
 from smallearn.cli.console import Console, heading
 from smallearn.cli.errors import CommandError, ExitCode, library_errors
+from smallearn.cli.held_out import add_held_out, check_held_out, save_held_out, score_held_out
 from smallearn.cli.io.costs import read_costs
 from smallearn.cli.io.counts import read_counts
 from smallearn.cli.io.files import check_output, file_name, looks_like_table, print_json
 from smallearn.cli.io.tables import check_tables
-from smallearn.cli.reading import rows_to_train_on
+from smallearn.cli.reading import rows_to_train_on, with_memory
 from smallearn.cli.rounding import chosen_loss
-from smallearn.cli.selection import selection_parameters
-from smallearn.model._sentences import alternatives_sentence, budget_sentence, smaller_sentence
+from smallearn.cli.selection import add_selection, check_selection_options, scored_class, selection_parameters
+from smallearn.model import SMaLLModel
+
+if TYPE_CHECKING:
+    from smallearn.cli.fit_result import FitResult
 
 DESCRIPTION = """\
 Train the model that is best by cross-validation within a number of terms, and within the limits of a chip if one is
 named. What cross-validation maximises is the accuracy minus a fifth of the log loss; with --cost-matrix it minimises
-the mean cost.
+the mean cost, and with --metric the score of that name.
+
+With --test-size some rows are held out, and the scores on these are printed; else the scores are those of
+cross-validation. If a class is rare, its recall and precision are printed too.
 
 Text columns are categories. Empty cells, NA, NaN, null and ? are missing values; in a column of numbers also -, . and
 none. Ignored, with a note: columns that look like an ID, hold dates or have only one value, rows without a class, and
@@ -58,6 +63,14 @@ smallearn fit data.csv --target y --max-terms 4 --literals thresholds --points 5
 smallearn fit data.csv --target y --max-terms 4 --certificate yes --time-limit 600 -o model.json
 smallearn fit data.csv --target y --max-terms 4 --decision-threshold 0.2 -o model.json
 smallearn fit data.csv --target y --max-terms 4 --group body=age,size --max-per-group 1 -o model.json
+smallearn fit visits.csv --target ill --test-size 0.3 --save-test test.csv -v -o model.json
+smallearn fit data.csv --target y --metric f1 --class-weight balanced --folds 3 -o model.json
+smallearn fit data.csv --target y --one-standard-error --monotone age=+1 --always-in size -o model.json
+smallearn fit data.csv --target y --cut-points age=30,45,60 --max-terms 4 -o model.json
+smallearn fit visits.csv --target ill --id patient --weights times --labels 0=no,1=yes -o model.json
+smallearn fit visits.csv --target age --labels ..30=young,30..50=middle,50..=old -o model.json
+smallearn fit visits.csv --target ward --many-classes --max-terms 3 -o model.json
+smallearn fit --config fit.toml --max-terms 4
 smallearn fit parts/ --target y --max-terms 4 --dask local -o model.json
 smallearn fit data.csv --target y --device atmega328p --max-flash 200 --max-time-us 100 -o model.json
 """
@@ -85,6 +98,11 @@ def add(commands) -> argparse.ArgumentParser:
     add_storage(parser)
     add_path(parser, "-o", "--output", required=True, metavar="FILE", help="the model file to write (JSON)")
     add_selection(parser, max_terms=MAX_TERMS, with_device=", with --device as many as may fit")
+    parser.add_argument(
+        "--one-standard-error",
+        action="store_true",
+        help="choose the fewest terms that score within one standard error of the best",
+    )
     parser.add_argument(
         "--decision-threshold",
         type=probability,
@@ -122,30 +140,68 @@ def add(commands) -> argparse.ArgumentParser:
         action="store_false",
         help="keep only the chosen model in the file, without the models of other sizes",
     )
+    add_held_out(parser)
+    parser.add_argument(
+        "-v",
+        "--verbose",
+        action="store_true",
+        help="also print the score of each fold and of each size, the columns ignored and the numbers of rows held out",
+    )
+    add_config(parser)
     add_printing(parser)
     return parser
 
 
 def run(arguments: argparse.Namespace, console: Console) -> int:
     """Train, save, print."""
+    from smallearn.cli.fit_result import facts_of
+
     _check(arguments)
     with rows_to_train_on(arguments, console) as rows:
         selector = _selector(arguments, rows, console)
         with library_errors(arguments), console.warnings_as_notes():
             fitted = rows.fitted(selector)
-            model = rows.remembered_by(fitted.model_, arguments.target, _source_name(arguments.data))
+            model = with_memory(arguments, fitted.model_, rows, _source_name(arguments.data))
             model.save(arguments.output)
+            result = _judged(arguments, rows, selector, model, console)
     if arguments.json:
-        print_json(_facts(arguments, rows, selector, model))
-        return ExitCode.DONE
-    first, _, rest = str(model).partition("\n")
-    print(f"{heading(first)}\n{rest}\n")
-    print("\n".join(_summary(arguments, model)))
-    if arguments.device is not None:
-        print(f"{selector.device_cost_}\n{chosen_loss(model, rows)}.")
-    print(f"\nWrote {arguments.output}. {heading('Next:')}")
-    print("\n".join(f"  {line}" for line in _next_commands(arguments, selector)))
+        print_json(facts_of(result, arguments, rows, selector))
+    else:
+        _print(arguments, rows, selector, result)
     return ExitCode.DONE
+
+
+def _judged(
+    arguments: argparse.Namespace, rows: Any, selector: Any, model: SMaLLModel, console: Console
+) -> "FitResult":
+    """The model with its scores on the rows held out; these are saved if the user wants that."""
+    from smallearn.cli.fit_result import FitResult
+
+    held_out = None
+    if arguments.test_size is not None:
+        held_out = score_held_out(arguments, model, selector.scoring)
+        if arguments.save_test is not None:
+            save_held_out(arguments, held_out.numbers, console)
+    return FitResult(
+        model=model,
+        positive=scored_class(arguments, rows),
+        held_out=held_out,
+        training_confusion=rows.confusion(model) if held_out is None else None,
+    )
+
+
+def _print(arguments: argparse.Namespace, rows: Any, selector: Any, result: "FitResult") -> None:
+    from smallearn.cli.fit_result import next_commands
+
+    first, _, rest = str(result.model).partition("\n")
+    print(f"{heading(first)}\n{rest}\n")
+    print("\n".join(result.lines(arguments)))
+    if arguments.device is not None:
+        print(f"{selector.device_cost_}\n{chosen_loss(result.model, rows)}.")
+    if arguments.verbose:
+        print("\n" + "\n".join(result.detail_lines(rows)))
+    print(f"\nWrote {arguments.output}. {heading('Next:')}")
+    print("\n".join(f"  {line}" for line in next_commands(arguments)))
 
 
 def _check(arguments: argparse.Namespace) -> None:
@@ -154,8 +210,10 @@ def _check(arguments: argparse.Namespace) -> None:
         raise CommandError(
             f"{show(str(arguments.output))} ends like a table, but a model is JSON: name a file such as model.json"
         )
+    check_selection_options(arguments)
     check_tables(arguments.data)
     check_output(arguments.output, *arguments.data)
+    check_held_out(arguments)
 
 
 def _source_name(paths: Sequence[Path]) -> str:
@@ -176,6 +234,7 @@ def _selector(arguments: argparse.Namespace, rows: Any, console: Console) -> Any
         max_per_group=arguments.max_per_group,
         frontier_models=arguments.frontier_models,
         n_alternatives=arguments.n_alternatives,
+        one_standard_error=arguments.one_standard_error,
         device=arguments.device,
         decision_threshold="auto" if threshold is None else threshold,
         cost_matrix=None if costs is None else read_costs(costs, rows.classes),
@@ -198,81 +257,3 @@ def _max_terms(arguments: argparse.Namespace) -> int:
     most = [] if bytes_ is None else [bytes_ / TERM_BYTES]
     most += [limit / TERM_CYCLES for limit in cycles if limit is not None]
     return max(1, min(MOST_TERMS, math.floor(min(most)))) if most else MAX_TERMS
-
-
-def _majority(model: Any) -> tuple[Any, float]:
-    """The most common class, and its share of the rows."""
-    counts = model.data.class_counts
-    return model.classes[counts.index(max(counts))], max(counts) / sum(counts)
-
-
-def _summary(arguments: argparse.Namespace, model: Any) -> list[str]:
-    """Lines about the model, printed after it."""
-    label, share = _majority(model)
-    folds = model.selection.scores
-    if arguments.cost_matrix is not None:
-        error = f" ± {model.selection.spread:.3f}" if len(folds) > 1 else " on a single fold"
-        lines = [f"Mean cost by cross-validation: {-model.selection.score:.3f}{error}."]
-    else:
-        error = f" ± {model.selection.spread:.1%}" if len(folds) > 1 else " on a single fold"
-        lines = [
-            f"Accuracy by cross-validation: {model.selection.score:.1%}{error}. Always guessing "
-            f"{show(label)}, the most common class: {share:.1%}."
-        ]
-    unused = budget_sentence(model)
-    if unused is not None and arguments.device is None:
-        lines.append(unused)
-    if (smaller := smaller_sentence(model)) is not None:
-        lines.append(smaller)
-    if arguments.n_alternatives:
-        lines.append(alternatives_sentence(model))
-    owner = model.sole_owner
-    if arguments.positive_class is None and owner is not None:
-        other = str(model.classes[1 - owner])
-        option = shlex.quote(f"--positive={other}") if other.startswith("-") else f"--positive {shlex.quote(other)}"
-        lines.append(f"High scores mean {show(model.classes[owner])}. Use {show(option, quote=False)} to reverse.")
-    return lines
-
-
-def _next_commands(arguments: argparse.Namespace, selector: Any) -> list[str]:
-    """Commands to go on with, as a shell takes them; on the first file if there are several."""
-    model, data = shlex.quote(str(arguments.output)), shlex.quote(str(arguments.data[0]))
-    reading = "" if arguments.encoding == "utf-8" else f" --encoding {shlex.quote(arguments.encoding)}"
-    reading += "".join(f" {shlex.quote(f'--missing={text}')}" for text in arguments.missing)
-    to_c = f"smallearn export {model} --to c"
-    report = shlex.quote(str(arguments.output.with_suffix(".html")))
-    cost = [] if arguments.device is None else [f"smallearn cost {model} {data}{reading}"]
-    return [
-        f"smallearn explain {model} {data}{reading}",
-        f"smallearn report {model} {data}{reading} -o {report}",
-        *cost,
-        to_c,
-    ]
-
-
-def _facts(arguments: argparse.Namespace, rows: Any, selector: Any, model: Any) -> dict[str, Any]:
-    """The result, for scripts."""
-    facts = {
-        "model": str(arguments.output),
-        "target": arguments.target,
-        "rows": rows.n_rows,
-        "classes": [
-            {"label": label, "rows": number}
-            for label, number in zip(model.classes, model.data.class_counts, strict=True)
-        ],
-        "metric": model.selection.metric,
-        "score": model.selection.score,
-        "spread": model.selection.spread,
-        "most_frequent_class": _majority(model)[1],
-        "n_terms": model.n_terms,
-        "n_prototypes": len(model.prototypes),
-        "decision_threshold": model.decision_threshold,
-        "features": [term.label for term in model.features],
-        "left_out": rows.ignored,
-        "objective": model.training.objective,
-        "lower_bound": model.training.lower_bound,
-    }
-    if arguments.device is not None:
-        facts |= {"number": selector.number_, "cost": asdict(selector.device_cost_)}
-        facts["format_loss"] = asdict(chosen_loss(model, rows))
-    return facts

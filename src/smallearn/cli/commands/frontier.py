@@ -13,23 +13,24 @@ from smallearn.cli.arguments import (
     add_named,
     add_path,
     add_printing,
-    add_selection,
     add_training,
 )
+from smallearn.cli.config import add_config
 from smallearn.cli.console import Console, heading
 from smallearn.cli.errors import CommandError, ExitCode, library_errors, not_installed
 from smallearn.cli.io.files import check_output, file_name, print_json, write_file
 from smallearn.cli.io.tables import check_tables
-from smallearn.cli.reading import read_training
-from smallearn.cli.selection import selection_parameters
+from smallearn.cli.reading import read_training, with_memory
+from smallearn.cli.selection import add_selection, check_selection_options, selection_parameters
 
 DESCRIPTION = """\
-Train the best model for each number of terms, and print its cross-validated accuracy with the standard error. With
---chip, also what each model takes on that chip. One search finds all sizes.
+Train the best model for each number of terms, and print its cross-validated accuracy, or another --metric, with the
+standard error. With --chip, also what each model takes on that chip. One search finds all sizes.
 """
 EXAMPLES = """\
 smallearn frontier data.csv --target y --max-terms 5
 smallearn frontier data.csv --target y --max-terms 4 --chip atmega328p -o frontier.csv --save models
+smallearn frontier data.csv --target y --max-terms 4 --metric f1 --folds 3
 smallearn frontier data.csv --target y --max-terms 4 --plot frontier.svg
 """
 NUMBER, LAYOUT = "int8", "best"  # on a chip, unless another number is asked for
@@ -54,6 +55,7 @@ def add(commands) -> argparse.ArgumentParser:
     )
     add_path(parser, "--save", folder=True, metavar="FOLDER", help="write each model there, as model-<terms>.json")
     add_path(parser, "--plot", metavar="FILE", help="draw accuracy against size: SVG, PNG or PDF")
+    add_config(parser)
     add_printing(parser)
     return parser
 
@@ -80,12 +82,13 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
     if arguments.json:
         print_json(lines)
     else:
-        print(_as_text(lines))
+        print(_as_text(lines, _metric(arguments)))
     return ExitCode.DONE
 
 
 def _check(arguments: argparse.Namespace) -> None:
     """Check what can be checked before the search begins."""
+    check_selection_options(arguments)
     check_tables([arguments.data])
     for path in filter(None, (arguments.output, arguments.plot)):
         check_output(path, arguments.data)
@@ -119,14 +122,15 @@ def _points(arguments: argparse.Namespace, rows: Any, console: Console) -> list[
     from smallearn import frontier
 
     with library_errors(arguments), console.warnings_as_notes():
-        return frontier(rows.X, rows.y, arguments.max_terms, **selection_parameters(arguments, rows, console))
+        parameters = selection_parameters(arguments, rows, console)
+        return frontier(rows.X, rows.y, arguments.max_terms, sample_weight=rows.weight, **parameters)
 
 
 def _line(arguments: argparse.Namespace, point: Any) -> dict[str, Any]:
     line = {
         "terms": point.n_terms,
         "prototypes": len(point.model.prototypes),
-        "accuracy": point.score,
+        _metric(arguments): point.score,
         "standard_error": point.spread,
     }
     if arguments.chip is not None:
@@ -136,6 +140,11 @@ def _line(arguments: argparse.Namespace, point: Any) -> dict[str, Any]:
             found = cost(point.model, **_on_chip(arguments))
         line |= {"flash": found.flash, "ram": found.ram, "time_us": found.time_us, "measured": found.measured}
     return line
+
+
+def _metric(arguments: argparse.Namespace) -> str:
+    """The name of the score."""
+    return arguments.scoring or "accuracy"
 
 
 def _on_chip(arguments: argparse.Namespace) -> dict[str, Any]:
@@ -151,18 +160,19 @@ def _as_csv(lines: list[dict[str, Any]]) -> str:
     return text.getvalue()
 
 
-def _as_text(lines: list[dict[str, Any]]) -> str:
+def _as_text(lines: list[dict[str, Any]], metric: str = "accuracy") -> str:
     """A table, and the smallest model within one standard error of the best."""
     on_chip = "flash" in lines[0]
-    text = [heading("terms  prototypes        accuracy" + ("  bytes of flash        µs" if on_chip else ""))]
+    text = [heading(f"terms  prototypes  {metric:>14}" + ("  bytes of flash        µs" if on_chip else ""))]
     for line in lines:
-        score = f"{line['accuracy']:.1%} ± {line['standard_error']:.1%}"
-        text.append(f"{line['terms']:>5}  {line['prototypes']:>10}  {score:>14}")
+        form = ".1%" if "accuracy" in metric else ".3f"
+        score = f"{line[metric]:{form}} ± {line['standard_error']:{form}}"
+        text.append(f"{line['terms']:>5}  {line['prototypes']:>10}  {score:>{max(14, len(metric))}}")
         if on_chip:
             text[-1] += f"  {line['flash']:>14}  {line['time_us']:>8.3g}"
-    best = max(lines, key=lambda line: line["accuracy"])
-    near = best["accuracy"] - best["standard_error"]
-    smallest = next(line for line in lines if line["accuracy"] >= near)
+    best = max(lines, key=lambda line: line[metric])
+    near = best[metric] - best["standard_error"]
+    smallest = next(line for line in lines if line[metric] >= near)
     if smallest["terms"] < best["terms"]:
         text.append(f"\nBest: {best['terms']} terms. Within one standard error of it: {smallest['terms']}.")
     if on_chip and not all(line["measured"] for line in lines):
@@ -175,7 +185,7 @@ def _save(arguments: argparse.Namespace, points: list[Any], rows: Any) -> None:
     try:
         arguments.save.mkdir(parents=True, exist_ok=True)
         for point in points:
-            model = point.model.trained_on(rows.X, rows.y, target=arguments.target, source=source)
+            model = with_memory(arguments, point.model, rows, source)
             model.save(arguments.save / f"model-{point.n_terms}.json")
     except OSError as error:
         raise CommandError(f"{show(str(arguments.save))} cannot be written: {error.strerror}") from None

@@ -1,6 +1,8 @@
 """``smallearn report``: one page about a model."""
 
 import argparse
+from dataclasses import replace
+from functools import partial
 
 from smallearn.cli.arguments import (
     add_command,
@@ -60,6 +62,7 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
     units = units_of(arguments, model)
     codes = reason_codes_of(arguments, model)
     from smallearn.cli.io.model_rows import Labels
+    from smallearn.evaluation import evaluate
     from smallearn.evaluation._evaluate import RunningEvaluation
     from smallearn.report import _page as page
 
@@ -67,9 +70,18 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
     running = RunningEvaluation(model)
     with library_errors(arguments):
         rows = read_rows(
-            arguments, model, labels=Labels.OPTIONAL, all_columns=compares, watch=running.add, console=console
+            arguments,
+            model,
+            labels=Labels.OPTIONAL,
+            all_columns=compares,
+            watch=running.add,
+            to_score=True,
+            console=console,
         )
-        scores = running.with_sample(rows.X, rows.y) if rows.is_sample and rows.y is not None else None
+        scores = None
+        if rows.y is not None and (rows.is_sample or rows.is_held_out):
+            judge = running.with_sample if rows.is_sample else partial(evaluate, model)
+            scores = replace(judge(rows.X, rows.y), is_held_out=rows.is_held_out)
     if rows.y is None:
         console.note(f"{arguments.data.name} has no classes: the page has no scores.")
     comparison = compare(arguments, model, rows, console) if compares and rows.y is not None else None

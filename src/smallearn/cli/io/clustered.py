@@ -19,9 +19,10 @@ from smallearn.cli.errors import CommandError, not_installed
 from smallearn.cli.io.arrow_tables import ParquetFile
 from smallearn.cli.io.feature_columns import FeatureReader, Reading
 from smallearn.cli.io.labels import LabelReader
+from smallearn.cli.io.rules import TrainingRules, weights_in
 from smallearn.cli.io.stored import labelled
 from smallearn.cli.io.tables import ReadOptions, need_tables, open_table, paths_of
-from smallearn.cli.io.training import check_names, decide_features, frame_of
+from smallearn.cli.io.training import decide_features, frame_of
 from smallearn.model import DataFacts, SMaLLModel
 
 LOCAL = "local"  # in place of an address: a cluster on this machine, as long as the command runs
@@ -38,8 +39,10 @@ class ClusteredTable:
         The client of the cluster.
     X, y : list of delayed
         The features and the labels of each part.
-    categorical : list of str
-        The names of the categorical features.
+    weight : list of delayed, or None
+        The weights of the rows of each part, if they have any.
+    features, categorical : list of str
+        The names of the features, and of those that are categorical.
     classes : list
         The different labels, sorted.
     class_counts : tuple of int
@@ -51,10 +54,13 @@ class ClusteredTable:
     client: Any
     X: list[Any]
     y: list[Any]
+    features: list[str]
     categorical: list[str]
     classes: list[Any]
     class_counts: tuple[int, ...]
     ignored: dict[str, str]
+    weight: list[Any] | None = None
+    held_out = None  # where a row is in the table is not known on the workers
 
     @property
     def n_rows(self) -> int:
@@ -66,7 +72,11 @@ class ClusteredTable:
         from smallearn.dask import SMaLLClassifierCV
 
         parameters = {**selector.get_params(deep=False), "client": self.client}
-        return SMaLLClassifierCV(**parameters).fit(self.X, self.y)
+        return SMaLLClassifierCV(**parameters).fit(self.X, self.y, sample_weight=self.weight)
+
+    def confusion(self, model: SMaLLModel) -> np.ndarray | None:
+        """None: that would take one more pass over the rows."""
+        return None
 
     def remembered_by(self, model: SMaLLModel, target: str, source: str) -> SMaLLModel:
         """The model with what it has to know of the rows to recognise them; too many rows it does not recognise."""
@@ -108,8 +118,7 @@ def read_on_cluster(
     path: Path | Sequence[Path],
     target: str,
     *,
-    drop: Sequence[str] = (),
-    keep: Sequence[str] = (),
+    rules: TrainingRules | None = None,
     options: ReadOptions | None = None,
     client: Any,
     console: Console,
@@ -117,10 +126,11 @@ def read_on_cluster(
     """Let the workers look at a table in Parquet, and say how they are to read it."""
     from smallearn.dask._cluster import Cluster, address
 
+    rules = rules or TrainingRules()
     file = open_table([one.absolute() for one in paths_of(path)], options)
     if not isinstance(file, ParquetFile):
         raise CommandError(f"--dask reads Parquet, which {file.shown} is not: workers cannot start in the midst of it")
-    check_names(file, target, drop, keep)
+    rules.check(file, target)
     parts = file.split(sources.BLOCK_ENTRIES)
     if not parts:
         raise CommandError(f"{file.shown} has no rows")
@@ -132,21 +142,23 @@ def read_on_cluster(
         n_workers = count(len(client.nthreads()), "worker")
         size = f"{file.about_rows():,} rows × {len(file.names):,} columns"
         console.note(f"{file.shown}, {size}, is read by {n_workers} of the Dask cluster at {address(client)}.")
-        labels = LabelReader(file, target, console)
+        labels = LabelReader(file, target, console, rules)
         for seen in everywhere(look_at_labels, target):
             labels.add(seen)
         classes = labels.decide()
-        names = [name for name in file.names if name != target and name not in drop]
-        reader = FeatureReader(file, names, keep, console)
-        for seen in everywhere(look_at_features, labels, target, names, keep):
+        names = rules.features(file, target)
+        reader = FeatureReader(file, names, rules.keep, console)
+        for seen in everywhere(look_at_features, labels, target, names, rules.keep):
             reader.add(seen)
-        readings, ignored = decide_features(reader, drop)
-        told = (labels, target, readings, classes)
+        readings, ignored = decide_features(reader, rules)
+        told = (labels, target, readings, classes, rules.weights)
         read = cluster.tasks(read_part, parts, [told] * len(parts))
     return ClusteredTable(
         client=client,
         X=[part[0] for part in read],
         y=[part[1] for part in read],
+        weight=None if rules.weights is None else [part[2] for part in read],
+        features=list(readings),
         categorical=[name for name, reading in readings.items() if reading.kind != "numbers"],
         classes=classes.tolist(),
         class_counts=labels.class_counts,
@@ -177,19 +189,28 @@ def look_at_features(
 
 
 def read_part(
-    part: ParquetFile, labels: LabelReader, target: str, readings: dict[str, Reading], classes: np.ndarray
-) -> tuple[Any, np.ndarray]:
-    """The features and the labels in a part of the table."""
+    part: ParquetFile,
+    labels: LabelReader,
+    target: str,
+    readings: dict[str, Reading],
+    classes: np.ndarray,
+    weights: str | None,
+) -> tuple[Any, np.ndarray, np.ndarray]:
+    """The features, the labels and the weights, if there are any, in a part of the table."""
     reader = FeatureReader(part, (), (), SILENT)
     columns: dict[str, list[np.ndarray]] = {
         name: [np.empty(0, dtype=float if reading.kind == "numbers" else object)] for name, reading in readings.items()
     }
     codes = [np.empty(0, dtype=np.int64)]
-    for chunk, _, of_rows in labelled(part, labels, target, list(readings), SILENT):
+    weight = [np.empty(0)]
+    for chunk, rows, of_rows in labelled(part, labels, target, [*readings, *filter(None, [weights])], SILENT):
         codes.append(of_rows)
+        if weights is not None:
+            weight.append(weights_in(part, weights, chunk.column(weights), rows))
         for name, reading in readings.items():
             columns[name].append(reader.convert(chunk.column(name), reading))
-    return frame_of({name: np.concatenate(pieces) for name, pieces in columns.items()}), classes[np.concatenate(codes)]
+    X = frame_of({name: np.concatenate(pieces) for name, pieces in columns.items()})
+    return X, classes[np.concatenate(codes)], np.concatenate(weight)
 
 
 def _check(part: ParquetFile) -> None:

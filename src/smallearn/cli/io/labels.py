@@ -11,12 +11,16 @@ from smallearn._text import count, listed, show
 from smallearn.cli.console import Console
 from smallearn.cli.errors import CommandError
 from smallearn.cli.io import cells
+from smallearn.cli.io.class_names import ClassNames
 from smallearn.cli.io.feature_columns import note_case
+from smallearn.cli.io.held_out import Split, held_out_of
+from smallearn.cli.io.rules import FEWEST_ROWS, TrainingRules
 from smallearn.cli.io.tables import TableFile
+from smallearn.model import HeldOut
 
-MANY_CLASSES, SOME_CLASSES = 100, 20  # more are a quantity or a name; some are, if they are a tenth of the rows
+MANY_CLASSES, SOME_CLASSES = 50, 20  # more are a quantity or a name; some are, if they are a tenth of the rows
+MANY_NUMBERS = 15  # more whole numbers are a measurement
 MANY_VALUES = 1_000_000  # so many are not even counted
-FEWEST_ROWS = 5  # of a class: with fewer, some folds would have none
 
 
 # --- the classes of a model ------------------------------------------------------------------------------------------
@@ -65,13 +69,18 @@ class LabelTally:
         return self.n_missing == self.n_rows
 
 
-def model_labels(file: TableFile, column: Any, classes: tuple[Any, ...]) -> ModelLabels:
-    """Read a column, or a chunk of it, as classes of a model."""
+def model_labels(
+    file: TableFile, column: Any, classes: tuple[Any, ...], names: ClassNames | None = None
+) -> ModelLabels:
+    """Read a column, or a chunk of it, as classes of a model; ``names`` are those that classes have there."""
+    names = names or ClassNames()
     encoded = _encoded(column)
     values = encoded.dictionary.to_pylist()
     # One entry for each different value, and one for null.
     missing = np.array([*(_is_missing(value, classes, file.missing) for value in values), True])
-    position = [None if gone else _position(value, classes) for value, gone in zip(values, missing, strict=False)]
+    position = [
+        None if gone else _named_position(value, classes, names) for value, gone in zip(values, missing, strict=False)
+    ]
     unknown = np.array([*(at is None for at in position), False]) & ~missing
     index = encoded.indices.fill_null(len(values)).to_numpy(zero_copy_only=False)
     different, first = np.unique(index[unknown[index]], return_index=True)
@@ -107,6 +116,12 @@ def _is_missing(value: Any, classes: tuple[Any, ...], missing: tuple[str, ...]) 
         return True
     text = str(value).strip()
     return text in missing or (text in cells.MISSING and _position(value, classes) is None)
+
+
+def _named_position(value: Any, classes: tuple[Any, ...], names: ClassNames) -> int | None:
+    """The position of the class that a cell names, by another name or by its own."""
+    name = names.name_of(value)
+    return _position(value if name is None else name, classes)
 
 
 def _position(value: Any, classes: tuple[Any, ...]) -> int | None:
@@ -147,11 +162,13 @@ class LabelReader:
     It looks at the column, in one chunk or in many, then decides what its different values mean, and then converts it.
     """
 
-    def __init__(self, file: TableFile, target: str, console: Console):
+    def __init__(self, file: TableFile, target: str, console: Console, rules: TrainingRules | None = None):
         self.file, self.target, self.console = file, target, console
+        self._rules = rules or TrainingRules()
         self._counts: Counter[Any] = Counter()  # of values as they stand in the file
         self._code: dict[Any, int] = {}  # the position of each such value in `classes`
         self.class_counts: tuple[int, ...] = ()  # the number of rows of each class, once they are decided
+        self.held_out: HeldOut | None = None  # how many of them are held out from training, then as well
         self._kind: Any = None
 
     def look(self, column: Any) -> None:
@@ -183,6 +200,7 @@ class LabelReader:
 
         values = list(self._counts)
         labels, present = _read_labels(self.file, self.target, pa.array(values, self._kind))
+        labels = self._named(labels, present)
         counts: Counter[Any] = Counter()
         for value, label, there in zip(values, labels.tolist(), present.tolist(), strict=True):
             if there:
@@ -192,15 +210,17 @@ class LabelReader:
             raise no_class(self.file, self.target)
         note_missing(self._counts.total() - n_rows, self.console)
         some = ", ".join(show(label) for label in list(counts)[:3])
-        many = len(counts) > MANY_CLASSES or (len(counts) > SOME_CLASSES and len(counts) > n_rows / 10)
-        if labels.dtype.kind == "f" or many:
-            raise self._no_classes(f"{len(counts)} different values in {count(n_rows, 'row')}", some)
+        if labels.dtype.kind == "f" or self._look_like_no_classes(labels, len(counts), n_rows):
+            whole = labels.dtype.kind != "f"
+            raise self._no_classes(f"{len(counts)} different values in {count(n_rows, 'row')}", some, may_insist=whole)
         if len(counts) < 2:
             raise CommandError(f"column {show(self.target)} has only one class, {some}: there is nothing to learn")
         if labels.dtype.kind == "U":
             note_case(self.target, counts, "classes", self.console)
         classes = self._frequent(counts)
         self.class_counts = tuple(counts[label] for label in classes)
+        if self._rules.share is not None:
+            self.held_out = held_out_of(self._rules.share, self.class_counts, classes)
         position = {label: code for code, label in enumerate(classes)}
         pairs = zip(values, labels.tolist(), present.tolist(), strict=True)
         self._code = {value: position[label] for value, label, there in pairs if there and label in position}
@@ -216,11 +236,35 @@ class LabelReader:
             self.console.note(f"Class {show(label)} has {count(number, 'row')}, too few for cross-validation: ignored.")
         return sorted(label for label in counts if label not in rare)
 
-    def _no_classes(self, many: str, some: str) -> CommandError:
+    def _named(self, labels: np.ndarray, present: np.ndarray) -> np.ndarray:
+        """The labels of the different values, with the names that the user gave."""
+        if not self._rules.names:
+            return labels
+        names = self._rules.names.renamed(labels[present].tolist(), self.target)
+        named = np.full(len(labels), "", dtype=np.array(names).dtype)
+        named[present] = names
+        return named
+
+    def _look_like_no_classes(self, labels: np.ndarray, n_classes: int, n_rows: int) -> bool:
+        """Whether there are very many classes, or numbers that may be a measurement."""
+        if self._rules.many_classes:
+            return False
+        if labels.dtype.kind in "iu" and n_classes > MANY_NUMBERS:
+            return True
+        return n_classes > MANY_CLASSES or (n_classes > SOME_CLASSES and n_classes > n_rows / 10)
+
+    def _no_classes(self, many: str, some: str, may_insist: bool = False) -> CommandError:
+        numbers = all(_number(value) is not None for value in self._counts if value not in (None, ""))
+        example = "..30=low,30..50=middle,50..=high does" if numbers else "north=yes,south=yes,east=no does"
+        insist = ", or --many-classes to train on each value as a class of its own" if may_insist else ""
         return CommandError(
-            f"column {show(self.target)} has {many} ({some}, …): a quantity or a name, not a class. Cut it into a few "
-            "classes, such as low and high, or choose another --target"
+            f"column {show(self.target)} has {many} ({some}, …): that looks like a measurement or a name, not a class. "
+            f"Make a few classes of it, as --labels {example}; choose another --target{insist}"
         )
+
+    def split(self) -> Split | None:
+        """What tells, in one pass over the rows, which are held out; None if none are."""
+        return None if self.held_out is None else Split(self.held_out, self.class_counts)
 
     def codes(self, column: Any) -> np.ndarray:
         """The position of each row's class; -1 where there is none to learn."""

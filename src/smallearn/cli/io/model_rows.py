@@ -17,10 +17,12 @@ from smallearn._text import exact, show
 from smallearn.cli.console import SILENT, Console
 from smallearn.cli.errors import CommandError
 from smallearn.cli.io import cells, units
+from smallearn.cli.io.class_names import ClassNames
+from smallearn.cli.io.held_out import Split
 from smallearn.cli.io.labels import LabelTally, check_known, model_labels
 from smallearn.cli.io.sampling import Sample
 from smallearn.cli.io.tables import ReadOptions, Table, TableFile, open_table
-from smallearn.model import SMaLLModel, Term
+from smallearn.model import SMaLLModel, Term, read_rows
 
 MOST_ROWS = 200_000  # of more, commands that need rows at once get a random sample of so many
 
@@ -52,12 +54,15 @@ class ModelRows:
         The number of rows that there are; ``X`` has all of them, or a random sample.
     table : Table or None
         The table that they come from, if all its columns were read.
+    is_held_out : bool
+        Whether these are the rows of the table that were held out from training, and no others.
     """
 
     X: Any
     y: np.ndarray | None
     n_rows: int
     table: Table | None = None
+    is_held_out: bool = False
 
     @property
     def is_sample(self) -> bool:
@@ -80,9 +85,11 @@ def read_for_model(
     options: ReadOptions | None = None,
     all_columns: bool = False,
     watch: Watch | None = None,
+    split: Split | None = None,
     console: Console,
 ) -> ModelRows:
-    """Read a file once and convert its rows for ``model``. Of more than `MOST_ROWS` a random sample is kept.
+    """Read a file once and convert its rows for ``model``. Of more than `MOST_ROWS` a random sample is kept. With a
+    ``split`` only the rows are read that it holds out.
 
     ``watch`` is shown all rows that have a class, chunk by chunk, or all if classes are IGNORED. With ``all_columns``
     the table has the other columns too, and all rows are kept. See `convert_for_model` for ``target``, ``labels`` and
@@ -90,14 +97,21 @@ def read_for_model(
     """
     file = open_table(path, options)
     if all_columns:
-        return convert_for_model(model, file.load(console), target=target, labels=labels, console=console)
+        table = file.load(console)
+        return convert_for_model(model, table, target=target, labels=labels, split=split, console=console)
     reader = ModelReader(model, file, console=console)
     chunks = file.chunks(console, columns=reader.with_target(target, labels))
-    return _model_rows(reader, chunks, target, labels, console, most=MOST_ROWS, watch=watch)
+    return _model_rows(reader, chunks, target, labels, console, most=MOST_ROWS, watch=watch, split=split)
 
 
 def convert_for_model(
-    model: SMaLLModel, table: Table, *, target: str | None = None, labels: Labels = Labels.IGNORED, console: Console
+    model: SMaLLModel,
+    table: Table,
+    *,
+    target: str | None = None,
+    labels: Labels = Labels.IGNORED,
+    split: Split | None = None,
+    console: Console,
 ) -> ModelRows:
     """Convert the rows of a loaded table for ``model``.
 
@@ -108,7 +122,7 @@ def convert_for_model(
     Raises `CommandError`, with a sentence for the user, if a column is missing or a cell is not what the model needs.
     """
     reader = ModelReader(model, table.file, loaded=table, console=console)
-    return replace(_model_rows(reader, [table.columns], target, labels, console), table=table)
+    return replace(_model_rows(reader, [table.columns], target, labels, console, split=split), table=table)
 
 
 def _model_rows(
@@ -119,10 +133,12 @@ def _model_rows(
     console: Console,
     most: int | None = None,
     watch: Watch | None = None,
+    split: Split | None = None,
 ) -> ModelRows:
     """The rows in the chunks of a table, or a sample of them, and their classes."""
     model, file = reader.model, reader.file
     named = find_target(file, model, target, labels)
+    names = ClassNames(model.table.renamed)
     known, unlabelled = Sample(most), Sample(most)
     tally, n_rows = LabelTally(), 0
     for chunk in chunks:
@@ -132,11 +148,13 @@ def _model_rows(
             if watch is not None and labels is Labels.IGNORED:
                 watch(X, code, X.index.to_numpy())
         else:
-            found = model_labels(file, chunk.column(named), model.classes)
+            found = model_labels(file, chunk.column(named), model.classes, names)
             tally.add(found)
             if labels is Labels.OPTIONAL and tally.only_missing:
                 unlabelled.add(X, code)
             is_known = found.is_known
+            if split is not None:
+                is_known &= split.holds_out(np.where(is_known, found.code, -1))
             X, code = (X, found.code) if is_known.all() else (X[is_known], found.code[is_known])
             known.add(X, code)
             if watch is not None and len(code):
@@ -148,7 +166,33 @@ def _model_rows(
         return ModelRows(X=unlabelled.rows()[0], y=None, n_rows=n_rows)
     check_known(tally, file, named, model.classes, console)
     X, code = known.rows()
-    return ModelRows(X=X, y=model.labels(code), n_rows=known.n_rows)
+    return ModelRows(X=X, y=model.labels(code), n_rows=known.n_rows, is_held_out=split is not None)
+
+
+def known_split(
+    model: SMaLLModel, path: Path, *, target: str | None = None, options: ReadOptions | None = None
+) -> Split | None:
+    """What tells which rows were held out, if a model was trained on the other rows of this very table; else None.
+
+    The table is read once for that, if the model was trained on a part of any.
+    """
+    split = Split.of_model(model)
+    if split is None:
+        return None
+    from smallearn.evaluation._tally import Recognition  # scikit-learn takes long to import
+
+    recognition, file = Recognition(model), open_table(path, options)
+    reader, n_rows = ModelReader(model, file, console=SILENT), 0
+    try:
+        named = str(find_target(file, model, target, Labels.REQUIRED))
+        for chunk in file.chunks(SILENT, columns=[*reader.columns, named]):
+            found = model_labels(file, chunk.column(named), model.classes, ClassNames(model.table.renamed))
+            trained = found.is_known & ~split.holds_out(np.where(found.is_known, found.code, -1))
+            recognition.add(read_rows(model, reader.convert(chunk, n_rows)[trained]), found.code[trained])
+            n_rows += len(chunk)
+    except (CommandError, ValueError):  # whoever reads the rows after this says what is wrong
+        return None
+    return Split.of_model(model) if recognition.is_training_data else None
 
 
 def target_of(model: SMaLLModel, named: str | None = None) -> str | None:

@@ -22,9 +22,10 @@ from smallearn.cli.errors import CommandError
 from smallearn.cli.io.feature_columns import FeatureReader, Reading
 from smallearn.cli.io.files import as_text, shown, signals_as_exits, size_text
 from smallearn.cli.io.labels import LabelReader
+from smallearn.cli.io.rules import TrainingRules, weights_in
 from smallearn.cli.io.tables import ReadOptions, TableFile, open_table
-from smallearn.cli.io.training import check_names, decide_features
-from smallearn.model import SMaLLModel
+from smallearn.cli.io.training import confusion_of, decide_features
+from smallearn.model import HeldOut, SMaLLModel
 from smallearn.tables._cache import cache_folder, kept
 from smallearn.tables._convert import content_key, convert
 
@@ -43,10 +44,18 @@ class StoredTable:
         The rows.
     ignored : dict from str to str
         The columns of the file that are not used, each with the reason.
+    held_out : HeldOut or None
+        How many rows of the file are held out.
     """
 
     table: Table
     ignored: dict[str, str]
+    held_out: HeldOut | None = None
+
+    @property
+    def features(self) -> list[str]:
+        """The names of the features."""
+        return [str(name) for name in self.table.feature_names]
 
     @property
     def categorical(self) -> list[str]:
@@ -59,6 +68,11 @@ class StoredTable:
         return self.table.classes.tolist()
 
     @property
+    def class_counts(self) -> tuple[int, ...]:
+        """The number of rows of each class."""
+        return tuple(np.bincount(self.table.code, minlength=len(self.table.classes)).tolist())
+
+    @property
     def n_rows(self) -> int:
         """The number of rows."""
         return self.table.shape[0]
@@ -66,6 +80,10 @@ class StoredTable:
     def fitted(self, selector: Any) -> Any:
         """Train a `SMaLLClassifierCV` on the rows."""
         return selector.fit(self.table)
+
+    def confusion(self, model: SMaLLModel) -> np.ndarray | None:
+        """The confusion matrix of a model on the rows."""
+        return confusion_of(model, self.table, np.asarray(self.table.code, dtype=np.int64))
 
     def remembered_by(self, model: SMaLLModel, target: str, source: str) -> SMaLLModel:
         """The model with what it has to know of the rows to recognise them."""
@@ -95,29 +113,33 @@ def store_for_training(
     path: Path | Sequence[Path],
     target: str,
     *,
-    drop: Sequence[str] = (),
-    keep: Sequence[str] = (),
+    rules: TrainingRules | None = None,
     dtype: str = "float64",
     options: ReadOptions | None = None,
     console: Console,
 ) -> StoredTable:
     """Convert a table, or open what an earlier conversion made of it."""
-    options = options or ReadOptions()
+    options, rules = options or ReadOptions(), rules or TrainingRules()
     file = open_table(path, options)
-    check_names(file, target, drop, keep)
+    rules.check(file, target)
     folder = cache_folder()
-    choices = {"target": target, "drop": sorted(drop), "keep": sorted(keep), "dtype": dtype}
+    choices = {"target": target, **rules.options, "dtype": dtype}
     with _writing(folder):
         endings = file.path.suffixes
         key = content_key(file.files, {**choices, "options": options, "endings": endings, "smallearn": __version__})
         made = (folder / key).exists()
         console.note(_announcement(file, folder, made))
-        make = partial(_convert, file=file, target=target, drop=drop, keep=keep, dtype=dtype, console=console)
+        make = partial(_convert, file=file, target=target, rules=rules, dtype=dtype, console=console)
         table = kept(folder, key, make)
         record = json.loads((folder / key / READING).read_text(encoding="utf-8"))
     for text in record["notes"] if made else ():
         console.note(text)
-    return StoredTable(table=replace(table, classes=np.array(table.classes.tolist())), ignored=record["ignored"])
+    held = record["held_out"]
+    return StoredTable(
+        table=replace(table, classes=np.array(table.classes.tolist())),
+        ignored={**record["ignored"], **rules.others},
+        held_out=None if held is None or rules.share is None else HeldOut(rules.share.seed, tuple(held)),
+    )
 
 
 def _announcement(file: TableFile, folder: Path, made: bool) -> str:
@@ -161,26 +183,28 @@ def _convert(
     *,
     file: TableFile,
     target: str,
-    drop: Sequence[str],
-    keep: Sequence[str],
+    rules: TrainingRules,
     dtype: str,
     console: Console,
 ) -> dict[str, Any]:
     """Write the files of a table into a folder; returns the facts about it."""
     recorder = _Recorder(quiet=console.quiet)
-    labels = LabelReader(file, target, recorder)
+    labels = LabelReader(file, target, recorder, rules)
     for chunk in file.chunks(recorder, columns=[target]):
         labels.look(chunk.column(target))
     classes = labels.decide()
-    names = [name for name in file.names if name != target and name not in drop]
-    reader = FeatureReader(file, names, keep, recorder)
+    names = rules.features(file, target)
+    reader = FeatureReader(file, names, rules.keep, recorder)
     for chunk, rows, _ in labelled(file, labels, target, names, console):
         reader.look(chunk, rows)
-    readings, ignored = decide_features(reader, drop)
-    batches = _batches(labelled(file, labels, target, list(readings), console), reader, readings, target, classes)
+    readings, ignored = decide_features(reader, rules)
+    columns = [*readings, *([] if rules.weights is None else [rules.weights])]
+    chunks = labelled(file, labels, target, columns, console)
+    batches = _batches(chunks, reader, readings, target, classes, rules.weights)
     about = as_text(str(file.path.absolute()))
-    facts = convert(folder, batches=batches, about=about, target=target, weight=None, ignore=(), dtype=dtype)
-    record = {"ignored": ignored, "notes": recorder.notes}
+    facts = convert(folder, batches=batches, about=about, target=target, weight=rules.weights, ignore=(), dtype=dtype)
+    held = None if labels.held_out is None else labels.held_out.class_counts
+    record = {"ignored": ignored, "notes": recorder.notes, "held_out": held}
     (folder / READING).write_text(json.dumps(record), encoding="utf-8")
     return facts
 
@@ -188,11 +212,12 @@ def _convert(
 def labelled(
     file: TableFile, labels: LabelReader, target: str, names: Sequence[str], console: Console
 ) -> Iterator[tuple[Any, np.ndarray, np.ndarray]]:
-    """Chunks of the rows that have a class to learn: the columns, the numbers of the rows in the file, the classes."""
-    begin = file.begin
+    """Chunks of the rows to learn from, those that have a class and are not held out: the columns, the numbers of the
+    rows in the file, the classes."""
+    begin, split = file.begin, labels.split()
     for chunk in file.chunks(console, columns=[*names, target]):
         codes = labels.codes(chunk.column(target))
-        rows = np.flatnonzero(codes >= 0)
+        rows = np.flatnonzero(codes >= 0 if split is None else (codes >= 0) & ~split.holds_out(codes))
         yield (chunk if len(rows) == len(codes) else chunk.take(rows)), begin + rows, codes[rows]
         begin += len(codes)
 
@@ -203,15 +228,18 @@ def _batches(
     readings: dict[str, Reading],
     target: str,
     classes: np.ndarray,
+    weights: str | None,
 ) -> Iterator[Any]:
-    """The rows as batches of pyarrow's: numbers, booleans and text, and the classes."""
+    """The rows as batches of pyarrow's: numbers, booleans and text, the classes, and the weights if there are any."""
     import pyarrow as pa
 
     types = {"numbers": pa.float64(), "booleans": pa.bool_(), "text": pa.large_string()}
     labels = pa.array(classes.tolist())
-    for chunk, _, codes in chunks:
+    for chunk, rows, codes in chunks:
         columns = {
             name: pa.array(reader.convert(chunk.column(name), reading), types[reading.kind], from_pandas=True)
             for name, reading in readings.items()
         }
+        if weights is not None:
+            columns[weights] = pa.array(weights_in(reader.file, weights, chunk.column(weights), rows))
         yield pa.RecordBatch.from_pydict({**columns, target: labels.take(pa.array(codes))})

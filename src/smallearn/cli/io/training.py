@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from smallearn._text import show
 from smallearn.cli.console import Console
 from smallearn.cli.errors import CommandError
 from smallearn.cli.io import cells
 from smallearn.cli.io.feature_columns import FeatureReader, Reading, numbers_like_training
 from smallearn.cli.io.labels import LabelReader
+from smallearn.cli.io.rules import TrainingRules, weights_in
 from smallearn.cli.io.tables import ReadOptions, Table, TableFile, open_table
-from smallearn.model import SMaLLModel
+from smallearn.model import HeldOut, SMaLLModel
 
 
 @dataclass(frozen=True)
@@ -29,11 +29,22 @@ class TrainingTable:
         The labels.
     ignored : dict from str to str
         The columns of the file that are not used, each with the reason.
+    weight : ndarray or None
+        The weight of each row, if they have any.
+    held_out : HeldOut or None
+        How many rows of the file are held out.
     """
 
     X: Any
     y: np.ndarray
     ignored: dict[str, str]
+    weight: np.ndarray | None = None
+    held_out: HeldOut | None = None
+
+    @property
+    def features(self) -> list[str]:
+        """The names of the features."""
+        return list(self.X.columns)
 
     @property
     def categorical(self) -> list[str]:
@@ -46,58 +57,82 @@ class TrainingTable:
         return np.unique(self.y).tolist()
 
     @property
+    def class_counts(self) -> tuple[int, ...]:
+        """The number of rows of each class."""
+        return tuple(np.unique(self.y, return_counts=True)[1].tolist())
+
+    @property
     def n_rows(self) -> int:
         """The number of rows."""
         return len(self.y)
 
     def fitted(self, selector: Any) -> Any:
         """Train a `SMaLLClassifierCV` on the rows."""
-        return selector.fit(self.X, self.y)
+        return selector.fit(self.X, self.y, sample_weight=self.weight)
+
+    def confusion(self, model: SMaLLModel) -> np.ndarray | None:
+        """The confusion matrix of a model on the rows."""
+        return confusion_of(model, self.X, model.codes(self.y))
 
     def remembered_by(self, model: SMaLLModel, target: str, source: str) -> SMaLLModel:
         """The model with what it has to know of the rows to recognise them."""
         return model.trained_on(self.X, self.y, target=target, source=source)
 
 
+def confusion_of(model: SMaLLModel, X: Any, code: np.ndarray) -> np.ndarray:
+    """The number of rows by the position of their class (lines) and of the predicted one (columns)."""
+    n_classes = len(model.classes)
+    cells = np.bincount(code * n_classes + model.codes(model.predict(X)), minlength=n_classes**2)
+    return cells.reshape(n_classes, n_classes)
+
+
 def read_for_training(
     path: Path | Sequence[Path],
     target: str,
     *,
-    drop: Sequence[str] = (),
-    keep: Sequence[str] = (),
+    rules: TrainingRules | None = None,
     options: ReadOptions | None = None,
     console: Console,
 ) -> TrainingTable:
     """Read a file once; see `convert_for_training`."""
+    rules = rules or TrainingRules()
     file = open_table(path, options)
-    check_names(file, target, drop, keep)
-    table = file.load(console, [name for name in file.names if name not in drop])
-    return convert_for_training(table, target, drop=drop, keep=keep, console=console)
+    rules.check(file, target)
+    unread = {*rules.drop, *rules.ids}
+    table = file.load(console, [name for name in file.names if name not in unread])
+    return convert_for_training(table, target, rules=rules, console=console)
 
 
 def convert_for_training(
-    table: Table, target: str, *, drop: Sequence[str] = (), keep: Sequence[str] = (), console: Console
+    table: Table, target: str, *, rules: TrainingRules | None = None, console: Console
 ) -> TrainingTable:
     """The features and the labels in a loaded table: the column ``target`` has the labels, the others are features.
 
     Numbers are numbers, true and false booleans, other text categories. Ignored, with a note: rows without a class and
     rows of a class with fewer than five; columns of dates or of one value; and columns that look like an ID unless they
-    are to ``keep``: those without a title, text that differs in every row, whole numbers that do and are consecutive or
-    have the name of an ID. Columns to ``drop`` are ignored without one.
+    are to be kept: those without a title, text that differs in every row, whole numbers that do and are consecutive or
+    have the name of an ID. Columns that the ``rules`` drop are ignored without one. Rows that are held out are neither
+    converted nor looked at, but for their classes.
     """
-    check_names(table.file, target, drop, keep)
-    labels = LabelReader(table.file, target, console)
+    rules = rules or TrainingRules()
+    rules.check(table.file, target)
+    labels = LabelReader(table.file, target, console, rules)
     labels.look(table.columns.column(target))
     classes = labels.decide()
     codes = labels.codes(table.columns.column(target))
-    rows = np.flatnonzero(codes >= 0)
-    features = table.columns.drop_columns([target, *(name for name in drop if name in table.columns.column_names)])
-    features = features.take(rows)
-    reader = FeatureReader(table.file, features.column_names, keep, console)
+    split = labels.split()
+    rows = np.flatnonzero(codes >= 0 if split is None else (codes >= 0) & ~split.holds_out(codes))
+    features = table.columns.select(rules.features(table.file, target)).take(rows)
+    reader = FeatureReader(table.file, features.column_names, rules.keep, console)
     reader.look(features, rows)
-    readings, ignored = decide_features(reader, drop)
+    readings, ignored = decide_features(reader, rules)
     columns = {name: reader.convert(features.column(name), reading) for name, reading in readings.items()}
-    return TrainingTable(X=frame_of(columns), y=classes[codes[rows]], ignored=ignored)
+    weight = None
+    if rules.weights is not None:
+        weight = weights_in(table.file, rules.weights, table.columns.column(rules.weights).take(rows), rows)
+    return TrainingTable(
+        X=frame_of(columns), y=classes[codes[rows]], ignored=ignored, weight=weight, held_out=labels.held_out
+    )
 
 
 def frame_of(columns: Mapping[str, np.ndarray]) -> Any:
@@ -107,12 +142,12 @@ def frame_of(columns: Mapping[str, np.ndarray]) -> Any:
     return pd.DataFrame({name: pd.Series(values, dtype=values.dtype) for name, values in columns.items()})
 
 
-def decide_features(reader: FeatureReader, drop: Sequence[str]) -> tuple[dict[str, Reading], dict[str, str]]:
+def decide_features(reader: FeatureReader, rules: TrainingRules) -> tuple[dict[str, Reading], dict[str, str]]:
     """How each feature is read, and why the other columns are ignored."""
     readings, ignored = reader.decide()
     if not readings:
         raise CommandError("no column is left to learn from")
-    return readings, {**dict.fromkeys(drop, "as asked"), **ignored}
+    return readings, {**rules.others, **ignored}
 
 
 def convert_like(training: TrainingTable, table: Table, rows: np.ndarray) -> Any:
@@ -142,13 +177,3 @@ def _read_like(like: np.ndarray, column: Any, file: TableFile) -> np.ndarray:
     else:
         values = numbers_like_training(file, text)
     return cells.booleans_in(values) if booleans else np.where(np.isinf(values), np.nan, values)
-
-
-def check_names(file: TableFile, target: str, drop: Sequence[str], keep: Sequence[str]) -> None:
-    """Check that the file has the columns that the user named."""
-    unknown = [name for name in (target, *drop, *keep) if name not in file.names]
-    if unknown:
-        file.refuse_names(unknown[:1], "this command")
-    needed = [name for name in drop if name == target or name in keep]
-    if needed:
-        raise CommandError(f"column {show(needed[0])} is to be dropped, but is also the target or to be kept")

@@ -1,16 +1,12 @@
-"""Generated data sets whose true rule is known: tic-tac-toe, hidden formulas, Friedman's function, half-spaces.
-
-Real data show how accurate a method is; generated data show whether it finds the rule behind the labels.
-"""
+"""Rows whose labels follow a concept: tic-tac-toe, hidden formulas, Friedman's function, half-spaces."""
 
 from math import ceil, comb
-from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 from sklearn.utils import Bunch
 
-__all__ = ["friedman", "half_space_union", "random_dnf", "tic_tac_toe"]
+from smallearn.datasets._checks import check_integers, check_range, is_integer
 
 _LINES = ((0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8), (0, 4, 8), (2, 4, 6))
 _SQUARES = [f"{row}-{column}" for row in ("top", "middle", "bottom") for column in ("left", "middle", "right")]
@@ -145,9 +141,9 @@ def random_dnf(
     >>> bool(((hidden.data[:, feature] == value) & (hidden.data[:, other] == its_value) == hidden.target).all())
     True
     """
-    _check_integers(n_terms=n_terms, n_literals=n_literals, n_inputs=n_inputs)
-    _check_integers(least=2, n_samples=n_samples)
-    _check_range(0.0, 0.5, "a share of the rows from 0 to 0.5", noise=noise, balance=balance)
+    check_integers(n_terms=n_terms, n_literals=n_literals, n_inputs=n_inputs)
+    check_integers(least=2, n_samples=n_samples)
+    check_range(0.0, 0.5, "a share of the rows from 0 to 0.5", noise=noise, balance=balance)
     if n_literals > n_inputs:
         raise ValueError(
             f"n_literals={n_literals} is more than n_inputs={n_inputs}; a clause contains an input only once."
@@ -281,13 +277,13 @@ def friedman(
     >>> bool(((made.value < made.value.mean()) == made.target).all())
     True
     """
-    _check_integers(least=2, n_samples=n_samples)
-    if not _is_integer(collinearity) or not 0 <= collinearity <= 4:
+    check_integers(least=2, n_samples=n_samples)
+    if not is_integer(collinearity) or not 0 <= collinearity <= 4:
         raise ValueError(
             f"collinearity={collinearity!r} is not an integer from 0 to 4, the number of dependent features."
         )
-    _check_integers(least=10 if collinearity == 4 else 5, n_features=n_features)
-    _check_range(
+    check_integers(least=10 if collinearity == 4 else 5, n_features=n_features)
+    check_range(
         0.0, float(np.finfo(float).max), "a standard deviation: give a finite number of at least 0", noise=noise
     )
     rng = np.random.default_rng(random_state)
@@ -361,13 +357,13 @@ def half_space_union(
     >>> bool(((scores.max(axis=1) > 0) == made.target).all())
     True
     """
-    _check_integers(n_half_spaces=n_half_spaces, n_features=n_features, n_nonzero=n_nonzero)
-    _check_integers(least=2, n_samples=n_samples)
-    _check_range(0.0, 0.5, "a share of the rows from 0 to 0.5", noise=noise)
-    _check_range(0.01, 0.99, "from 0.01 to 0.99, the share of class 1", share=share)
+    check_integers(n_half_spaces=n_half_spaces, n_features=n_features, n_nonzero=n_nonzero)
+    check_integers(least=2, n_samples=n_samples)
+    check_range(0.0, 0.5, "a share of the rows from 0 to 0.5", noise=noise)
+    check_range(0.01, 0.99, "from 0.01 to 0.99, the share of class 1", share=share)
     if n_nonzero > n_features:
         raise ValueError(f"n_nonzero={n_nonzero} is more than n_features={n_features}; use fewer.")
-    _check_range(0.0, 1.0, "from 0 to 1; scores have about unit standard deviation", margin=margin)
+    check_range(0.0, 1.0, "from 0 to 1; scores have about unit standard deviation", margin=margin)
     rng = np.random.default_rng(random_state)
     W = np.zeros((n_half_spaces, n_features))
     for row in W:
@@ -398,19 +394,3 @@ def _flipped(rng: np.random.Generator, y: np.ndarray, noise: float) -> np.ndarra
 def _result(X: np.ndarray, y: np.ndarray, names: list[str], return_X_y: bool, **more: Any) -> Any:
     """A Bunch, or ``(X, y)``."""
     return (X, y) if return_X_y else Bunch(data=X, target=y, feature_names=names, **more)
-
-
-def _is_integer(value: Any) -> bool:
-    return isinstance(value, Integral) and not isinstance(value, bool)
-
-
-def _check_integers(least: int = 1, **values: Any) -> None:
-    for name, value in values.items():
-        if not _is_integer(value) or value < least:
-            raise ValueError(f"{name}={value!r} is not an integer of at least {least}.")
-
-
-def _check_range(low: float, high: float, allowed: str, **values: Any) -> None:
-    for name, value in values.items():
-        if not isinstance(value, Real) or not low <= float(value) <= high:
-            raise ValueError(f"{name}={value!r} is not {allowed}.")
