@@ -123,15 +123,22 @@ def _check(arguments: argparse.Namespace) -> None:
 
 def _training_table(arguments: argparse.Namespace, model: SMaLLModel, console: Console) -> Any:
     """The table with all columns that the model may have been trained on."""
+    from smallearn.cli.io.class_names import ClassNames
     from smallearn.cli.io.model_rows import required_target
+    from smallearn.cli.io.rules import TrainingRules
     from smallearn.cli.io.tables import ReadOptions
     from smallearn.cli.io.training import read_for_training
 
     target = required_target(model, arguments.target)
-    keep = [term.label for term in model.features if term.name is not None]
+    rules = TrainingRules(
+        drop=tuple(arguments.drop),
+        keep=tuple(term.label for term in model.features if term.name is not None),
+        ids=tuple(name for name in model.table.ids if name not in arguments.drop),
+        names=ClassNames(model.table.renamed),
+        many_classes=True,
+    )
     options = ReadOptions.of(arguments)
-    drop = arguments.drop
-    return read_for_training(arguments.data, target, drop=drop, keep=keep, options=options, console=console)
+    return read_for_training(arguments.data, target, rules=rules, options=options, console=console)
 
 
 def _names(model: SMaLLModel, table: Any) -> list[str]:
