@@ -65,7 +65,7 @@ class Session:
 
     def table(self, number: Any, options: ReadOptions | None = None) -> TableFacts:
         """The table with this number, from now on read as ``options`` say."""
-        found = self.tables.get(number) if isinstance(number, int) else None
+        found = self.tables.get(number) if type(number) is int else None
         if found is None:
             raise CommandError(f"there is no table {number}")
         if options is not None:
@@ -92,7 +92,7 @@ class Session:
 
     def model(self, number: Any) -> ModelEntry:
         """The model with this number."""
-        found = self.models.get(number) if isinstance(number, int) else None
+        found = self.models.get(number) if type(number) is int else None
         if found is None:
             raise CommandError(f"there is no model {number}")
         return found
