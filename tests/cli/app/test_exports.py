@@ -1,4 +1,4 @@
-"""What is downloaded of a model: each export that needs no compiler, of the size and with the threshold that were set."""
+"""What is downloaded of a model: each export that needs no compiler, of the size and with the threshold set."""
 
 import io
 import zipfile

@@ -21,7 +21,10 @@ changing = pytest.mark.parametrize(("method", "path"), [route for route in ROUTE
 
 
 def test_the_list_of_routes_here_is_complete(visit):
-    known = {(method, path.replace("/1", "/{number:int}").replace("export/c", "export/{target:str}")) for method, path in ROUTES}
+    known = {
+        (method, path.replace("/1", "/{number:int}").replace("export/c", "export/{target:str}"))
+        for method, path in ROUTES
+    }
     static = {("GET", "/app.js"), ("GET", "/app.css"), ("GET", "/nothing"), ("OPTIONS", "/api/state")}
     routes = [route for route in visit.app.app.routes if isinstance(route, Route)]
     there = {(method, route.path) for route in routes for method in route.methods - {"HEAD"}}

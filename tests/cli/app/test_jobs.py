@@ -56,7 +56,7 @@ def test_a_process_that_ends_is_told_and_replaced(large):
     number = begun(visit, table=table, target="bought")
     until(visit, number, lambda job: job["progress"])
     os.kill(visit.worker._process.pid, signal.SIGKILL)
-    job = until(visit, number, lambda job: False)
+    job = until(visit, number, lambda _: False)
     assert (job["state"], job["result"]) == ("failed", ENDED)
     assert visit.work("/api/read", table=table)["n_rows"] == 5000
 
@@ -87,7 +87,7 @@ def test_what_is_unexpected_is_told_without_details(capfd):
 def test_a_result_that_cannot_be_kept_is_a_failure(large):
     visit, table = large
 
-    def broken(answer):
+    def broken(_):
         raise CommandError("no room")
 
     job = visit.worker.submit("read", broken, table=visit.session.table(table))

@@ -128,13 +128,13 @@ def test_what_is_no_json_is_refused(visit, body):
 # --- models ----------------------------------------------------------------------------------------------------------
 
 
-def test_a_fit_makes_a_model_that_was_tested_on_rows_it_did_not_see(visit, table, model):
+def test_a_fit_makes_a_model_that_was_tested_on_rows_it_did_not_see(visit, model):
     made = visit.session.models[model["number"]].model
     assert model["n_tested"] == 72
     assert sum(made.data.class_counts) == 168
     assert (made.data.target, made.data.source) == ("answer", "people.csv")
     assert model["features"] == [term.label for term in made.features]
-    assert dict((name, value) for name, value, _ in model["figures"])["accuracy"].endswith("%)")
+    assert {name: value for name, value, _ in model["figures"]}["accuracy"].endswith("%)")
     assert model["command"].startswith("smallearn fit people.csv --target=answer --max-terms=3 --prototypes=1")
     assert model["sizes"][-1] >= model["n_terms"]
 
@@ -206,7 +206,15 @@ def test_a_page_that_is_opened_again_finds_what_there_is(visit, model):
     facts = visit.client.get("/api/state").json()
     assert facts["tables"][0] == {"number": 1, "name": "people.csv"}
     assert model in facts["models"]
-    assert {one["target"] for one in facts["exports"]} >= {"c", "arduino", "python", "javascript", "rust", "sql", "pmml"}
+    assert {one["target"] for one in facts["exports"]} >= {
+        "c",
+        "arduino",
+        "python",
+        "javascript",
+        "rust",
+        "sql",
+        "pmml",
+    }
 
 
 def test_too_few_rows_to_hold_some_out_are_told(visit):

@@ -2,6 +2,7 @@
 
 import signal
 import socket
+import sys
 import urllib.error
 import urllib.request
 from pathlib import Path
@@ -31,7 +32,7 @@ def test_the_server_answers_its_address_and_leaves_nothing_behind(tmp_path, numb
     assert list(tmp_path.iterdir()) == []
 
 
-def test_it_listens_on_this_machine_alone(tmp_path):
+def test_it_listens_on_this_machine_alone():
     with served() as (address, process):
         port = int(address.rpartition(":")[2].partition("/")[0])
         listening = Path(f"/proc/{process.pid}/net/tcp")
@@ -58,6 +59,8 @@ def test_a_table_that_is_not_there_is_refused_before_the_server_starts(capsys, t
 
 
 def test_a_missing_package_is_named_with_its_extra(capsys, monkeypatch):
-    monkeypatch.setitem(__import__("sys").modules, "uvicorn", None)
+    monkeypatch.setitem(sys.modules, "uvicorn", None)
     error = run(capsys, "app", code=1).err
-    assert error == "smallearn app: smallearn app needs uvicorn, which is not installed: pip install 'smallearn[app]'.\n"
+    assert (
+        error == "smallearn app: smallearn app needs uvicorn, which is not installed: pip install 'smallearn[app]'.\n"
+    )

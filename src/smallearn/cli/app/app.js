@@ -263,7 +263,7 @@ function added(made) {
 }
 
 function showModels(chosen) {
-  const entries = state.models.map((one) => [one.number, `${one.name}, ${one.n_terms} terms`]);
+  const entries = state.models.map((one) => [one.number, `${one.name}, ${one.n_terms === 1 ? "1 term" : `${one.n_terms} terms`}`]);
   options(at("model"), entries, chosen);
   options(at("export-model"), entries, chosen);
   const parent = model(chosen).parent ?? state.models[0].number;
@@ -301,7 +301,12 @@ async function shape() {
 addEventListener("message", (event) => {
   if (event.source !== at("report").contentWindow || typeof event.data !== "object") return;
   const { size = null, threshold = null } = event.data;
-  state.set[at("model").value] = { size, threshold };
+  const one = model(at("model").value);
+  const n_terms = size === null ? one.n_terms : one.sizes[Number(size)];
+  const own = one.thresholds?.[n_terms] ?? null;
+  // A slider has three digits: where it stands at the model's own threshold, that is meant, with all its digits.
+  const isOwn = threshold === null || own === null || Math.abs(threshold - own) < 0.0006;
+  state.set[one.number] = { n_terms, threshold: isOwn ? null : threshold };
 });
 
 // --- comparing ------------------------------------------------------------------------------------------------------
@@ -337,20 +342,27 @@ const scroller = (name, table) => make("div", { className: "scroll", tabIndex: 0
 
 function showExport() {
   const one = model(at("export-model").value);
-  const set = state.set[one.number] ?? {};
-  options(at("export-size"), one.sizes.map((size) => [size, `${size} terms`]), set.size ?? one.n_terms);
-  at("threshold-field").hidden = one.threshold === null;
-  at("export-threshold").value = set.threshold ?? one.threshold ?? "";
+  const set = state.set[one.number] ?? { n_terms: one.n_terms, threshold: null };
+  options(at("export-size"), one.sizes.map((size) => [size, size === 1 ? "1 term" : `${size} terms`]), set.n_terms);
+  at("threshold-field").hidden = one.thresholds === null;
+  at("export-threshold").value = set.threshold ?? "";
+  showOwnThreshold();
   at("command").textContent = one.command;
   at("export-notes").textContent = "";
   const files = [
-    ["The model", "smallearn, in Python and at a command line", "", save("model", () => fetchFile("model.json"))],
-    ["The report", "one page that needs no network", "", save("report", () => fetchFile("report.html", {}, false))],
+    ["The model", "smallearn, in Python and at a command line", "", save("the model", () => fetchFile("model.json"))],
+    ["The report", "one page that needs no network", "", save("the report", () => fetchFile("report.html", {}, false))],
   ];
   fillTable(at("exports"), ["File", "Options", "Download"], [
     ...files.map(([name, text, , button]) => [name, text, button]),
     ...state.exports.map((entry) => exportLine(entry)),
   ]);
+}
+
+// Without a number there, the model's own threshold is exported.
+function showOwnThreshold() {
+  const own = model(at("export-model").value).thresholds?.[at("export-size").value];
+  at("export-threshold").placeholder = own === undefined ? "" : `the model's own: ${own}`;
 }
 
 function exportLine(entry) {
@@ -373,7 +385,7 @@ async function fetchFile(path, more = {}, chosen = true) {
   const query = new URLSearchParams(more);
   if (chosen) {
     query.set("size", at("export-size").value);
-    if (one.threshold !== null && at("export-threshold").value !== "") query.set("threshold", at("export-threshold").value);
+    if (one.thresholds !== null && at("export-threshold").value !== "") query.set("threshold", at("export-threshold").value);
   }
   at("export-notes").textContent = "";
   const answer = await ask(`/models/${one.number}/${path}?${query}`);
@@ -407,6 +419,7 @@ function connect() {
   at("to-export").addEventListener("click", () => { at("export-model").value = at("model").value; go("export"); });
   at("compare").addEventListener("click", act(compare));
   at("export-model").addEventListener("change", showExport);
+  at("export-size").addEventListener("change", showOwnThreshold);
   for (const name of ["dragenter", "dragover", "dragleave", "drop"]) {
     document.addEventListener(name, (event) => {
       event.preventDefault();

@@ -39,7 +39,7 @@ def _column(table: Table, name: str) -> dict[str, Any]:
         "n_different": n_different,
         "n_missing": table.columns.num_rows - n_known,
         "common": [[_cell(values[int(at)].as_py()), int(numbers[at])] for at in order],
-        "may_be_classes": 2 <= n_different and few,
+        "may_be_classes": n_different >= 2 and few,
     }
 
 
@@ -48,7 +48,9 @@ def facts_of_features(rows: Any) -> dict[str, Any]:
     labels, counts = np.unique(rows.y, return_counts=True)
     return {
         "n_rows": rows.n_rows,
-        "classes": [[show(label, quote=False), number] for label, number in zip(labels.tolist(), counts.tolist())],
+        "classes": [
+            [show(label, quote=False), number] for label, number in zip(labels.tolist(), counts.tolist(), strict=True)
+        ],
         "features": [_feature(str(name), rows.X[name].to_numpy()) for name in rows.X.columns],
         "ignored": [
             {"name": name, "reason": reason, "may_keep": name in rows.may_keep} for name, reason in rows.ignored.items()
@@ -72,4 +74,6 @@ def _feature(name: str, values: np.ndarray) -> dict[str, Any]:
 
 
 def _cell(value: Any) -> str:
-    return "" if value is None else show(value if isinstance(value, str) else str(value), quote=False, most=PREVIEW_TEXT)
+    return (
+        "" if value is None else show(value if isinstance(value, str) else str(value), quote=False, most=PREVIEW_TEXT)
+    )

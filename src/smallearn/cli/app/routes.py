@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from collections.abc import Mapping
 from importlib.resources import files
 from typing import Any
@@ -23,12 +24,10 @@ from smallearn.cli.app.session import Session
 from smallearn.cli.errors import CommandError
 
 STATIC = {"app.js": "text/javascript", "app.css": "text/css"}
-# Told to the page around the report: what is set on it, and how tall it is.
+# Tells the page around the report what is set on it: the place of the slider of sizes, and the threshold.
 BRIDGE = """\
 <script>
-addEventListener("input", (event) => {
-  if (["size", "threshold"].includes(event.target.id)) tell();
-});
+for (const name of ["input", "click"]) addEventListener(name, () => setTimeout(tell));
 function tell() {
   const value = (id) => document.getElementById(id)?.value ?? null;
   parent.postMessage({ size: value("size"), threshold: value("threshold") }, "*");
@@ -36,9 +35,10 @@ function tell() {
 tell();
 </script>
 """
+OWN_POLICY = re.compile(r'<meta http-equiv="Content-Security-Policy"[^>]*>')
 
 
-class TooLong(Exception):
+class TooLongError(Exception):
     """The body of a request is longer than allowed."""
 
 
@@ -65,8 +65,8 @@ def make_app(session: Session, worker: Worker, keys: Keys) -> Guard:
         ],
         exception_handlers={
             CommandError: _refused,
-            TooLong: lambda request, error: PlainTextResponse(too_long(request.scope), 413),
-            ClientDisconnect: lambda request, error: Response(status_code=499),
+            TooLongError: _too_long,
+            ClientDisconnect: _gone,
             HTTPException: _http_error,
             Exception: _failed,
         },
@@ -118,7 +118,7 @@ class _Routes:
                 async for chunk in request.stream():
                     n_bytes += len(chunk)
                     if n_bytes > most_of(request.scope):
-                        raise TooLong
+                        raise TooLongError
                     await run_in_threadpool(file.write, chunk)
             path = self.session.path_of_upload(name)  # another upload may have been taken meanwhile
             draft.rename(path)
@@ -168,12 +168,12 @@ class _Routes:
         setups = [(one.setup.table.path, one.setup.target, one.setup.test_size) for one in (first, second)]
         if setups[0] != setups[1]:
             raise CommandError(
-                f"models {first.number} and {second.number} differ in their table, target or held-out rows: there are no "
-                "rows to compare them on"
+                f"models {first.number} and {second.number} differ in their table, target or held-out rows: there are "
+                "no rows to compare them on"
             )
-        models = {"first": first.model.to_json(), "second": second.model.to_json()}
         setup = first.setup.with_features(second.setup)
-        return self._begun(self.worker.submit("compare", setup=setup, **models))
+        one, other = first.model.to_json(), second.model.to_json()
+        return self._begun(self.worker.submit("compare", setup=setup, first=one, second=other))
 
     # --- jobs ------------------------------------------------------------------------------------------------------
 
@@ -199,8 +199,9 @@ class _Routes:
     # --- files -----------------------------------------------------------------------------------------------------
 
     async def report(self, request: Request) -> Response:
-        """The page about a model, as it is shown inside this one."""
-        before, end, after = self._entry(request).page.rpartition("</body>")
+        """The page about a model, as it is shown inside this one: with a script more, and the policy of this server."""
+        text = OWN_POLICY.sub("", self._entry(request).page, count=1)
+        before, end, after = text.rpartition("</body>")
         text = f"{before}{BRIDGE}{end}{after}"
         return HTMLResponse(text, headers={"content-security-policy": REPORT_POLICY})
 
@@ -238,7 +239,7 @@ async def _json(request: Request) -> Mapping[str, Any]:
     async for chunk in request.stream():
         body += chunk
         if len(body) > most_of(request.scope):
-            raise TooLong
+            raise TooLongError
     try:
         content = json.loads(body)
     except ValueError:
@@ -255,15 +256,24 @@ def _file(name: str, content: bytes, notes: tuple[str, ...] = (), policy: str | 
     return Response(content, media_type="application/octet-stream", headers=headers)
 
 
-def _refused(request: Request, error: Exception) -> Response:
+def _refused(_request: Request, error: Exception) -> Response:
     """An error of the user's in one sentence."""
     return PlainTextResponse(f"{str(error).rstrip('.')}.\n", 400)
 
 
-def _http_error(request: Request, error: Any) -> Response:
+def _too_long(request: Request, _error: Exception) -> Response:
+    return PlainTextResponse(too_long(request.scope), 413)
+
+
+def _gone(_request: Request, _error: Exception) -> Response:
+    """The page was closed during an upload: nobody reads this."""
+    return Response(status_code=400)
+
+
+def _http_error(_request: Request, error: Any) -> Response:
     return PlainTextResponse(f"{error.detail}.\n", error.status_code)
 
 
-def _failed(request: Request, error: Exception) -> Response:
+def _failed(_request: Request, _error: Exception) -> Response:
     """An error of this program: the terminal shows the details."""
     return PlainTextResponse("Something unexpected happened; the terminal shows the details.\n", 500)

@@ -98,7 +98,9 @@ class Session:
         return found
 
     def facts_of(self, entry: ModelEntry) -> dict[str, Any]:
-        """What the page is told of a model."""
+        """What the page is told of a model; ``thresholds`` are those of each size."""
+        every = (*entry.model.frontier_models, entry.model)
+        sizes = {one.n_terms: one.decision_threshold for one in every}
         return {
             **entry.facts,
             "number": entry.number,
@@ -107,8 +109,8 @@ class Session:
             "table": entry.setup.table.name,
             "target": entry.setup.target,
             "command": entry.setup.command(),
-            "sizes": sorted({entry.model.n_terms, *(one.n_terms for one in entry.model.frontier_models)}),
-            "threshold": entry.model.decision_threshold if len(entry.model.classes) == 2 else None,
+            "sizes": sorted(sizes),
+            "thresholds": sizes if len(entry.model.classes) == 2 else None,
         }
 
     def facts(self) -> dict[str, Any]:

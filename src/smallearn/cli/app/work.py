@@ -191,8 +191,8 @@ def _split(table: Any, setup: Setup) -> tuple[Rows, Rows]:
         held[rng.choice(members, n_held, replace=False)] = True
     if len(np.unique(table.y[held])) < 2:
         raise CommandError(
-            "there are too few rows to hold some of each class out for a test: choose to hold out none, and rely on the "
-            "score by cross-validation"
+            "there are too few rows to hold some of each class out for a test: choose to hold out none, and rely on "
+            "the score by cross-validation"
         )
     return _taken(every, ~held), _taken(every, held)
 
