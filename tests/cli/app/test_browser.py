@@ -228,6 +228,7 @@ def test_a_table_of_50_000_rows_goes_the_same_way(visitor, tmp_path):
     one.page.click("#to-fit")
     one.page.fill("#max-terms", "4")
     one.page.click("#fit")
+    one.page.wait_for_selector("#job:not([hidden])")
     stages = set()
     while one.page.is_visible("#job"):
         stages.add((one.page.text_content("#job-stage"), "left" in one.page.text_content("#job-left")))

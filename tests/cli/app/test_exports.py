@@ -40,7 +40,7 @@ def test_options_reach_the_export():
 def test_the_arduino_library_is_a_zip_archive_of_its_folder():
     with zipfile.ZipFile(io.BytesIO(exported(CARD, "arduino", {}).content)) as archive:
         assert archive.testzip() is None
-        assert {"SmallModel/library.properties", "SmallModel/src/SmallModel.h"} <= set(archive.namelist())
+        assert {"SmallModel/library.properties", "SmallModel/src/Smallmodel.h"} <= set(archive.namelist())
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 import multiprocessing
 import threading
 import time
+import traceback
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
@@ -68,7 +69,9 @@ class Worker:
             self._numbers += 1
             job = self.job = Job(number=self._numbers, kind=kind)
             self._connection.send((kind, request))
-            threading.Thread(target=self._listen, args=(job, self._connection, finish), daemon=True).start()
+            threading.Thread(
+                target=self._listen, args=(job, self._connection, self._process, finish), daemon=True
+            ).start()
         return job
 
     def cancel(self, number: int) -> None:
@@ -92,11 +95,13 @@ class Worker:
             self._process.join()
         self._process = self._connection = None
 
-    def _listen(self, job: Job, connection: Connection, finish: Callable[[Any], Any]) -> None:
+    def _listen(self, job: Job, connection: Connection, process: Any, finish: Callable[[Any], Any]) -> None:
         """Take what the process says of a job, until there is an answer or no process any more."""
         while job.state == "running":
             try:
-                word, said = connection.recv()
+                if not connection.poll(1.0) and process.is_alive():
+                    continue
+                word, said = connection.recv() if connection.poll() else ("failed", ENDED)
             except (EOFError, OSError):
                 word, said = "failed", ENDED
             if word == "progress":
@@ -104,8 +109,17 @@ class Worker:
                 continue
             with self._lock:
                 if job.state == "running":
-                    try:
-                        job.result = finish(said) if word == "done" else said
-                        job.state = word
-                    except (CommandError, OSError, ValueError) as error:
-                        job.result, job.state = str(error), "failed"
+                    job.result, job.state = _finished(word, said, finish)
+
+
+def _finished(word: str, said: Any, finish: Callable[[Any], Any]) -> tuple[Any, str]:
+    """The result and the state of a job that has ended."""
+    if word != "done":
+        return said, word
+    try:
+        return finish(said), "done"
+    except (CommandError, OSError, ValueError) as error:
+        return str(error), "failed"
+    except Exception:
+        traceback.print_exc()
+        return work.UNEXPECTED, "failed"

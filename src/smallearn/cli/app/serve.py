@@ -60,7 +60,6 @@ def _listen(port: int) -> socket.socket:
     except OSError as error:
         listening.close()
         raise CommandError(
-            f"port {port} of {HOST} cannot be used ({error.strerror}): choose another --port, or none to get one that is "
-            "free"
+            f"port {port} of {HOST} cannot be used ({error.strerror}): choose another --port, or none for a free one"
         ) from None
     return listening
