@@ -202,11 +202,19 @@ def test_the_journey_from_a_table_to_exports(visitor, tmp_path):
     forbidden = first.facts["features"][0]
     page.click("#shape-open")
     page.check(f"#forbid input[value='{forbidden}']")
-    page.click("#shape button[type=submit]")
+    page.click("#refit")
     second = one.made()
     assert (second.parent, forbidden in second.facts["features"]) == (first.number, False)
+    assert second.model.edits
     assert page.inner_text("#change").startswith(f"{second.name}: accuracy ")
+    page.select_option("#model", str(first.number))
+    page.check(f"#forbid input[value='{forbidden}']")
+    page.click("#anew")
+    third = one.made()
+    assert (third.parent, forbidden in third.facts["features"]) == (first.number, False)
+    assert not third.model.edits
     page.click("[data-step=compare]")
+    page.select_option("#second", str(second.number))
     page.click("#compare")
     page.wait_for_selector("#comparison h3")
     told = page.inner_text("#comparison")

@@ -6,6 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from smallearn.cli.app.work import Workshop, _split
+from smallearn.evaluation import evaluate
 from smallearn.model import SMaLLModel
 from tests.helpers.app import people
 
@@ -151,9 +153,9 @@ def test_the_page_about_a_model_is_the_report_and_tells_what_is_set_on_it(visit,
     assert "72 rows of people.csv" in kept.text
 
 
-def test_a_forbidden_feature_is_in_no_term_of_the_new_model(visit, model):
+def test_a_new_search_without_a_feature_is_a_model_that_can_be_compared(visit, model):
     forbidden = model["features"][0]
-    made = visit.work("/api/shape", model=model["number"], forbid=[forbidden])
+    made = visit.work("/api/shape", model=model["number"], forbid=[forbidden], anew=True)
     assert made["parent"] == model["number"]
     assert forbidden not in made["features"]
     assert f"without {forbidden}" in made["name"]
@@ -161,6 +163,58 @@ def test_a_forbidden_feature_is_in_no_term_of_the_new_model(visit, model):
     assert made["figures"] != model["figures"]
     compared = visit.work("/api/compare", models=[model["number"], made["number"]])
     _check_comparison(visit, model, made, compared)
+
+
+def test_what_is_changed_by_hand_is_refitted_and_remembered(visit, table):
+    options = {"max-terms": "4", "prototypes": "1", "literals": "thresholds"}
+    first = visit.work("/api/fit", table=table, target="answer", test_size=0.3, options=options)
+    term = next(term for term in first["terms"][str(first["n_terms"])] if term["cut"] is not None)
+    new = term["cut"] + 3.0
+    cuts = [[term["feature"], term["cut"], new]]
+    made = visit.work("/api/shape", model=first["number"], cuts=cuts)
+    changed = visit.session.models[made["number"]].model
+    assert new in [one.value for one in changed.terms]
+    assert (made["parent"], made["sizes"]) == (first["number"], [made["n_terms"]])
+    assert made["changed"] == [edit.text for edit in changed.edits if edit.action == "cut"]
+    assert made["name"] == f"{made['number']}: {'; '.join(made['changed'])}"
+    expected = evaluate(changed, *_held_out(visit, changed)).accuracy
+    assert {name: value for name, value, _ in made["figures"]}["accuracy"] == f"{expected}"
+    dropped = visit.work("/api/shape", model=first["number"], drop=[term["text"]], replaces=True)
+    assert dropped["n_terms"] <= first["n_terms"]
+    smallest = first["sizes"][0]
+    of_size = visit.work(
+        "/api/shape", model=first["number"], size=smallest, forbid=[first["terms"][str(smallest)][0]["feature"]]
+    )
+    assert of_size["n_terms"] < smallest
+
+
+def _held_out(visit, model):
+    """The rows that were held out of a fit."""
+    entry = next(one for one in visit.session.models.values() if one.model is model)
+    workshop = Workshop(lambda _: None)
+    test = _split(workshop._rows(entry.setup)[0], entry.setup)[1]
+    return test.X, test.y
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ({}, "nothing is changed"),
+        ({"replaces": True}, "nothing is changed"),
+        ({"cuts": [["age", 1]]}, "cuts is not a list"),
+        ({"cuts": [["age", 1, "x"]]}, "a cut is a number"),
+        ({"drop": ["x"], "anew": True}, "a new search takes features to forbid"),
+        ({"forbid": ["age"], "size": 99}, "there is no model of size 99"),
+    ],
+)
+def test_changes_that_make_no_sense_are_refused(visit, model, content, words):
+    assert words in refused(visit, "/api/shape", model=model["number"], **content)
+
+
+def test_a_change_of_what_is_not_there_is_told(visit, model):
+    job = visit.begin("/api/shape", model=model["number"], drop=["[weight > 3]"])
+    assert job["state"] == "failed"
+    assert "There is no term [weight > 3]" in job["result"]
 
 
 def _check_comparison(visit, first, second, compared):

@@ -263,7 +263,7 @@ function added(made) {
 }
 
 function showModels(chosen) {
-  const entries = state.models.map((one) => [one.number, `${one.name}, ${one.n_terms === 1 ? "1 term" : `${one.n_terms} terms`}`]);
+  const entries = state.models.map((one) => [one.number, `${one.name}, ${termsOf(one.n_terms)}`]);
   options(at("model"), entries, chosen);
   options(at("export-model"), entries, chosen);
   const parent = model(chosen).parent ?? state.models[0].number;
@@ -280,20 +280,45 @@ function showModel() {
   const one = model(at("model").value);
   const address = `/models/${one.number}/page`;
   if (at("report").getAttribute("src") !== address) at("report").src = address;
-  at("forbid").replaceChildren(...one.features.map((name) =>
-    make("label", { className: "app-check" }, make("input", { type: "checkbox", value: name }), name)));
+  showShape(one);
   const before = one.parent === null ? null : model(one.parent);
   at("change").textContent = before === null ? one.notes.join(" ") : [
     `${one.name}: accuracy ${figure(one, "accuracy")}, before ${figure(before, "accuracy")};`,
     `log loss ${figure(one, "log loss")}, before ${figure(before, "log loss")};`,
-    `${one.n_terms} terms, before ${before.n_terms}.`, ...one.notes,
+    `${termsOf(one.n_terms)}, before ${before.n_terms}.`, ...one.notes,
   ].join(" ");
 }
 
-async function shape() {
+// The terms and features of the size that is set on the report, to be changed.
+function showShape(one) {
+  const size = sizeOf(one), terms = one.terms[size];
+  at("shape-size").textContent = one.sizes.length > 1 ? `The model of ${termsOf(size)}, as set on the report.` : "";
+  fillTable(at("terms"), ["Term", "New cut", "Drop"], terms.map((term) => [
+    term.text,
+    term.cut === null ? "" : make("input", { type: "number", step: "any", value: term.cut, name: "cut", "aria-label": `New cut of ${term.text}` }),
+    make("input", { type: "checkbox", name: "drop", value: term.text, "aria-label": `Drop ${term.text}` }),
+  ]));
+  const features = [...new Set(terms.map((term) => term.feature))];
+  at("forbid").replaceChildren(...features.map((name) =>
+    make("label", { className: "app-check" }, make("input", { type: "checkbox", value: name }), name)));
+}
+
+const sizeOf = (one) => state.set[one.number]?.n_terms ?? one.n_terms;
+const termsOf = (number) => (number === 1 ? "1 term" : `${number} terms`);
+
+async function shape(anew) {
+  const one = model(at("model").value), terms = one.terms[sizeOf(one)];
   const forbid = [...document.querySelectorAll("#forbid input:checked")].map((box) => box.value);
-  if (!forbid.length) throw new Error("Choose the features to forbid.");
-  const made = await work("/api/shape", { model: Number(at("model").value), forbid });
+  const drop = [...document.querySelectorAll("#terms [name=drop]:checked")].map((box) => box.value);
+  const inputs = [...document.querySelectorAll("#terms [name=cut]")];
+  if (inputs.some((input) => input.value === "")) throw new Error("A new cut has to be a number.");
+  const cuts = new Map(terms.filter((term) => term.cut !== null)
+    .map((term, i) => [term, Number(inputs[i].value)])
+    .filter(([term, cut]) => cut !== term.cut)
+    .map(([term, cut]) => [`${term.feature} ${term.cut}`, [term.feature, term.cut, cut]]));
+  const made = await work("/api/shape", {
+    model: one.number, size: sizeOf(one), forbid, drop, cuts: [...cuts.values()], replaces: at("replaces").checked, anew,
+  });
   if (made !== null) added(made);
 }
 
@@ -306,7 +331,9 @@ addEventListener("message", (event) => {
   const own = one.thresholds?.[n_terms] ?? null;
   // A slider has three digits: where it stands at the model's own threshold, that is meant, with all its digits.
   const isOwn = threshold === null || own === null || Math.abs(threshold - own) < 0.0006;
+  const resized = n_terms !== sizeOf(one);
   state.set[one.number] = { n_terms, threshold: isOwn ? null : threshold };
+  if (resized) showShape(one);
 });
 
 // --- comparing ------------------------------------------------------------------------------------------------------
@@ -343,7 +370,7 @@ const scroller = (name, table) => make("div", { className: "scroll", tabIndex: 0
 function showExport() {
   const one = model(at("export-model").value);
   const set = state.set[one.number] ?? { n_terms: one.n_terms, threshold: null };
-  options(at("export-size"), one.sizes.map((size) => [size, size === 1 ? "1 term" : `${size} terms`]), set.n_terms);
+  options(at("export-size"), one.sizes.map((size) => [size, termsOf(size)]), set.n_terms);
   at("threshold-field").hidden = one.thresholds === null;
   at("export-threshold").value = set.threshold ?? "";
   showOwnThreshold();
@@ -410,7 +437,8 @@ function connect() {
   at("to-fit").addEventListener("click", () => go("fit"));
   at("fit").addEventListener("click", act(fit));
   at("model").addEventListener("change", showModel);
-  at("shape").addEventListener("submit", (event) => { event.preventDefault(); act(shape)(); });
+  at("shape").addEventListener("submit", (event) => { event.preventDefault(); act(() => shape(false))(); });
+  at("anew").addEventListener("click", act(() => shape(true)));
   at("shape-open").addEventListener("click", () => {
     at("shape").hidden = !at("shape").hidden;
     at("shape-open").ariaExpanded = String(!at("shape").hidden);

@@ -68,7 +68,9 @@ def as_chosen(model: SMaLLModel, size: str | None, threshold: str | None) -> SMa
         if size not in sizes:
             there = ", ".join(sorted({*sizes, str(model.n_terms)}, key=int))
             raise CommandError(f"there is no model of size {size}; there are {there}")
-        model = replace(sizes[size], data=model.data)
+        # The fingerprint is that of the features in use, which are others.
+        data = None if model.data is None else replace(model.data, fingerprint="")
+        model = replace(sizes[size], data=data)
     if threshold is None:
         return model
     if len(model.classes) != 2:

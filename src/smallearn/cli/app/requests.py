@@ -1,11 +1,12 @@
 """From what the page sends to what is asked for; whatever is not as the page sends it is refused."""
 
+import sys
 from collections.abc import Mapping
 from typing import Any
 
 from smallearn._text import show
 from smallearn.cli.app.session import Session
-from smallearn.cli.app.setup import Setup
+from smallearn.cli.app.setup import Changes, Setup
 from smallearn.cli.errors import CommandError
 from smallearn.cli.io.tables import ReadOptions
 
@@ -46,6 +47,19 @@ def setup_of(asked: Mapping[str, Any], session: Session) -> Setup:
     )
     setup.arguments()  # checked as the command checks them
     return setup
+
+
+def changes_of(asked: Mapping[str, Any]) -> Changes:
+    """What is changed of a model."""
+    given = asked.get("cuts", [])
+    if not isinstance(given, list) or not all(isinstance(one, list) and len(one) == 3 for one in given):
+        raise CommandError("cuts is not a list of a feature, its cut and the new cut each")
+    cuts = tuple((str(feature), _cut(old), _cut(new)) for feature, old, new in given)
+    return Changes(cuts, texts(asked, "drop"), texts(asked, "forbid"), replaces=asked.get("replaces") is True)
+
+
+def _cut(value: Any) -> float:
+    return _number(value, "a cut", -sys.float_info.max, sys.float_info.max)
 
 
 def texts(asked: Mapping[str, Any], name: str) -> tuple[str, ...]:

@@ -19,8 +19,9 @@ from smallearn._version import __version__
 from smallearn.cli.app import exports
 from smallearn.cli.app.guard import REPORT_POLICY, Guard, Keys, most_of, too_long
 from smallearn.cli.app.jobs import Worker
-from smallearn.cli.app.requests import options_of, setup_of, texts
+from smallearn.cli.app.requests import changes_of, options_of, setup_of
 from smallearn.cli.app.session import Session
+from smallearn.cli.app.setup import Changes
 from smallearn.cli.errors import CommandError
 
 STATIC = {"app.js": "text/javascript", "app.css": "text/css"}
@@ -146,11 +147,24 @@ class _Routes:
         return self._fit(setup, "all features used" if not setup.drop else f"without {', '.join(setup.drop)}")
 
     async def shape(self, request: Request) -> Response:
-        """Begin a fit of another model like one that there is, without some features."""
+        """Begin to change a model: by hand, or by a new search without some features."""
         asked = await _json(request)
-        entry = self.session.model(asked.get("model"))
-        setup = entry.setup.without(texts(asked, "forbid"))
-        return self._fit(setup, f"without {', '.join(setup.drop)}", parent=entry.number)
+        entry, changes = self.session.model(asked.get("model")), changes_of(asked)
+        if changes == Changes(replaces=changes.replaces):
+            raise CommandError("nothing is changed: forbid a feature, drop a term or change a cut")
+        if asked.get("anew") is True:
+            if changes.cuts or changes.drop or not changes.forbid:
+                raise CommandError("a new search takes features to forbid, and neither terms nor cuts")
+            setup = entry.setup.without(changes.forbid)
+            return self._fit(setup, f"without {', '.join(setup.drop)}", parent=entry.number)
+        size = asked.get("size")
+        model = exports.as_chosen(entry.model, None if size is None else str(size), None)
+
+        def finish(answer: dict[str, Any]) -> Any:
+            return self.session.add_model(entry.setup, answer, "; ".join(answer["changed"]), entry.number)
+
+        setup, text = entry.setup, model.to_json()
+        return self._begun(self.worker.submit("shape", finish, model=text, changes=changes, setup=setup))
 
     def _fit(self, setup: Any, name: str, parent: int | None = None) -> Response:
         def finish(answer: dict[str, Any]) -> Any:

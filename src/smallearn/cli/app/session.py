@@ -111,6 +111,7 @@ class Session:
             "command": entry.setup.command(),
             "sizes": sorted(sizes),
             "thresholds": sizes if len(entry.model.classes) == 2 else None,
+            "terms": {one.n_terms: _terms(one) for one in every},
         }
 
     def facts(self) -> dict[str, Any]:
@@ -120,3 +121,13 @@ class Session:
             "models": [self.facts_of(entry) for entry in self.models.values()],
             "limit": self.limit,
         }
+
+
+def _terms(model: SMaLLModel) -> list[dict[str, Any]]:
+    """The different terms of a model, each with its cut if it has one."""
+    terms = {term.text: term for term in model.terms}
+    cuts = ("at_most", "above")
+    return [
+        {"text": text, "feature": term.label, "cut": term.value if term.kind in cuts else None}
+        for text, term in terms.items()
+    ]

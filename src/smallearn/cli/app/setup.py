@@ -81,6 +81,28 @@ class Setup:
         return words + [f"--{name}={value}" for name, value in self.options]
 
 
+@dataclass(frozen=True)
+class Changes:
+    """What a person changes of a model; its other weights are then refitted.
+
+    Parameters
+    ----------
+    cuts : tuple of (str, float, float)
+        The feature, the cut and the new cut.
+    drop : tuple of str
+        Terms, as they are printed.
+    forbid : tuple of str
+        Features.
+    replaces : bool
+        Whether terms that leave are replaced by others, as far as that helps.
+    """
+
+    cuts: tuple[tuple[str, float, float], ...] = ()
+    drop: tuple[str, ...] = ()
+    forbid: tuple[str, ...] = ()
+    replaces: bool = False
+
+
 class _Parser(argparse.ArgumentParser):
     """Raises in place of ending the process."""
 

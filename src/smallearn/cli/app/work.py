@@ -19,7 +19,7 @@ import numpy as np
 
 from smallearn._run.progress import Progress, watched
 from smallearn.cli.app.columns import facts_of_columns, facts_of_features
-from smallearn.cli.app.setup import Setup, TableFacts
+from smallearn.cli.app.setup import Changes, Setup, TableFacts
 from smallearn.cli.console import Console
 from smallearn.cli.errors import LIBRARY_ERRORS, CommandError, library_errors, message_of
 from smallearn.model import SMaLLModel
@@ -42,15 +42,6 @@ class Notes(Console):
 
     def note_ignored(self, column: str, reason: str, may_keep: bool) -> None:
         """Keep nothing: the page has a table of the columns that are ignored."""
-
-
-@dataclass(frozen=True)
-class Rows:
-    """Rows of a table that a model is trained or tested on; ``numbers`` are those of the rows in the file, from 1."""
-
-    X: Any
-    y: np.ndarray
-    numbers: np.ndarray
 
 
 class Workshop:
@@ -89,8 +80,28 @@ class Workshop:
         self._stage("Comparing models by cross-validation")
         with library_errors(arguments), notes.warnings_as_notes(), watched(self._progress):
             selector.fit(train.X, train.y)
-        model = selector.model_.trained_on(train.X, train.y, target=setup.target, source=setup.table.name)
+        model = train.remembered_by(selector.model_, setup.target, setup.table.name)
         return self._finished(model, setup, test, notes)
+
+    def shape(self, model: str, changes: Changes, setup: Setup) -> dict[str, Any]:
+        """A model that a person changed, its other weights fitted again to the rows that it was trained on."""
+        from smallearn import refit
+
+        self._stage("Changing the model")
+        train, test = _split(self._rows(setup)[0], setup)
+        notes = Notes()
+        with library_errors(setup.arguments()), notes.warnings_as_notes():
+            before = SMaLLModel.from_json(model)
+            editor = before.edit([str(name) for name in train.X.columns])
+            for term in changes.drop:
+                editor = editor.drop(term)
+            for feature in changes.forbid:
+                editor = editor.forbid(feature)
+            for feature, old, new in changes.cuts:
+                editor = editor.change_cut(feature, old, new)
+            changed = refit(editor, train.X, train.y, replace_terms=changes.replaces)
+        by_hand = [edit.text for edit in editor.model.edits[len(before.edits) :]]
+        return {**self._finished(changed, setup, test, notes), "changed": by_hand}
 
     def compare(self, first: str, second: str, setup: Setup) -> dict[str, Any]:
         """Two models on the rows that were held out for ``setup``: where they disagree, and which is right there."""
@@ -102,7 +113,7 @@ class Workshop:
 
     # --- what they share -------------------------------------------------------------------------------------------
 
-    def _finished(self, model: SMaLLModel, setup: Setup, test: Rows, notes: Notes) -> dict[str, Any]:
+    def _finished(self, model: SMaLLModel, setup: Setup, test: Any, notes: Notes) -> dict[str, Any]:
         """What the page shows of a model."""
         from smallearn.evaluation import evaluate
         from smallearn.report import report_html
@@ -130,6 +141,7 @@ class Workshop:
             "figures": [list(line) for line in evaluation.figures()],
             "n_tested": evaluation.n_rows,
             "held_out": setup.test_size > 0.0,
+            "changed": [],
             "notes": notes.texts,
         }
 
@@ -177,13 +189,12 @@ class Workshop:
         self._tell({"stage": stage, "done": progress.done, "total": progress.total, "left": progress.left})
 
 
-def _split(table: Any, setup: Setup) -> tuple[Rows, Rows]:
+def _split(table: Any, setup: Setup) -> tuple[Any, Any]:
     """The rows to train on, and those to test on: held out at random, class by class, or the same if none are."""
     from smallearn.cli.io.labels import FEWEST_ROWS
 
-    every = Rows(X=table.X, y=table.y, numbers=table.numbers)
     if setup.test_size == 0.0:
-        return every, every
+        return table, table
     rng, held = np.random.default_rng(0), np.zeros(len(table.y), dtype=bool)
     for label in np.unique(table.y):
         members = np.flatnonzero(table.y == label)
@@ -194,11 +205,13 @@ def _split(table: Any, setup: Setup) -> tuple[Rows, Rows]:
             "there are too few rows to hold some of each class out for a test: choose to hold out none, and rely on "
             "the score by cross-validation"
         )
-    return _taken(every, ~held), _taken(every, held)
+    return _taken(table, ~held), _taken(table, held)
 
 
-def _taken(rows: Rows, chosen: np.ndarray) -> Rows:
-    return replace(rows, X=rows.X[chosen].reset_index(drop=True), y=rows.y[chosen], numbers=rows.numbers[chosen])
+def _taken(table: Any, chosen: np.ndarray) -> Any:
+    """Some rows of a `TrainingTable`."""
+    X = table.X[chosen].reset_index(drop=True)
+    return replace(table, X=X, y=table.y[chosen], numbers=table.numbers[chosen])
 
 
 # --- the process -----------------------------------------------------------------------------------------------------
