@@ -99,10 +99,15 @@ class Visitor:
         self.page.click("#to-fit")
         for name, value in values.items():
             self.page.fill(f"#{name.replace('_', '-')}", value)
-        self.page.click("#fit")
-        return self.made()
+        return self.made("#fit")
 
-    def made(self):
+    def made(self, button):
+        """The model that a button makes, once it is shown."""
+        self.page.click(button)
+        self.page.wait_for_selector("#job:not([hidden]), #error:not([hidden])")
+        return self.shown()
+
+    def shown(self):
         """The model that is shown once the job is over."""
         self.page.wait_for_selector("#job[hidden]", state="attached", timeout=WAIT)
         assert not self.page.is_visible("#error"), self.page.inner_text("#error")
@@ -202,15 +207,13 @@ def test_the_journey_from_a_table_to_exports(visitor, tmp_path):
     forbidden = first.facts["features"][0]
     page.click("#shape-open")
     page.check(f"#forbid input[value='{forbidden}']")
-    page.click("#refit")
-    second = one.made()
+    second = one.made("#refit")
     assert (second.parent, forbidden in second.facts["features"]) == (first.number, False)
     assert second.model.edits
     assert page.inner_text("#change").startswith(f"{second.name}: accuracy ")
     page.select_option("#model", str(first.number))
     page.check(f"#forbid input[value='{forbidden}']")
-    page.click("#anew")
-    third = one.made()
+    third = one.made("#anew")
     assert (third.parent, forbidden in third.facts["features"]) == (first.number, False)
     assert not third.model.edits
     page.click("[data-step=compare]")
@@ -241,7 +244,7 @@ def test_a_table_of_50_000_rows_goes_the_same_way(visitor, tmp_path):
     while one.page.is_visible("#job"):
         stages.add((one.page.text_content("#job-stage"), "left" in one.page.text_content("#job-left")))
         time.sleep(0.2)
-    entry = one.made()
+    entry = one.shown()
     assert ("Comparing models by cross-validation…", True) in stages
     assert entry.facts["n_tested"] == 15_000
     check_exports(one, entry, rows, tmp_path)

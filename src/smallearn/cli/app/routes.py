@@ -144,7 +144,7 @@ class _Routes:
     async def fit(self, request: Request) -> Response:
         """Begin a fit; its result is a model of the session."""
         setup = setup_of(await _json(request), self.session)
-        return self._fit(setup, "all features used" if not setup.drop else f"without {', '.join(setup.drop)}")
+        return self._fit(setup, "all columns" if not setup.drop else f"without {', '.join(setup.drop)}")
 
     async def shape(self, request: Request) -> Response:
         """Begin to change a model: by hand, or by a new search without some features."""
