@@ -319,7 +319,14 @@ async function shape(anew) {
   const made = await work("/api/shape", {
     model: one.number, size: sizeOf(one), forbid, drop, cuts: [...cuts.values()], replaces: at("replaces").checked, anew,
   });
-  if (made !== null) added(made);
+  if (made === null) return;
+  toggleShape(false);
+  added(made);
+}
+
+function toggleShape(shown) {
+  at("shape").hidden = !shown;
+  at("shape-open").ariaExpanded = String(shown);
 }
 
 // What is set on the report is what is exported. The frame has no origin; it is known by its window.
@@ -375,6 +382,7 @@ function showExport() {
   at("export-threshold").value = set.threshold ?? "";
   showOwnThreshold();
   at("command").textContent = one.command;
+  at("by-hand").hidden = one.changed.length === 0;
   at("export-notes").textContent = "";
   const files = [
     ["The model", "smallearn, in Python and at a command line", "", save("the model", () => fetchFile("model.json"))],
@@ -396,7 +404,7 @@ function exportLine(entry) {
   if (entry.needs !== null) return [entry.name, `needs ${entry.needs}`, ""];
   const controls = Object.entries(entry.options).map(([name, values]) => {
     const label = `${entry.name}: ${name}`;
-    if (!values.length) return make("input", { name, "aria-label": label, placeholder: name, spellcheck: false });
+    if (!values.length) return make("input", { name, "aria-label": label, placeholder: `${name}: data`, spellcheck: false });
     return make("select", { name, "aria-label": label }, ...values.map((value) => make("option", {}, value)));
   });
   const chosen = () => Object.fromEntries(controls.map((one) => [one.name, one.value]).filter(([, value]) => value !== ""));
@@ -439,10 +447,7 @@ function connect() {
   at("model").addEventListener("change", showModel);
   at("shape").addEventListener("submit", (event) => { event.preventDefault(); act(() => shape(false))(); });
   at("anew").addEventListener("click", act(() => shape(true)));
-  at("shape-open").addEventListener("click", () => {
-    at("shape").hidden = !at("shape").hidden;
-    at("shape-open").ariaExpanded = String(!at("shape").hidden);
-  });
+  at("shape-open").addEventListener("click", () => toggleShape(at("shape").hidden));
   at("save-report").addEventListener("click", act(() => { at("export-model").value = at("model").value; return fetchFile("report.html", {}, false); }));
   at("to-export").addEventListener("click", () => { at("export-model").value = at("model").value; go("export"); });
   at("compare").addEventListener("click", act(compare));

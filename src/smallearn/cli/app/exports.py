@@ -49,7 +49,8 @@ def offered() -> list[dict[str, Any]]:
         if target in NUMBERS:
             options["number"] = list(NUMBERS[target])
         if "dialect" in takes:
-            options |= {"dialect": sorted(DIALECTS), "table": []}
+            usual = takes["dialect"].default
+            options |= {"dialect": [usual, *sorted(set(DIALECTS) - {usual})], "table": []}
         found.append(
             {
                 "target": target,

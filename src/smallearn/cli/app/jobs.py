@@ -97,6 +97,8 @@ class Worker:
 
     def _listen(self, job: Job, connection: Connection, process: Any, finish: Callable[[Any], Any]) -> None:
         """Take what the process says of a job, until there is an answer or no process any more."""
+        word: str
+        said: Any
         while job.state == "running":
             try:
                 if not connection.poll(1.0) and process.is_alive():

@@ -59,7 +59,7 @@ class Session:
         if not kind or kind[0] not in TABLE_ENDINGS:
             raise CommandError(
                 f"{plain or 'this file'} is not a table in a known format; the page takes files that end in "
-                f"{', '.join(TABLE_ENDINGS)}, those of text also with .gz. Save a spreadsheet as CSV first"
+                f"{', '.join(TABLE_ENDINGS)}, those of text also with .gz"
             )
         return self.folder / f"table-{len(self.tables) + 1}{kind[0]}{'.gz' if packed else ''}"
 
