@@ -164,6 +164,7 @@ class Workshop:
 
     def _rows(self, setup: Setup) -> tuple[Any, list[str]]:
         """The rows to learn from, and what reading them had to note."""
+        from smallearn.cli.io.rules import TrainingRules
         from smallearn.cli.io.training import convert_for_training
 
         table = self._table(setup.table)
@@ -171,7 +172,8 @@ class Workshop:
         if key not in self._training:
             notes = Notes()
             with library_errors(setup.arguments()):
-                rows = convert_for_training(table, setup.target, drop=setup.drop, keep=setup.keep, console=notes)
+                rules = TrainingRules(drop=setup.drop, keep=setup.keep)
+                rows = convert_for_training(table, setup.target, rules=rules, console=notes)
             self._training = {key: (rows, notes.texts)}
         return self._training[key]
 
@@ -191,7 +193,7 @@ class Workshop:
 
 def _split(table: Any, setup: Setup) -> tuple[Any, Any]:
     """The rows to train on, and those to test on: held out at random, class by class, or the same if none are."""
-    from smallearn.cli.io.labels import FEWEST_ROWS
+    from smallearn.cli.io.rules import FEWEST_ROWS
 
     if setup.test_size == 0.0:
         return table, table
