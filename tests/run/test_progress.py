@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from smallearn._run import progress
-from smallearn._run.progress import Bar, Passes, Status, passes
+from smallearn._run.progress import Bar, Passes, Progress, Status, passes, watched
 
 
 class Screen(io.StringIO):
@@ -234,4 +234,19 @@ def test_passes_that_are_not_to_be_shown_print_nothing(clock, stderr):
         passes().begin("reading")
         passing(clock, [100.0])
     passing(clock, [100.0])
+    assert screen.getvalue() == ""
+
+
+def test_who_watches_is_told_of_every_step_and_of_the_time_left_even_if_nothing_is_shown(clock, stderr):
+    screen, told = stderr(terminal=True), []
+    with watched(told.append), Bar(4, "fits", shown=False) as bar:
+        for _ in range(4):
+            clock[0] += 2.0
+            bar.step()
+    assert [(one.done, one.total, one.unit) for one in told] == [(n, 4, "fits") for n in (1, 2, 3, 4)]
+    assert told[0].left is None
+    assert [one.left for one in told[1:]] == [4.0, 2.0, 0.0]
+    with Bar(2, "fits", shown=False) as bar:
+        bar.step()
+    assert told[-1] == Progress(4, 4, "fits", 0.0)
     assert screen.getvalue() == ""

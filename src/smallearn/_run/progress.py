@@ -1,9 +1,14 @@
-"""Progress of long work, on stderr: a line that overwrites itself on terminals and in notebooks; lines in a log."""
+"""Progress of long work, on stderr: a line that overwrites itself on terminals and in notebooks; lines in a log.
+
+Who runs such work can also be told of it, see `watched`.
+"""
 
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar, Token
+from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
@@ -14,6 +19,29 @@ _BAR = 24
 _FIRST_SECONDS, _REDRAW_SECONDS = 1.0, 0.1  # a bar appears after the first, and changes no more often than the second
 _LOG_SECONDS, _MOST_LOG_SECONDS = 10.0, 600.0  # a log gets its first line after the first, then at twice the interval
 _FORECAST_SECONDS, _FORECAST_CHANGE = 0.5, 1.5  # a forecast changes once in this time, and by no more than this factor
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far some work is: ``done`` of ``total``, counted in ``unit``, with the seconds ``left`` if they are known."""
+
+    done: int
+    total: int
+    unit: str
+    left: float | None = None
+
+
+_watcher: ContextVar[Callable[[Progress], None] | None] = ContextVar("watcher", default=None)
+
+
+@contextmanager
+def watched(tell: Callable[[Progress], None]) -> Iterator[None]:
+    """Call ``tell`` at each step of every `Bar` in this block and thread, whether it is shown or not."""
+    token = _watcher.set(tell)
+    try:
+        yield
+    finally:
+        _watcher.reset(token)
 
 
 class _Line:
@@ -94,6 +122,9 @@ class Bar(_Paced):
         self.done, self._worked, self._last = self.done + count, self._worked + amount, now
         total_work = float(self.total if self.work is None else self.work)
         self._forecast.update(total_work - self._worked, now)
+        tell = _watcher.get()
+        if tell is not None:
+            tell(Progress(self.done, self.total, self.unit, self._forecast.left))
         if self.done and self._is_due(now):
             self._show(now, min(1.0, self._worked / total_work) if total_work > 0.0 else 1.0)
 

@@ -1,6 +1,7 @@
 """What a command tells the user besides its result: notes, errors and progress, all on stderr."""
 
 import os
+import shlex
 import sys
 import warnings
 from collections.abc import Iterator
@@ -9,6 +10,7 @@ from dataclasses import dataclass
 from typing import TextIO
 
 from smallearn._run.progress import Bar
+from smallearn._text import show
 
 BOLD, RED = "1", "31"
 
@@ -35,6 +37,11 @@ class Console:
         if not self.quiet:
             sys.stdout.flush()  # where both streams end in one place, lines stay in order
             print(text, file=sys.stderr, flush=True)
+
+    def note_ignored(self, column: str, reason: str, may_keep: bool) -> None:
+        """Tell that a column is not learned from, and why; ``may_keep``: the user may have it used nevertheless."""
+        hint = f"; --keep {shlex.quote(column)} to use it" if may_keep else ""
+        self.note(f"Column {show(column)} {reason}: ignored{hint}.")
 
     @contextmanager
     def warnings_as_notes(self) -> Iterator[None]:

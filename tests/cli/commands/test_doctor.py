@@ -17,7 +17,7 @@ def test_doctor_prints_what_is_installed_and_that_it_works(capsys):
     assert cli.main(["doctor", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert set(found["packages"]) == {"numpy", "scipy", "scikit-learn", "numba"}
-    assert set(found["extras"]) == {"cli", "plot", "report", "paper", "onnx", "devices", "dask", "excel"}
+    assert set(found["extras"]) == {"app", "cli", "plot", "report", "paper", "onnx", "devices", "dask", "excel"}
     assert found["test"]["works"]
 
 

@@ -9,6 +9,7 @@ To add a command, write a file beside the others and add it to ``COMMANDS``, whi
 """
 
 from smallearn.cli.commands import (
+    app,
     cache,
     cost,
     demo,
@@ -25,4 +26,20 @@ from smallearn.cli.commands import (
     report,
 )
 
-COMMANDS = (demo, fit, evaluate, predict, monitor, explain, edit, frontier, export, cost, report, paper, cache, doctor)
+COMMANDS = (
+    demo,
+    app,
+    fit,
+    evaluate,
+    predict,
+    monitor,
+    explain,
+    edit,
+    frontier,
+    export,
+    cost,
+    report,
+    paper,
+    cache,
+    doctor,
+)

@@ -29,6 +29,7 @@ EXTRAS = {
     "cli": (("pandas", "pyarrow", "shtab"), "tables from files, completion in shells"),
     "plot": (("matplotlib",), "plots"),
     "report": (("jinja2", "matplotlib"), "reports"),
+    "app": (("starlette", "uvicorn", "pandas", "jinja2"), "smallearn app"),
     "paper": (("pandas", "scikit_posthocs", "matplotlib"), "smallearn paper"),
     "onnx": (("onnx", "skl2onnx"), "export to ONNX"),
     "devices": (("elftools", "unicorn"), "measuring on chips"),

@@ -4,7 +4,6 @@ A `FeatureReader` looks at the columns, in one chunk or in many, then decides ho
 Parts of a typed table can be looked at apart, each by a reader of its own; `FeatureReader.add` adds up what they saw.
 """
 
-import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -57,10 +56,16 @@ class FeatureReader:
         Those that the user wants to use in any case.
     console : Console
         Where notes go.
+
+    Attributes
+    ----------
+    may_keep : set of str
+        Once it is decided: the ignored columns that can be used if the user wants it.
     """
 
     def __init__(self, file: TableFile, names: Sequence[str], keep: Iterable[str], console: Console):
         self.file, self.keep, self.console = file, frozenset(keep), console
+        self.may_keep: set[str] = set()
         self._columns = {name: Column(name, file, name in self.keep) for name in names}
 
     def look(self, chunk: Any, rows: np.ndarray) -> None:
@@ -86,8 +91,8 @@ class FeatureReader:
                 self.console.note(f"Column {show(name)} looks like row numbers, but there is no other: used.")
             else:
                 ignored[name] = found.reason
-                hint = f"; --keep {shlex.quote(name)} to use it" if found.may_keep else ""
-                self.console.note(f"Column {show(name)} {found.reason}: ignored{hint}.")
+                self.may_keep |= {name} if found.may_keep else set()
+                self.console.note_ignored(name, found.reason, found.may_keep)
         self._note_codes(features)
         return features, ignored
 

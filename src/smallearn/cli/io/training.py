@@ -1,6 +1,6 @@
 """Rows to train on: features and labels of a loaded table."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -29,6 +29,10 @@ class TrainingTable:
         The labels.
     ignored : dict from str to str
         The columns of the file that are not used, each with the reason.
+    may_keep : set of str
+        Those of them that ``--keep`` would use.
+    numbers : ndarray
+        The number of each row in the file, from 1.
     weight : ndarray or None
         The weight of each row, if they have any.
     held_out : HeldOut or None
@@ -38,6 +42,8 @@ class TrainingTable:
     X: Any
     y: np.ndarray
     ignored: dict[str, str]
+    may_keep: Set[str]
+    numbers: np.ndarray
     weight: np.ndarray | None = None
     held_out: HeldOut | None = None
 
@@ -131,7 +137,13 @@ def convert_for_training(
     if rules.weights is not None:
         weight = weights_in(table.file, rules.weights, table.columns.column(rules.weights).take(rows), rows)
     return TrainingTable(
-        X=frame_of(columns), y=classes[codes[rows]], ignored=ignored, weight=weight, held_out=labels.held_out
+        X=frame_of(columns),
+        y=classes[codes[rows]],
+        ignored=ignored,
+        may_keep=reader.may_keep,
+        numbers=rows + 1,
+        weight=weight,
+        held_out=labels.held_out,
     )
 
 
