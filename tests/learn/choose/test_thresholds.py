@@ -16,6 +16,8 @@ SCORERS = {
     **{name: get_scorer(name) for name in ("f1_macro", "f1_weighted", "recall_macro", "matthews_corrcoef")},
     "f2": make_scorer(metrics.fbeta_score, beta=2),
     "f1 of the first class": make_scorer(metrics.f1_score, pos_label=0),
+    "f1 without warnings": make_scorer(metrics.f1_score, zero_division=0.0),
+    "f1 that is 1 without rows": make_scorer(metrics.f1_score, zero_division=1.0),
     "a loss": make_scorer(metrics.hamming_loss, greater_is_better=False),
     "kappa": make_scorer(metrics.cohen_kappa_score),
 }
@@ -27,6 +29,11 @@ def rows(seed, m=60):
     code = (rng.random(m) < 0.2).astype(np.int64)
     code[:2] = 0, 1
     return rng.normal(size=m) + code - 1.0, code, rng.integers(1, 4, m).astype(float)
+
+
+def test_what_a_division_by_0_gives_makes_a_metric_no_slower():
+    assert sweep_of(SCORERS["f1 without warnings"], CLASSES).tries is None  # all thresholds at once
+    assert sweep_of(SCORERS["f1 that is 1 without rows"], CLASSES).tries is not None
 
 
 @given(st.integers(0, 100))

@@ -153,6 +153,8 @@ def _known(function: Any, options: dict[str, Any], classes: list) -> Metric | No
         metrics.jaccard_score: (_jaccard, set()),
     }
     average, positive = options.get("average", "binary"), options.get("pos_label", 1)
+    if options.get("zero_division") in ("warn", 0):  # 0 divided by 0 is then 0, as here
+        options = {name: value for name, value in options.items() if name != "zero_division"}
     if function not in by_label or not set(options) <= {"average", "pos_label"} | by_label[function][1]:
         return None
     metric = by_label[function][0]
