@@ -1,4 +1,4 @@
-"""Standard models for comparison, in ``evaluate`` and ``report``."""
+"""Standard models for comparison, in ``evaluate`` and ``report``, and kept with the model by ``fit``."""
 
 import argparse
 from dataclasses import replace
@@ -11,9 +11,12 @@ from smallearn.cli.io.files import size_text
 from smallearn.model import SMaLLModel
 
 if TYPE_CHECKING:
+    from smallearn.cli.io.clustered import ClusteredTable
     from smallearn.cli.io.model_rows import ModelRows
     from smallearn.cli.io.rules import TrainingRules
+    from smallearn.cli.io.stored import StoredTable
     from smallearn.cli.io.tables import Table, TableFile
+    from smallearn.cli.io.training import TrainingTable
 
 
 def add_comparison(parser: argparse.ArgumentParser, by_default: bool = False) -> None:
@@ -96,6 +99,21 @@ def compare(arguments: argparse.Namespace, model: SMaLLModel, rows: "ModelRows",
     with threadpool_limits(1), console.progress(N_FAMILIAR, "standard models") as bar:
         most = None if arguments.compare_all else MOST_ROWS
         return familiar(training.X, training.y.astype(str), test, same, step=bar.step, max_rows=most)
+
+
+def kept_comparison(
+    model: SMaLLModel, rows: "TrainingTable | StoredTable | ClusteredTable", console: Console
+) -> SMaLLModel:
+    """The model with standard models on its training rows, which must be in memory."""
+    from threadpoolctl import threadpool_limits
+
+    from smallearn.cli.io.training import TrainingTable
+    from smallearn.evaluation import N_FAMILIAR, familiar
+
+    if not isinstance(rows, TrainingTable):
+        raise CommandError("--compare needs the table in memory: leave it out, or add --in-memory")
+    with threadpool_limits(1), console.progress(N_FAMILIAR, "standard models") as bar:
+        return familiar(rows.X, rows.y.astype(str), step=bar.step).kept_by(model)
 
 
 def _rules(model: SMaLLModel, file: "TableFile") -> "TrainingRules":

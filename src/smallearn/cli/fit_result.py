@@ -85,6 +85,9 @@ class FitResult:
             lines.append(smaller)
         if arguments.n_alternatives:
             lines.append(alternatives_sentence(self.model))
+        if (standard := self.model.standard_models) is not None:
+            each = ", ".join(f"{one.name} {one.score:.1%}" for one in standard.models)
+            lines.append(f"Accuracy of standard models by cross-validation: {each}.")
         owner = self.model.sole_owner
         if arguments.positive_class is None and owner is not None:
             other = str(self.model.classes[1 - owner])

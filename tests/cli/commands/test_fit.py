@@ -410,3 +410,17 @@ def test_costs_take_tables_on_disk_and_a_chip_does_not(simple, tmp_path, monkeyp
     assert there == approximately(here)
     assert quick_fit(simple, "--on-disk", "--device", "cortex-m0")[0] == 1
     assert "--device needs the table in memory: add --in-memory" in capsys.readouterr().err
+
+
+def test_standard_models_are_trained_once_and_kept_with_the_model(simple, tmp_path, monkeypatch, capsys):
+    output = tmp_path / "model.json"
+    arguments = ["fit", str(simple), "--target", "result", "--max-terms", "1", "--prototypes", "1", "-o", str(output)]
+    assert cli.main([*arguments, "--compare"]) == 0
+    kept = load_model(output).standard_models
+    assert f"logistic regression {kept.models[1].score:.1%}, " in capsys.readouterr().out
+    monkeypatch.setattr("smallearn.evaluation.familiar", lambda *_, **__: pytest.fail("trained again"))
+    assert cli.main(["evaluate", str(output), str(simple), "--compare", "--json"]) == 0
+    compared = json.loads(capsys.readouterr().out)["comparison"]
+    assert [one["score"] for one in compared["models"]] == [one.score for one in kept.models]
+    assert cli.main([*arguments, "--compare", "--on-disk"]) == 2
+    assert "--compare needs the table in memory" in capsys.readouterr().err

@@ -21,6 +21,7 @@ from smallearn.cli.arguments import (
     positive_number,
     probability,
 )
+from smallearn.cli.comparison import kept_comparison
 from smallearn.cli.config import add_config
 from smallearn.cli.console import Console, heading
 from smallearn.cli.errors import CommandError, ExitCode, library_errors
@@ -62,6 +63,7 @@ smallearn fit data.csv --target y --max-terms 6 -o model.json
 smallearn fit data.csv --target y --max-terms 4 --literals thresholds --points 5 --drop age -o card.json
 smallearn fit data.csv --target y --max-terms 4 --certificate yes --time-limit 600 -o model.json
 smallearn fit data.csv --target y --max-terms 4 --decision-threshold 0.2 -o model.json
+smallearn fit data.csv --target y --max-terms 4 --compare -o model.json
 smallearn fit data.csv --target y --max-terms 4 --group body=age,size --max-per-group 1 -o model.json
 smallearn fit visits.csv --target ill --test-size 0.3 --save-test test.csv -v -o model.json
 smallearn fit data.csv --target y --metric f1 --class-weight balanced --folds 3 -o model.json
@@ -147,6 +149,12 @@ def add(commands) -> argparse.ArgumentParser:
         action="store_true",
         help="also print the score of each fold and of each size, the columns ignored and the numbers of rows held out",
     )
+    parser.add_argument(
+        "--compare",
+        action="store_true",
+        help="also train standard models (logistic regression, tree, forest, boosting) and keep their scores with the "
+        "model, so that evaluate and report of the training table need not train them again",
+    )
     add_config(parser)
     add_printing(parser)
     return parser
@@ -162,6 +170,8 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
         with library_errors(arguments), console.warnings_as_notes():
             fitted = rows.fitted(selector)
             model = with_memory(arguments, fitted.model_, rows, _source_name(arguments.data))
+            if arguments.compare:
+                model = kept_comparison(model, rows, console)
             model.save(arguments.output)
             result = _judged(arguments, rows, selector, model, console)
     if arguments.json:
