@@ -62,7 +62,7 @@ def _of_numbers(terms: Sequence[Term], column: Column) -> list[Bin]:
     values = np.unique(known)
     cuts = cuts_of(terms)
     bins: list[Bin] = []
-    if len(values) <= FEW_VALUES and not cuts:
+    if len(values) <= 2 or (len(values) <= FEW_VALUES and not cuts):
         bins = [Bin(show_category(float(value)), numbers == value) for value in values]
     elif len(values):
         if any(term.kind == "raw" for term in terms) or not cuts:

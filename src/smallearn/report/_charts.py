@@ -9,7 +9,7 @@ from smallearn._text import count, typeset
 from smallearn.evaluation import wilson
 from smallearn.model import SMaLLModel
 from smallearn.report._subject import Subject
-from smallearn.report._svg import Chart, Picture, number_text
+from smallearn.report._svg import Chart, Picture, number_text, shortened
 
 BARS, POINTS, GROUPS = 25, 60, 10  # of the histogram of probabilities; of a curve; of the reliability diagram
 FAR = 0.005  # share of the picture that a point of a curve must lie off the line to stay
@@ -20,13 +20,12 @@ def chances_picture(subject: Subject, chance: np.ndarray, threshold: float) -> P
     names, code = subject.class_names, subject.code
     edges = np.linspace(0.0, 1.0, BARS + 1)
     counts = [np.histogram(chance[code == k], bins=edges)[0] for k in (0, 1)]
-    shares = [one / max(int(one.sum()), 1) for one in counts]  # a rare class would not be seen among the other
-    most = max(float(one.max()) for one in shares) or 1.0
+    shares = [one / max(int(one.max()), 1) for one in counts]  # a rare class would not be seen beside the other
     alt = (
         f"Histogram of the probability of {names[1]}: rows of {names[1]} upwards, rows of {names[0]} downwards; "
         f"the threshold is {number_text(threshold)}."
     )
-    chart = Chart(alt=alt, x=(0.0, 1.0), y=(-1.05 * most, 1.05 * most), height=230, left=14)
+    chart = Chart(alt=alt, x=(0.0, 1.0), y=(-1.15, 1.15), height=230, left=14)
     for k, sign in ((1, 1.0), (0, -1.0)):
         for low, high, share, n in zip(edges, edges[1:], shares[k], counts[k], strict=False):
             if n:
@@ -38,14 +37,16 @@ def chances_picture(subject: Subject, chance: np.ndarray, threshold: float) -> P
         chart.add(f'<path class="tick" d="M{x:.1f} {base}v4"/>')
         chart.add(f'<text x="{x:.1f}" y="{base + 16}" class="middle">{100 * value:.0f}%</text>')
     chart.line([(0.0, 0.0), (1.0, 0.0)], "axis")
-    chart.add(f'<text x="16" y="16" class="strong">truly {escape(names[1][:30])}</text>')
-    chart.add(f'<text x="16" y="{base - 6}" class="strong">truly {escape(names[0][:30])}</text>')
-    chart.add(f'<text x="170" y="{chart.height - 7}" class="middle name">probability of {escape(names[1][:30])}</text>')
+    for k, y in ((1, 14), (0, base - 5)):
+        told = escape(shortened(f"truly {names[k]}: {count(int(np.sum(code == k)), 'row')}", 300))
+        chart.add(f'<text x="328" y="{y}" class="end strong">{told}</text>')
+    chart.add(f'<text x="170" y="{chart.height - 7}" class="middle name">{escape(shortened(f"probability of {names[1]}", 300))}</text>')
     x = chart.at_x(threshold)
-    chart.add(f'<path class="cut" data-cut="" d="M0 8V{base}" transform="translate({x:.2f})"/>')
+    span = f'data-from="{chart.at_x(0.0):.0f}" data-wide="{chart.at_x(1.0) - chart.at_x(0.0):.0f}"'
+    chart.add(f'<path class="cut" data-cut {span} d="M0 8V{base}" transform="translate({x:.2f})"/>')
     caption = (
-        f"Each class fills the same area. To the right of the line {names[1]} is predicted: what lies there below the "
-        f"axis, and to the left above it, is predicted wrongly."
+        f"To the right of the line {names[1]} is predicted: what lies there below the axis, and to the left above it, is "
+        "predicted wrongly. Each class has its own scale."
     )
     return Picture(chart.svg("wide"), caption)
 

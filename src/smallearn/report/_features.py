@@ -55,7 +55,7 @@ class _Part:
         self.column: Column | None = None if self.rows is None else self.rows.columns[feature.feature]
         self.added = None if self.rows is None else [_added(self.rows, terms) for terms in self.terms]
         self.means = [0.0] * len(self.terms) if self.added is None else [float(one.mean()) for one in self.added]
-        self.is_number = is_number(self.every)
+        self.is_number = is_number(self.every) and not self._is_flag()
         self.bins: list[Bin] = [] if self.column is None else bins_of(self.every, self.column)
         if self.is_number:
             self.extent = subject.extent_of(feature)
@@ -63,6 +63,13 @@ class _Part:
         else:
             self.choices = self._choices()
             self.curves = [[(i, self._at(j, value)) for i, (_, value) in enumerate(self.choices)] for j in self.own]
+
+    def _is_flag(self) -> bool:
+        """Whether a number has two values in the rows, as one that is 0 or 1 has."""
+        if self.column is None:
+            return False
+        known = self.column.numbers[~self.column.missing]
+        return len(known) > 0 and len(np.unique(known[:1000])) <= 2 and len(np.unique(known)) <= 2
 
     @property
     def own(self) -> list[int]:

@@ -16,6 +16,7 @@ from smallearn.report._subject import Subject
 from smallearn.report._tables import Table
 
 MOST_CLAUSES, MOST_CLASSES = 12, 6
+FEW_CLASSES = 3  # with more, approximate rules are too many to be read, and take long to find
 
 
 @dataclass(frozen=True)
@@ -129,7 +130,8 @@ def _totals(shown: SMaLLModel) -> Table | None:
 
 def _rules(subject: Subject, model: SMaLLModel, *, simplify: bool, approximate: bool) -> list[explain.DNF]:
     """The model as a rule, or one for each class if there are several; none if it has none or is too long."""
-    if not approximate and any(term.kind == "raw" for term in model.terms):
+    weighs = any(term.kind == "raw" for term in model.terms)
+    if weighs and (not approximate or len(model.classes) > FEW_CLASSES):
         return []
     rules = conditions_of(model, subject.rows, MOST_CLASSES, simplify=simplify)
     short = all(0 < len(rule.clauses) <= MOST_CLAUSES and () not in rule.clauses for rule in rules)

@@ -17,6 +17,7 @@ from smallearn.report._backdrop import backdrop_of, extent_of
 from smallearn.report._bins import cuts_of, is_number
 from smallearn.report._svg import RIGHT
 
+RARE = 0.3  # of the rows: a class that the page speaks of, whatever high scores mean
 LABELS = 56  # units to the right of a picture with the names of classes
 
 
@@ -66,14 +67,15 @@ class Subject:
 
     @cached_property
     def positive(self) -> int:
-        """The class that the page speaks of: the rarer of two, else the one that high scores mean."""
+        """The class that the page speaks of: the rarer of two if it is rare, else the one that high scores mean."""
         owner = self.model.sole_owner
         sizes = np.bincount(self.code, minlength=len(self.model.classes)) if self.code is not None else None
         if sizes is None and self.model.data is not None:
             sizes = np.array(self.model.data.class_counts)
         if sizes is None or len(sizes) != 2 or sizes[0] == sizes[1] or not sizes.all():
             return 1 if owner is None else owner
-        return int(np.argmin(sizes))
+        rarer = int(np.argmin(sizes))
+        return rarer if owner is None or sizes[rarer] < RARE * sizes.sum() else owner
 
     # --- features ------------------------------------------------------------------------------------------------------
 
