@@ -30,7 +30,11 @@ def backdrop_of(column: Column, extent: tuple[float, float], is_positive: np.nda
     if is_positive is not None:
         hits = np.bincount(place, weights=is_positive[inside], minlength=len(edges) - 1)
         enough = counts >= max(5, 0.002 * counts.sum())
-        rate = [((low + high) / 2, h / n) for low, high, h, n, ok in zip(edges, edges[1:], hits, counts, enough, strict=False) if ok]
+        rate = [
+            ((low + high) / 2, h / n)
+            for low, high, h, n, ok in zip(edges, edges[1:], hits, counts, enough, strict=False)
+            if ok
+        ]
         chart.line(rate, "rate", "observed share, from 0% at the foot to 100% at the top")
     return "".join(chart.parts)
 

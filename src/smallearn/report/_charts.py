@@ -10,6 +10,7 @@ from smallearn.evaluation import wilson
 from smallearn.model import SMaLLModel
 from smallearn.report._subject import Subject
 from smallearn.report._svg import Chart, Picture, number_text, shortened
+from smallearn.report._verdict import percent_of
 
 BARS, POINTS, GROUPS = 25, 60, 10  # of the histogram of probabilities; of a curve; of the reliability diagram
 FAR = 0.005  # share of the picture that a point of a curve must lie off the line to stay
@@ -40,7 +41,9 @@ def chances_picture(subject: Subject, chance: np.ndarray, threshold: float) -> P
     for k, y in ((1, 14), (0, base - 5)):
         told = escape(shortened(f"truly {names[k]}: {count(int(np.sum(code == k)), 'row')}", 300))
         chart.add(f'<text x="328" y="{y}" class="end strong">{told}</text>')
-    chart.add(f'<text x="170" y="{chart.height - 7}" class="middle name">{escape(shortened(f"probability of {names[1]}", 300))}</text>')
+    chart.add(
+        f'<text x="170" y="{chart.height - 7}" class="middle name">{escape(shortened(f"probability of {names[1]}", 300))}</text>'
+    )
     x = chart.at_x(threshold)
     span = f'data-from="{chart.at_x(0.0):.0f}" data-wide="{chart.at_x(1.0) - chart.at_x(0.0):.0f}"'
     chart.add(f'<path class="cut" data-cut {span} d="M0 8V{base}" transform="translate({x:.2f})"/>')
@@ -49,6 +52,35 @@ def chances_picture(subject: Subject, chance: np.ndarray, threshold: float) -> P
         "predicted wrongly. Each class has its own scale."
     )
     return Picture(chart.svg("wide"), caption)
+
+
+def found_picture(subject: Subject, confusion: np.ndarray) -> Picture:
+    """For more classes: the share of the rows of each that is found."""
+    names, sizes, hits = subject.class_names, confusion.sum(axis=1), np.diag(confusion)
+    line, left = 20, 96
+    height = 48 + line * len(names)
+    told = "; ".join(f"{name}: {percent_of(int(h), int(n))}" for name, h, n in zip(names, hits, sizes, strict=True))
+    chart = Chart(
+        alt=f"Share of the rows of each class that is found. {told}.",
+        x=(0.0, 1.0),
+        y=(0.0, 1.0),
+        height=height,
+        left=left,
+    )
+    base = height - 40
+    for value in (0.0, 0.5, 1.0):
+        x = chart.at_x(value)
+        chart.add(f'<path class="grid" d="M{x:.1f} 4V{base}"/>')
+        chart.add(f'<text x="{x:.1f}" y="{base + 16}" class="middle">{100 * value:.0f}%</text>')
+    for i, name in enumerate(names):
+        y = 6 + line * i
+        share = hits[i] / sizes[i] if sizes[i] else 0.0
+        title = f"{name}: {int(hits[i]):,} of {count(int(sizes[i]), 'row')} found"
+        chart.add(f'<text x="{left - 6}" y="{y + 12}" class="end">{escape(shortened(name, left - 10))}</text>')
+        shape = f'x="{left}" y="{y}" width="{chart.at_x(share) - left:.1f}" height="15"'
+        chart.add(f'<rect class="plus" {shape}><title>{escape(title)}</title></rect>')
+    chart.add(f'<text x="{left}" y="{height - 7}" class="name">found, of the rows of each class</text>')
+    return Picture(chart.svg(), "How many of the rows of each class are found.")
 
 
 # --- curves of one class -----------------------------------------------------------------------------------------------
@@ -98,7 +130,9 @@ def _reliability(chance: np.ndarray, is_class: np.ndarray, name: str) -> Picture
         chart.line([(told, seen.low), (told, seen.high)], "error")
         title = f"predicted {100 * told:.1f}%, observed {100 * seen.value:.1f}% of {count(len(part), 'row')}"
         chart.dot(told, seen.value, "spot", title, focusable=True)
-    return Picture(chart.svg(), "Reliability: on the dashed line, probabilities are as observed; bars are 95% intervals.")
+    return Picture(
+        chart.svg(), "Reliability: on the dashed line, probabilities are as observed; bars are 95% intervals."
+    )
 
 
 def _thinned(x: np.ndarray, y: np.ndarray) -> list[tuple[float, float]]:

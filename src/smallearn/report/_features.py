@@ -49,7 +49,9 @@ class _Part:
         self.subject, self.model, self.feature_term = subject, model, feature
         self.label = show(feature.label, quote=False)
         self.unit = subject.unit_of(feature)
-        self.terms = [[one for one in prototype.terms if one.feature == feature.feature] for prototype in model.prototypes]
+        self.terms = [
+            [one for one in prototype.terms if one.feature == feature.feature] for prototype in model.prototypes
+        ]
         self.every = [term for terms in self.terms for term in terms]
         self.rows: Rows | None = subject.rows
         self.column: Column | None = None if self.rows is None else self.rows.columns[feature.feature]
@@ -120,7 +122,11 @@ class _Part:
             return [(0, "curve", names[self.model.owners[0]])]
         numbered = len(self.model.prototypes) > len(set(self.model.owners))
         return [
-            (j, f"curve k{self.model.owners[j] % 10}", names[self.model.owners[j]] + (f" ({j + 1})" if numbered else ""))
+            (
+                j,
+                f"curve k{self.model.owners[j] % 10}",
+                names[self.model.owners[j]] + (f" ({j + 1})" if numbered else ""),
+            )
             for j in self.own
         ]
 
@@ -129,7 +135,8 @@ class _Part:
         several = len(self.model.prototypes) > 1
         right = self.subject.margin
         ends = "; ".join(
-            f"{name}: from {number_text(self.curves[j][0][1])} to {number_text(self.curves[j][-1][1])}" for j, _, name in kinds
+            f"{name}: from {number_text(self.curves[j][0][1])} to {number_text(self.curves[j][-1][1])}"
+            for j, _, name in kinds
         )
         chart = Chart(alt=f"What {self.label} adds along its range. {ends}.", x=self.extent, y=y, right=right)
         name = self.label + of_unit(f"({self.unit})" if self.unit else None)
@@ -159,16 +166,22 @@ class _Part:
         zero = chart.at_x(0.0)
         for i, (text, value) in enumerate(self.choices):
             middle = 6 + line * i + line / 2
-            chart.add(f'<text x="{left - 6}" y="{middle + 4:.1f}" class="end">{escape(shortened(text, left - 10))}</text>')
+            chart.add(
+                f'<text x="{left - 6}" y="{middle + 4:.1f}" class="end">{escape(shortened(text, left - 10))}</text>'
+            )
             for j, kind, owner in self._kinds():
                 added = self._at(j, value)
                 x = chart.at_x(added)
                 told = f"<title>{escape(f'{text}, {owner}: {number_text(added)}')}</title>"
                 if len(self.model.prototypes) == 1:
-                    shape = f'x="{min(x, zero):.1f}" y="{middle - 7:.1f}" width="{max(abs(x - zero), 1):.1f}" height="14"'
+                    shape = (
+                        f'x="{min(x, zero):.1f}" y="{middle - 7:.1f}" width="{max(abs(x - zero), 1):.1f}" height="14"'
+                    )
                     chart.add(f'<rect class="{"plus" if added >= 0 else "minus"}" {shape}>{told}</rect>')
                 else:
-                    chart.add(f'<circle class="{kind.replace("curve", "spot")}" cx="{x:.1f}" cy="{middle:.1f}" r="4.5">{told}</circle>')
+                    chart.add(
+                        f'<circle class="{kind.replace("curve", "spot")}" cx="{x:.1f}" cy="{middle:.1f}" r="4.5">{told}</circle>'
+                    )
         chart.add(f'<path class="axis" d="M{zero:.1f} 4V{bottom}"/>')
         return Picture(chart.svg(), self.label)
 
@@ -194,7 +207,10 @@ class _Part:
             line += [typeset(signed(mean_in(one, self.added[j]), digits=3)) for j in adds]
             if two:
                 share, weight, worth = found[i].rate, found[i].weight, found[i].value
-                line += [f"{share:.1%}", *("–" if math.isnan(n) else typeset(f"{n:z.{d}f}") for n, d in ((weight, 2), (worth, 3)))]
+                line += [
+                    f"{share:.1%}",
+                    *("–" if math.isnan(n) else typeset(f"{n:z.{d}f}") for n, d in ((weight, 2), (worth, 3))),
+                ]
             lines.append(line)
         name = f"Bins of {self.label}" + (f" in {self.unit}" if self.unit else "")
         return Table(name=name, head=head, lines=lines, numbers=range(1, len(head))), value
@@ -209,4 +225,6 @@ def _added(rows: Rows, terms: Sequence[Term]) -> np.ndarray:
 
 def _end_label(chart: Chart, end: tuple[float, float], kind: str, text: str) -> None:
     x, y = chart.at_x(end[0]) + 3, chart.at_y(end[1]) + 3.5
-    chart.add(f'<text x="{x:.1f}" y="{y:.1f}" class="{kind.replace("curve", "label")}">{escape(shortened(text, 52))}</text>')
+    chart.add(
+        f'<text x="{x:.1f}" y="{y:.1f}" class="{kind.replace("curve", "label")}">{escape(shortened(text, 52))}</text>'
+    )

@@ -10,22 +10,23 @@ from typing import Any
 from smallearn._text import listed, show
 from smallearn._version import __version__
 from smallearn.devices import CHIPS
-from smallearn.evaluation import Comparison, Evaluation
+from smallearn.evaluation import Comparison, Evaluation, Monitoring
 from smallearn.model import Rows, SMaLLModel, as_model
 from smallearn.model._arguments import checked_units
 from smallearn.model._parts import Description
+from smallearn.model._words import in_words, renamed, units_of, words_of
 from smallearn.report._alternatives import alternatives_of
 from smallearn.report._charts import frontier_picture
 from smallearn.report._facts import cost_of, training_of
+from smallearn.report._monitoring import monitor_section
 from smallearn.report._panel import MOST_ROWS, RealRow, fields_of, rows_of
 from smallearn.report._quality import comparison_of, judged_of, warning_of
 from smallearn.report._rounding import in_few_digits
 from smallearn.report._rule import shown_model, title_of
 from smallearn.report._script import codes_of, file_of, script_of
-from smallearn.report._subject import Subject, features_of_all, renamed
+from smallearn.report._subject import Subject, features_of_all
 from smallearn.report._verdict import percent_of, smaller_will_do
 from smallearn.report._views import PARTS, View, name_of, positive_counts, view_of
-from smallearn.report._words import in_words, units_of, words_of
 
 STEPS = 5  # calls of `step`
 SECTIONS = ("errors", "what-if", "size", "alternatives", "features", "scores", "comparison", "chips", "facts")
@@ -52,6 +53,7 @@ def report_html(
     evaluation: Evaluation | None = None,
     sampled_from: int | None = None,
     compared: Comparison | None = None,
+    monitoring: Monitoring | None = None,
     title: str | None = None,
     units: Mapping[str, str] | None = None,
     reason_codes: int = 0,
@@ -85,6 +87,8 @@ def report_html(
         The number of rows that ``X`` is a random sample of; None if these are all.
     compared : Comparison, default=None
         Standard models for comparison, as `smallearn.evaluation.familiar` returns them.
+    monitoring : Monitoring, default=None
+        How far new rows have moved from the training rows, as `smallearn.evaluation.monitor` returns it.
     title : str, default=None
         The heading of the page.
     units : mapping from str to str, default=None
@@ -161,7 +165,7 @@ def report_html(
     ]
     real = rows_of(subject, fields, embed_rows)
     script = script_of(subject, views, fields, real, codes)
-    content = _content(subject, views, wanted, title, compared)
+    content = _content(model, subject, views, wanted, title, compared)
     content |= {
         "fields": fields,
         "rows": real,
@@ -171,6 +175,7 @@ def report_html(
         "script_hash": _hash(script),
     }
     step()
+    content["monitoring"] = None if monitoring is None else monitor_section(monitoring)
     content["cost"] = cost_of(views[0].model, chips) if "chips" in wanted else None
     step()
     content["sections"] = list(_sections(content))
@@ -274,11 +279,23 @@ def _unnamed(originals: Sequence[SMaLLModel], shown: Sequence[Any]) -> Iterator[
         yield replace(one.model, prototypes=prototypes)
 
 
+def reading_model(model: SMaLLModel) -> SMaLLModel:
+    """A model that reads every feature that a model of the page reads, to read a table with."""
+    others = (*model.frontier_models, *model.alternatives)
+    prototypes = (*model.prototypes, *(one for other in others for one in other.prototypes))
+    return replace(model, prototypes=prototypes, frontier_models=(), alternatives=(), edits=())
+
+
 # --- content -------------------------------------------------------------------------------------------------------------
 
 
 def _content(
-    subject: Subject, views: Sequence[View], wanted: set[str], title: str | None, compared: Comparison | None
+    model: SMaLLModel,
+    subject: Subject,
+    views: Sequence[View],
+    wanted: set[str],
+    title: str | None,
+    compared: Comparison | None,
 ) -> dict[str, Any]:
     first = views[0]
     style = _resource("style.css")
@@ -297,7 +314,7 @@ def _content(
         "verdict": first.verdict,
         "about": _about(subject),
         "warning": warning_of(subject),
-        "smaller": smaller_will_do(subject.model),
+        "smaller": smaller_will_do(model),
         "sizes": sizes,
         "size_now": sizes.index(first.size),
         "name": first.name,
@@ -378,7 +395,9 @@ def _frontier(subject: Subject, sizes: Sequence[int]) -> dict[str, Any] | None:
 
 def _features_note(subject: Subject) -> str:
     if subject.rows is None:
-        return "What the model adds to its score along each feature; the feature that can move the score most comes first."
+        return (
+            "What the model adds to its score along each feature; the feature that can move the score most comes first."
+        )
     if len(subject.model.classes) == 2:
         name = subject.class_names[subject.positive]
         rate = f" The dotted line is the observed share of {name}, from 0% at the foot of a picture to 100% at its top."
@@ -415,6 +434,7 @@ def _sections(content: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         (content["alternatives"] and "alternatives" in wanted, "alternatives", "Equally good models"),
         (first["features"], "features", "Features"),
         (first["scores"] or content["comparison"], "scores", "Scores"),
+        (content["monitoring"], "monitoring", "Monitoring"),
         (content["cost"], "cost", "Cost on chips"),
         (True, "facts", "Data, training and use"),
     ):

@@ -209,8 +209,6 @@ def rows_of(subject: Subject, fields: Sequence[Field], number: int) -> list[Real
 
 def _started(field: Field, value: Any) -> Field:
     """The field with another start; a category that is no option yet becomes one."""
-    from dataclasses import replace
-
     options = field.options
     if value is None and not field.may_be_missing:
         return field

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from smallearn import explain
-from smallearn._text import count, joined, percent, show, typeset
+from smallearn._text import count, joined, show, typeset
 from smallearn.explain._describe import DIGITS, written
 from smallearn.explain._dnf.rule import conditions_of
 from smallearn.model import SMaLLModel
@@ -12,6 +12,7 @@ from smallearn.model._card import card_table
 from smallearn.model._sentences import CONSTANT, score_name, score_title, terms_text
 from smallearn.model._term import term_text
 from smallearn.report._rounding import MOST
+from smallearn.report._score_card import score_card_section
 from smallearn.report._subject import Subject
 from smallearn.report._tables import Table
 
@@ -54,7 +55,7 @@ def rule_of(subject: Subject, shown: Shown, *, approximate: bool) -> dict[str, A
         "rules": rules,
         "is_exact": is_exact,
         "more_classes": max(0, len(model.classes) - MOST_CLASSES),
-        "totals": _totals(model),
+        "score_card": _score_card(model),
     }
 
 
@@ -118,14 +119,11 @@ def _exact_text(term: Any) -> str:
     return text if term.mean is None else f"{text} ({term.mean!r} if missing)"
 
 
-def _totals(shown: SMaLLModel) -> Table | None:
-    """Each total that a score card of literals can have, and its probability."""
-    lines = [(typeset(f"{total:+d}"), percent(chance)) for total, chance in shown.totals()]
-    if not lines:
+def _score_card(model: SMaLLModel) -> dict[str, Any] | None:
+    """Points from 0 and what their total means, for a score card of literals."""
+    if not model.is_score_card or any(term.kind == "raw" for term in model.terms):
         return None
-    owner = show(shown.classes[shown.prototypes[0].owner], quote=False)
-    head = ("points", f"probability of {owner}")
-    return Table(name="Points and probability", head=head, lines=lines, numbers=(0, 1), narrow=True)
+    return score_card_section(model.score_card())
 
 
 def _rules(subject: Subject, model: SMaLLModel, *, simplify: bool, approximate: bool) -> list[explain.DNF]:
@@ -141,7 +139,9 @@ def _rules(subject: Subject, model: SMaLLModel, *, simplify: bool, approximate: 
 def shown_model(original: SMaLLModel, rounded: SMaLLModel, *, checked: bool) -> Shown:
     """What the page has of a model; ``checked``: whether it was rounded with rows."""
     digits = all(_digits(weight) <= MOST for weight in _weights(rounded))
-    return Shown(model=rounded, is_rounded=rounded != original, has_all_digits=checked and digits or _is_short(original))
+    return Shown(
+        model=rounded, is_rounded=rounded != original, has_all_digits=(checked and digits) or _is_short(original)
+    )
 
 
 def _weights(model: SMaLLModel) -> list[float]:

@@ -45,9 +45,7 @@ def script_of(
         "steps": len(STEPS),
         "fields": [asdict(field) for field in fields],
         "rows": [asdict(row) for row in rows],
-        "views": [
-            _view_for_script(subject, view, fields, code) for view, code in zip(views, codes, strict=True)
-        ],
+        "views": [_view_for_script(subject, view, fields, code) for view, code in zip(views, codes, strict=True)],
     }
     code = "\n".join(files("smallearn.report").joinpath("script", name).read_text(encoding="utf-8") for name in PARTS)
     return f"const MODELS = [\n{models}\n];\nconst PAGE = {_script_json(page)};\n{code}"
@@ -73,7 +71,9 @@ def _view_for_script(
         "isSize": view.is_size,
         "verdict": view.verdict,
         "inputs": [place[one.feature] for one in flat.inputs],
-        "terms": [[[place[flat.inputs[t.input].feature], t.weight, t.kind, t.value, t.mean] for t in own] for own in terms],
+        "terms": [
+            [[place[flat.inputs[t.input].feature], t.weight, t.kind, t.value, t.mean] for t in own] for own in terms
+        ],
         "texts": [[_term_text(flat, term, subject.units) for term in own] for own in terms],
         "means": _means(subject, model, flat),
         "scoreNames": [score_name(model, number, quote=False) for number in range(len(model.prototypes))],

@@ -1,6 +1,5 @@
 """What a page is about: the models, the rows that were read for them, and their classes."""
 
-import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -12,7 +11,6 @@ from smallearn._text import count, show
 from smallearn.evaluation import Evaluation
 from smallearn.model import Rows, SMaLLModel, Term
 from smallearn.model._arguments import codes
-from smallearn.model._columns import Column
 from smallearn.report._backdrop import backdrop_of, extent_of
 from smallearn.report._bins import cuts_of, is_number
 from smallearn.report._svg import RIGHT
@@ -109,7 +107,9 @@ class Subject:
                 numbers = self.rows.columns[term.feature].numbers
             else:
                 ends = [(one.low, one.high) for one in self.model.ranges if one.feature == term.feature]
-                numbers = np.array(ends[0] if ends else [*cuts, *((min(cuts) - 1, max(cuts) + 1) if cuts else (0.0, 1.0))])
+                numbers = np.array(
+                    ends[0] if ends else [*cuts, *((min(cuts) - 1, max(cuts) + 1) if cuts else (0.0, 1.0))]
+                )
             found[term.feature] = extent_of(numbers, cuts)
         return found
 
@@ -137,11 +137,3 @@ def features_of_all(models: Sequence[SMaLLModel]) -> list[Term]:
     """A term for each feature that any of the models reads, in the order of the features."""
     used = {term.feature: term for model in reversed(models) for term in model.features}
     return [used[feature] for feature in sorted(used)]
-
-
-def renamed(rows: Rows, features: Sequence[Term]) -> Rows:
-    """The rows under other names of their features."""
-    again = copy.copy(rows)
-    again._factors, again._scores = {}, {}
-    again.columns = {term.feature: Column(rows.columns[term.feature].values, term.label) for term in features}
-    return again

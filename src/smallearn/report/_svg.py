@@ -106,7 +106,9 @@ class Chart:
         """A bar from ``low`` to ``high``, as high as ``top``."""
         x, right = self.at_x(low), self.at_x(high)
         y, base = self.at_y(top), self.at_y(bottom)
-        shape = f'x="{x:.1f}" y="{min(y, base):.1f}" width="{max(right - x - 0.6, 0.6):.1f}" height="{abs(base - y):.1f}"'
+        shape = (
+            f'x="{x:.1f}" y="{min(y, base):.1f}" width="{max(right - x - 0.6, 0.6):.1f}" height="{abs(base - y):.1f}"'
+        )
         return self.add(f'<rect class="{kind}" {shape}>{_title(title)}</rect>')
 
     def dot(self, x: float, y: float, kind: str, title: str, *, focusable: bool = False, more: str = "") -> "Chart":

@@ -10,6 +10,7 @@ import numpy as np
 
 from smallearn._text import count, show
 from smallearn.model import SMaLLModel
+from smallearn.model._sentences import smaller_sentence
 
 BALANCED = 400  # thousandths of the rows: a rarer class than that comes first
 
@@ -88,9 +89,10 @@ def verdict_without_rows(model: SMaLLModel) -> str:
 
 def smaller_will_do(model: SMaLLModel) -> str | None:
     """A smaller size whose cross-validated score is within a standard error of the model's own; None if none is."""
+    known = smaller_sentence(model)
     chosen = model.selection
-    if chosen is None:
-        return None
+    if known is not None or chosen is None or model.frontier_models:
+        return known
     own = next((step for step in chosen.frontier if step.n_terms == model.n_terms), None)
     score, spread = (chosen.score, chosen.spread) if own is None else (own.score, own.spread)
     smaller = [step for step in chosen.frontier if step.n_terms < model.n_terms and step.score >= score - spread]

@@ -8,7 +8,7 @@ import numpy as np
 from smallearn._text import count
 from smallearn.evaluation import Evaluation
 from smallearn.model import SMaLLModel
-from smallearn.report._charts import chances_picture, curves_of
+from smallearn.report._charts import chances_picture, curves_of, found_picture
 from smallearn.report._counts import Counts, counts_of
 from smallearn.report._features import features_of
 from smallearn.report._importance import heat_map_of, importance_of
@@ -90,6 +90,7 @@ def _of_quality(subject: Subject, model: SMaLLModel, judged: Evaluation, wanted:
         parts["picture"] = chances_picture(subject, chances[:, 1], model.decision_threshold)
     else:
         parts["confusion"] = confusion_of(judged)
+        parts["picture"] = found_picture(subject, judged.confusion)
     if "scores" in wanted:
         parts["scores"] = scores_of(subject, model, judged)
         parts["curves"] = _curves(subject, model, z, chances)
@@ -115,7 +116,9 @@ def _verdict(subject: Subject, model: SMaLLModel, judged: Evaluation | None, cou
     names = subject.class_names
     if counts is not None:
         hits, false = positive_counts(counts, subject.positive)
-        return verdict_of_two(hits, false, counts.sizes, subject.positive, names, rows_of(subject.model, subject.positive))
+        return verdict_of_two(
+            hits, false, counts.sizes, subject.positive, names, rows_of(subject.model, subject.positive)
+        )
     if judged is not None:
         return verdict_of_more(judged.confusion, names)
     return verdict_without_rows(model)

@@ -11,6 +11,7 @@ from smallearn.cli.arguments import (
     CHIP_NAMES,
     add_command,
     add_groups,
+    add_describe,
     add_named,
     add_path,
     add_printing,
@@ -18,6 +19,7 @@ from smallearn.cli.arguments import (
     add_storage,
     add_training,
     positive_integer,
+    described,
     positive_number,
     probability,
 )
@@ -117,6 +119,7 @@ def add(commands) -> argparse.ArgumentParser:
         "column",
     )
     add_named(parser, "--device", CHIP_NAMES, metavar="CHIP", help="a chip that the model has to fit: %(names)s")
+    add_describe(parser)
     add_readings(
         parser,
         "float",
@@ -162,6 +165,7 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
         with library_errors(arguments), console.warnings_as_notes():
             fitted = rows.fitted(selector)
             model = with_memory(arguments, fitted.model_, rows, _source_name(arguments.data))
+            model = described(arguments, model)
             model.save(arguments.output)
             result = _judged(arguments, rows, selector, model, console)
     if arguments.json:

@@ -1,11 +1,15 @@
 """Models whose features have the names that readers know: the words of their descriptions."""
 
+import copy
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from smallearn.model import SMaLLModel
+from smallearn.model._columns import Column
+from smallearn.model._model import SMaLLModel
 from smallearn.model._parts import Description, Prototype
+from smallearn.model._rows import Rows
+from smallearn.model._term import Term
 
 
 def words_of(model: SMaLLModel, descriptions: Mapping[str, Description]) -> dict[str, str]:
@@ -32,3 +36,11 @@ def in_words(model: SMaLLModel, words: Mapping[str, str]) -> SMaLLModel:
 def units_of(descriptions: Mapping[str, Description]) -> dict[str, str]:
     """The units that descriptions name, by feature."""
     return {name: one.unit for name, one in descriptions.items() if one.unit}
+
+
+def renamed(rows: Rows, features: Sequence[Term]) -> Rows:
+    """The rows under other names of their features."""
+    again = copy.copy(rows)
+    again._factors, again._scores = {}, {}
+    again.columns = {term.feature: Column(rows.columns[term.feature].values, term.label) for term in features}
+    return again
