@@ -31,7 +31,9 @@ class Reader(HTMLParser):
         assert not any(name.startswith("on") for name in names), (tag, attributes)
         # A template is no part of the page until the script takes it.
         (self.hidden if "template" in self.open else self.elements).append((tag, dict(attributes)))
-        if tag == "table":
+        if "template" in self.open:
+            pass
+        elif tag == "table":
             self.tables.append([])
         elif tag == "tr":
             self.tables[-1].append([])
@@ -55,7 +57,7 @@ class Reader(HTMLParser):
     def handle_data(self, data):
         if self.open and self.open[-1] not in ("style", "script") and not {"svg", "template"} & set(self.open):
             self.texts.append(data)
-        if {"th", "td"} & set(self.open):
+        if {"th", "td"} & set(self.open) and "template" not in self.open:
             self.tables[-1][-1][-1] += data
 
     @property
