@@ -3,7 +3,6 @@
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import product
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -78,7 +77,11 @@ def ten_classes() -> Given:
 
     def made(n: int) -> SMaLLModel:
         prototypes = tuple(
-            Prototype(k, -float((centres[k, :n] ** 2).sum()) / 2, tuple(Term(i, float(centres[k, i]), names[i]) for i in range(n)))
+            Prototype(
+                k,
+                -float((centres[k, :n] ** 2).sum()) / 2,
+                tuple(Term(i, float(centres[k, i]), names[i]) for i in range(n)),
+            )
             for k in range(10)
         )
         return _trained(SMaLLModel(tuple(range(10)), "<i8", 6, prototypes), X, code, "digit")
@@ -130,7 +133,12 @@ def categories() -> Given:
     )
     X.loc[rng.random(300) < 0.1, "colour"] = None
     X.loc[rng.random(300) < 0.1, "amount"] = np.nan
-    z = 1.4 * (X["colour"] == "red") + 1.1 * X["member"] - 0.02 * X["amount"].fillna(60.0) + rng.logistic(size=300) * 0.5
+    z = (
+        1.4 * (X["colour"] == "red")
+        + 1.1 * X["member"]
+        - 0.02 * X["amount"].fillna(60.0)
+        + rng.logistic(size=300) * 0.5
+    )
     y = np.where(z > 0, "buys", "passes")
     terms = (
         Term(0, -1.41, "colour", "equals", "red"),
@@ -149,9 +157,7 @@ def tic_tac_toe() -> Given:
     boards = [one for one in product("xo", repeat=9) if sum(cell == "x" for cell in one) in (4, 5)]
     X = pd.DataFrame(boards, columns=names).astype(object)
     y = np.array(["wins" if any(all(one[i] == "x" for i in line) for line in lines) else "not" for one in boards])
-    prototypes = tuple(
-        Prototype(1, -2.5, tuple(Term(i, 1.0, names[i], "equals", "x") for i in line)) for line in lines
-    )
+    prototypes = tuple(Prototype(1, -2.5, tuple(Term(i, 1.0, names[i], "equals", "x") for i in line)) for line in lines)
     model = SMaLLModel(("not", "wins"), "<U4", 9, prototypes, scale=4.0)
     return Given(_trained(model, X, y, "x"), X, y)
 

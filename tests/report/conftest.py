@@ -17,13 +17,14 @@ ENTER = """(rows) => rows.map((row) => {
   });
   return shown();
   function shown() {
-    const lines = [document.getElementById("base"), ...document.querySelectorAll("#contributions tbody tr")];
+    const every = [document.getElementById("base"), ...document.querySelectorAll("#contributions tbody tr")];
+    const lines = every.filter((line) => line.cells.length);
     return {
       ...document.getElementById("decision").dataset,
       words: document.getElementById("decision").textContent,
       why: document.getElementById("why").textContent,
-      points: lines.filter((line) => line.cells.length).map((line) => Number(line.dataset.points)),
-      lines: lines.filter((line) => line.cells.length).map((line) => [line.cells[0].textContent, line.cells[1].textContent]),
+      points: lines.map((line) => Number(line.dataset.points)),
+      lines: lines.map((line) => [line.cells[0].textContent, line.cells[1].textContent]),
       chances: [...document.querySelectorAll("#probabilities tbody tr")].map((row) => Number(row.dataset.chance)),
       total: document.getElementById("total").textContent,
     };

@@ -18,6 +18,7 @@ N_ROWS = 60
 every = pytest.mark.parametrize("name", EXAMPLES)
 few = pytest.mark.parametrize("name", ["breast cancer", "messy", "hostile"])
 
+
 def number(text):
     return float(text.replace("−", "-"))
 
@@ -30,7 +31,9 @@ def check_answer(given: Example, found: dict, expected):
     assert float(found["probability"]) == pytest.approx(expected.probability, abs=1e-12)
     assert found["chances"][expected.label] == float(found["probability"])
     assert sum(found["chances"]) == pytest.approx(1.0)
-    assert found["words"].startswith((show(given.model.classes[expected.label], quote=False).strip() or "(empty)") + " (")
+    assert found["words"].startswith(
+        (show(given.model.classes[expected.label], quote=False).strip() or "(empty)") + " ("
+    )
     assert found["why"]
     owners, lead = given.model.owners, expected.scores[expected.prototype]
     others = [z for z, owner in zip(expected.scores, owners, strict=True) if owner != owners[expected.prototype]]

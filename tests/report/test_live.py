@@ -175,7 +175,7 @@ def check_flips(opened, model, fields, values, name):
     row = {term.label: values[term.label] for term in model.features}
     case = explain.case(model, row, X=subject(name).rows)
     expected = {label: flip for label, flip in case.alone.items() if flip is not None}
-    labels = {field_place: field for field_place, field in enumerate(fields)}
+    labels = dict(enumerate(fields))
     alone = {
         next(t.label for t in model.features if t.feature == labels[flip["changes"][0]["place"]].feature): flip
         for flip in found

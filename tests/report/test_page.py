@@ -26,8 +26,8 @@ from smallearn.report import report_html
 from smallearn.report._verdict import of_hundred, verdict_of_two
 from tests.helpers.browser import HOSTILE, NASTY, example, messy
 from tests.helpers.html_pages import check_form
-from tests.helpers.report_models import given
 from tests.helpers.models import CARD, RANGED, THREE, YES
+from tests.helpers.report_models import given
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -234,7 +234,7 @@ def test_a_number_is_written_the_same_way_everywhere():
 def test_the_policy_of_the_page_allows_its_own_script_and_style_alone(pages):
     (policy,) = re.findall(r'Content-Security-Policy" content="([^"]*)"', pages.others)
     assert "unsafe-inline" not in policy
-    for tag in ("script type=\"module\"", "style"):
+    for tag in ('script type="module"', "style"):
         text = pages.others.split(f"<{tag}>", 1)[1].split(f"</{tag.split()[0]}>", 1)[0]
         digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
         assert f"'sha256-{digest}'" in policy.replace("&#43;", "+")

@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import assume, given, settings
 
 from smallearn.model import Prototype, SMaLLModel, Term
-from smallearn.report._panel import fields_of as fields_and_start
 from smallearn.report import report_html
+from smallearn.report._panel import fields_of as fields_and_start
 from smallearn.report._script import PARTS
 from tests.helpers.browser import HOSTILE, subject_of
 from tests.helpers.models import CARD, models

@@ -346,8 +346,8 @@ def add_describe(parser: argparse.ArgumentParser) -> None:
         parser,
         "--describe",
         metavar="FILE",
-        help="what features are called for readers: a CSV file with the columns name, words and unit, of which words and "
-        "unit may be empty",
+        help="what features are called for readers: a CSV file with the columns name, words and unit; words and unit "
+        "may be empty",
     )
 
 

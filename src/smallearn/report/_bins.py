@@ -1,10 +1,10 @@
 """The bins of a feature: their rows, how often the classes occur in them, weight of evidence and information value."""
 
+import itertools
 import math
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -71,8 +71,7 @@ def _of_numbers(terms: Sequence[Term], column: Column) -> list[Bin]:
             cuts = sorted({*cuts, *drawn.tolist()} - {float(values[-1])})
         ends = [-math.inf, *cuts, math.inf]
         bins = [
-            Bin(_interval(low, high), (numbers > low) & (numbers <= high))
-            for low, high in zip(ends, ends[1:], strict=False)
+            Bin(_interval(low, high), (numbers > low) & (numbers <= high)) for low, high in itertools.pairwise(ends)
         ]
     return _with_gaps([one for one in bins if one.rows.any()], missing)
 
@@ -120,6 +119,6 @@ def evidence_of(one: Bin, is_class: np.ndarray) -> Evidence:
     return Evidence(count, rate, weight, (mine - theirs) * weight)
 
 
-def mean_in(one: Bin, added: Callable[[], np.ndarray] | Any) -> float:
+def mean_in(one: Bin, added: np.ndarray) -> float:
     """The average of some numbers, one for each row, over the rows of a bin."""
     return float(added[one.rows].mean())

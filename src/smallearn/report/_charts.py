@@ -1,4 +1,4 @@
-"""Pictures of how good the model is: probabilities by class, ROC, precision-recall, reliability, accuracy against size."""
+"""Pictures of how good the model is: probabilities by class, ROC, precision-recall, reliability, score by size."""
 
 from collections.abc import Sequence
 from html import escape
@@ -30,7 +30,8 @@ def chances_picture(subject: Subject, chance: np.ndarray, threshold: float) -> P
     for k, sign in ((1, 1.0), (0, -1.0)):
         for low, high, share, n in zip(edges, edges[1:], shares[k], counts[k], strict=False):
             if n:
-                title = f"{count(int(n), 'row')} of {names[k]} with a probability from {100 * low:.0f}% to {100 * high:.0f}%"
+                span = f"from {100 * low:.0f}% to {100 * high:.0f}%"
+                title = f"{count(int(n), 'row')} of {names[k]} with a probability {span}"
                 chart.bar(low, high, 0.0, sign * share, "plus" if k else "minus", title)
     base = chart.height - 40
     for value in (0.0, 0.25, 0.5, 0.75, 1.0):
@@ -41,15 +42,14 @@ def chances_picture(subject: Subject, chance: np.ndarray, threshold: float) -> P
     for k, y in ((1, 14), (0, base - 5)):
         told = escape(shortened(f"truly {names[k]}: {count(int(np.sum(code == k)), 'row')}", 300))
         chart.add(f'<text x="328" y="{y}" class="end strong">{told}</text>')
-    chart.add(
-        f'<text x="170" y="{chart.height - 7}" class="middle name">{escape(shortened(f"probability of {names[1]}", 300))}</text>'
-    )
+    name = escape(shortened(f"probability of {names[1]}", 300))
+    chart.add(f'<text x="170" y="{chart.height - 7}" class="middle name">{name}</text>')
     x = chart.at_x(threshold)
     span = f'data-from="{chart.at_x(0.0):.0f}" data-wide="{chart.at_x(1.0) - chart.at_x(0.0):.0f}"'
     chart.add(f'<path class="cut" data-cut {span} d="M0 8V{base}" transform="translate({x:.2f})"/>')
     caption = (
-        f"To the right of the line {names[1]} is predicted: what lies there below the axis, and to the left above it, is "
-        "predicted wrongly. Each class has its own scale."
+        f"To the right of the line {names[1]} is predicted: what lies there below the axis, and to the left above it, "
+        "is predicted wrongly. Each class has its own scale."
     )
     return Picture(chart.svg("wide"), caption)
 
@@ -83,7 +83,7 @@ def found_picture(subject: Subject, confusion: np.ndarray) -> Picture:
     return Picture(chart.svg(), "How many of the rows of each class are found.")
 
 
-# --- curves of one class -----------------------------------------------------------------------------------------------
+# --- curves of one class ---------------------------------------------------------------------------------------------
 
 
 def curves_of(ranked: np.ndarray, chance: np.ndarray, is_class: np.ndarray, name: str) -> list[Picture]:
@@ -146,7 +146,7 @@ def _thinned(x: np.ndarray, y: np.ndarray) -> list[tuple[float, float]]:
     return [(float(x[i]), float(y[i])) for i in dict.fromkeys(keep)]
 
 
-# --- size --------------------------------------------------------------------------------------------------------------
+# --- size ------------------------------------------------------------------------------------------------------------
 
 
 def frontier_picture(model: SMaLLModel, sizes: Sequence[int]) -> Picture | None:

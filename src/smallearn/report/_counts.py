@@ -1,5 +1,6 @@
 """How many rows of each class are predicted as the second of two, at every threshold of the page's slider."""
 
+import itertools
 from dataclasses import dataclass
 from typing import Any
 
@@ -62,5 +63,5 @@ def _by_offsets(best: np.ndarray, threshold: float, scale: float) -> int:
 
 
 def _deltas(values: tuple[int, ...]) -> str:
-    steps = [values[0], *(after - before for before, after in zip(values, values[1:], strict=False))]
+    steps = [values[0], *(after - before for before, after in itertools.pairwise(values))]
     return ",".join(str(step) if step else "" for step in steps)

@@ -179,9 +179,8 @@ class _Part:
                     )
                     chart.add(f'<rect class="{"plus" if added >= 0 else "minus"}" {shape}>{told}</rect>')
                 else:
-                    chart.add(
-                        f'<circle class="{kind.replace("curve", "spot")}" cx="{x:.1f}" cy="{middle:.1f}" r="4.5">{told}</circle>'
-                    )
+                    spot = kind.replace("curve", "spot")
+                    chart.add(f'<circle class="{spot}" cx="{x:.1f}" cy="{middle:.1f}" r="4.5">{told}</circle>')
         chart.add(f'<path class="axis" d="M{zero:.1f} 4V{bottom}"/>')
         return Picture(chart.svg(), self.label)
 
@@ -192,7 +191,7 @@ class _Part:
         if not self.bins or self.added is None:
             return None, None
         code, names = self.subject.code, self.subject.class_names
-        adds = [j for j in self.own] if len(self.own) <= FEW_CLASSES else []
+        adds = list(self.own) if len(self.own) <= FEW_CLASSES else []
         heads = ["adds"] if len(self.terms) == 1 else [f"adds ({names[self.model.owners[j]]})" for j in adds]
         head, lines, value = ["value", "rows", *heads], [], None
         two = code is not None and len(self.model.classes) == 2

@@ -195,7 +195,7 @@ def _checked_sections(sections: Sequence[str] | None) -> set[str]:
     return set(sections)
 
 
-# --- models --------------------------------------------------------------------------------------------------------------
+# --- models ----------------------------------------------------------------------------------------------------------
 
 
 def _models_of(model: SMaLLModel) -> tuple[list[SMaLLModel], list[tuple[str, bool]]]:
@@ -286,7 +286,7 @@ def reading_model(model: SMaLLModel) -> SMaLLModel:
     return replace(model, prototypes=prototypes, frontier_models=(), alternatives=(), edits=())
 
 
-# --- content -------------------------------------------------------------------------------------------------------------
+# --- content ---------------------------------------------------------------------------------------------------------
 
 
 def _content(
@@ -442,7 +442,7 @@ def _sections(content: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
             yield anchor, name
 
 
-# --- the page ------------------------------------------------------------------------------------------------------------
+# --- the page --------------------------------------------------------------------------------------------------------
 
 
 def _within(template: Any, content: dict[str, Any], views: Sequence[View]) -> str:

@@ -23,9 +23,9 @@ LARGEST = 1e150  # the end of a slider: the width of a larger range would overfl
 class Field:
     """An input of the panel: a number with the range of its slider, or text with ``options`` to choose from.
 
-    ``start`` is the value it begins with, None for missing. ``options`` are pairs of a label and its value. ``known`` is
-    the range in training, ``whole`` whether all values are; both are None and False if no rows tell. ``seen`` are the
-    categories of the rows, for a feature that no model weighs.
+    ``start`` is the value it begins with, None for missing. ``options`` are pairs of a label and its value. ``known``
+    is the range in training, ``whole`` whether all values are; both are None and False if no rows tell. ``seen`` are
+    the categories of the rows, for a feature that no model weighs.
     """
 
     id: str
@@ -75,7 +75,7 @@ def _field(subject: Subject, flats: Sequence[FlatModel], place: int, feature: in
     readers = [(flat, i) for flat in flats for i, one in enumerate(flat.inputs) if one.feature == feature]
     inputs = [flat.inputs[i] for flat, i in readers]
     first = next((one for one in inputs if one.is_text), inputs[0])
-    known = [known_from(model, subject.rows) for model in subject.models if _reads(model, feature)][0]
+    known = next(known_from(model, subject.rows) for model in subject.models if _reads(model, feature))
     common: dict[str, Any] = {
         "id": f"input-{place}",
         "feature": feature,
@@ -164,7 +164,7 @@ def _step(extent: float) -> float:
     return float(f"1e{int(np.floor(np.log10(extent))) - 3}")
 
 
-# --- real rows ---------------------------------------------------------------------------------------------------------
+# --- real rows -------------------------------------------------------------------------------------------------------
 
 
 def _nearest(rows: Rows, fields: Sequence[Field]) -> int:

@@ -1,4 +1,4 @@
-"""The script of the page: the models as exported functions, what it needs to know of them, and the code that shows it."""
+"""The script of the page: the models as exported functions, what it needs to know of them, and its own code."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -75,7 +75,7 @@ def _view_for_script(
             [[place[flat.inputs[t.input].feature], t.weight, t.kind, t.value, t.mean] for t in own] for own in terms
         ],
         "texts": [[_term_text(flat, term, subject.units) for term in own] for own in terms],
-        "means": _means(subject, model, flat),
+        "means": _means(subject, flat),
         "scoreNames": [score_name(model, number, quote=False) for number in range(len(model.prototypes))],
         "threshold": model.decision_threshold,
         "counts": None if view.counts is None else view.counts.for_script(),
@@ -92,7 +92,7 @@ def file_of(view: View) -> str:
     return "model-as-shown.json" if view.shown.is_rounded else "model.json"
 
 
-def _means(subject: Subject, model: SMaLLModel, flat: FlatModel) -> list[list[float]] | None:
+def _means(subject: Subject, flat: FlatModel) -> list[list[float]] | None:
     """What each term adds on average over the rows; None without rows."""
     if subject.rows is None or subject.rows.n_rows == 0:
         return None

@@ -75,7 +75,7 @@ class Subject:
         rarer = int(np.argmin(sizes))
         return rarer if owner is None or sizes[rarer] < RARE * sizes.sum() else owner
 
-    # --- features ------------------------------------------------------------------------------------------------------
+    # --- features ----------------------------------------------------------------------------------------------------
 
     def unit_of(self, term: Term) -> str | None:
         """The unit of a term's feature."""

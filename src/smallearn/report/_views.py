@@ -81,7 +81,8 @@ def name_of(model: SMaLLModel) -> str:
 
 
 def _of_quality(subject: Subject, model: SMaLLModel, judged: Evaluation, wanted: set[str]) -> dict[str, Any]:
-    assert subject.rows is not None and subject.code is not None
+    assert subject.rows is not None
+    assert subject.code is not None
     z = model.scores(subject.rows)
     chances = model.chances(z)
     parts: dict[str, Any] = {}

@@ -10,16 +10,16 @@ from smallearn._text import count, show
 from smallearn.cli.arguments import (
     CHIP_NAMES,
     add_command,
-    add_groups,
     add_describe,
+    add_groups,
     add_named,
     add_path,
     add_printing,
     add_readings,
     add_storage,
     add_training,
-    positive_integer,
     described,
+    positive_integer,
     positive_number,
     probability,
 )

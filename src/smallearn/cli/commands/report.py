@@ -28,8 +28,8 @@ DESCRIPTION = """\
 One HTML file that needs no network: the model, how good it is beside standard models, its errors, what it costs on a
 chip if asked for, and a panel in which the inputs can be changed, with sliders for its size and its threshold. Of DATA
 it shows counts, shares and pictures, the numbers of the rows that are predicted wrongly, and the values of one row that
-is nearest to a typical one; with --rows those of more. Standard models need the whole table in memory: a page about a large table has
-none. Of more than 200,000 rows, pictures, ROC AUC and groups are those of a random sample.
+is nearest to a typical one; with --rows those of more. Standard models need the whole table in memory: a page about a
+large table has none. Of more than 200,000 rows, pictures, ROC AUC and groups are those of a random sample.
 """
 MOST_ROWS = 50  # of DATA that the page may hold
 EXAMPLES = """\
@@ -70,8 +70,8 @@ def add(commands) -> argparse.ArgumentParser:
         "--sections",
         type=section_names,
         metavar="NAMES",
-        help="the sections to show below the model, separated by commas: errors, what-if, size, alternatives, features, "
-        "scores, comparison, chips, facts; or all (default: all but chips)",
+        help="the sections to show below the model, separated by commas: errors, what-if, size, alternatives, "
+        "features, scores, comparison, chips, facts; or all (default: all but chips)",
     )
     add_reason_codes(parser, shown="show, beside the panel,")
     add_printing(parser, json=False)

@@ -145,8 +145,8 @@ def _held(model: SMaLLModel, changeable: Any) -> dict[int, tuple[float, float]]:
         if not low <= high:
             raise ParameterError(
                 Parameter("changeable"),
-                f": the range of {show(label)} is {limits!r}; it must be a pair (least, most) of numbers, of which either "
-                "may be None, or None for any value.",
+                f": the range of {show(label)} is {limits!r}; it must be a pair (least, most) of numbers, of which "
+                "either may be None, or None for any value.",
             )
         if position[label] not in weighed:
             raise ParameterError(
