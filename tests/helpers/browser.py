@@ -141,7 +141,7 @@ def example(name: str) -> Example:
 def subject_of(model: SMaLLModel, X: Any = None, y: Any = None, **options: Any) -> Subject:
     """What the page is about."""
     about = {"units": None, "source": None, "row_numbers": None, "sampled_from": None} | options
-    return _subject_of(model, _models_of(model)[0], X, y, None, **about)[0]
+    return _subject_of(model, _models_of(model, X)[0], X, y, None, **about)[0]
 
 
 # --- rows and answers ------------------------------------------------------------------------------------------------

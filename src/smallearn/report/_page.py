@@ -77,7 +77,8 @@ def report_html(
     model : SMaLLModel or fitted estimator
         The model, with its ``frontier_models``, ``alternatives`` and ``descriptions``.
     X : array, sparse matrix, table or Rows of shape (n_rows, n_features), default=None
-        Rows to evaluate the model on. They are read once. The numbers of the model are rounded where that changes no
+        Rows to evaluate the model on. They are read once; of `Rows` only the models are shown whose features they have.
+        The numbers of the model are rounded where that changes no
         decision on them and no probability by more than 0.0005; the page shows, computes with and saves that model.
     y : array-like of shape (n_rows,), default=None
         Their classes. Without them, the page has no scores.
@@ -140,7 +141,7 @@ def report_html(
     wanted = _checked_sections(sections)
     if isinstance(embed_rows, bool) or not isinstance(embed_rows, int) or not 0 <= embed_rows <= MOST_ROWS:
         raise ValueError(f"embed_rows={embed_rows!r} is not a whole number from 0 to {MOST_ROWS}.")
-    originals, names = _models_of(model)
+    originals, names = _models_of(model, X)
     subject, shown = _subject_of(
         model,
         originals,
@@ -198,17 +199,25 @@ def _checked_sections(sections: Sequence[str] | None) -> set[str]:
 # --- models ----------------------------------------------------------------------------------------------------------
 
 
-def _models_of(model: SMaLLModel) -> tuple[list[SMaLLModel], list[tuple[str, bool]]]:
-    """The model, one of each other size, its alternatives; each with its name and whether it is one of the sizes."""
+def _models_of(model: SMaLLModel, X: Any = None) -> tuple[list[SMaLLModel], list[tuple[str, bool]]]:
+    """The model, one of each other size, its alternatives; each with its name and whether it is one of the sizes.
+
+    Models that read features which are not among `Rows` that were read before are left out.
+    """
+    read = set(X.columns) if isinstance(X, Rows) else None
+
+    def fits(other: SMaLLModel) -> bool:
+        return read is None or {term.feature for term in other.features} <= read
+
     models = [replace(model, frontier_models=(), alternatives=())]
     names = [(name_of(model), True)]
     seen = {model.n_terms}
     for other in model.frontier_models:
-        if other.n_terms not in seen:
+        if other.n_terms not in seen and fits(other):
             seen.add(other.n_terms)
             models.append(other)
             names.append((name_of(other), True))
-    for number, other in enumerate(model.alternatives, start=1):
+    for number, other in enumerate(filter(fits, model.alternatives), start=1):
         models.append(other)
         names.append((f"alternative {number}", False))
     return models, names
@@ -235,11 +244,6 @@ def _subject_of(
             rows = None
         elif rows.n_rows == 0:
             raise ValueError("X has no rows; a model is evaluated on at least one.")
-    unread = [term.label for term in features if rows is not None and term.feature not in rows.columns]
-    if unread:
-        raise ValueError(
-            f"These rows were read without {listed(unread)}, which other models of the page use; pass the table itself."
-        )
     descriptions = {one.name: one for one in model.descriptions}
     words = _all_words(originals, descriptions)
     by_name = {**units_of(descriptions), **checked_units(model, units)}
