@@ -198,7 +198,7 @@ class _Part:
         positive = self.subject.positive
         if two:
             head += [f"share of {names[positive]}", "weight of evidence", "information value"]
-            found = [evidence_of(one, code == positive) for one in self.bins]
+            found = [evidence_of(one, np.asarray(code == positive)) for one in self.bins]
             total = sum(one.value for one in found)
             value = None if math.isnan(total) else f"{total:.3f}"
         for i, one in enumerate(self.bins):

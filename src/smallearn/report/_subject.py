@@ -126,7 +126,7 @@ class Subject:
         if self.rows is None:
             return []
         two = self.code is not None and len(self.model.classes) == 2
-        is_positive = self.code == self.positive if two else None
+        is_positive = np.asarray(self.code == self.positive) if two else None
         return [
             (feature, backdrop_of(self.rows.columns[feature], extent, is_positive, self.margin))
             for feature, extent in self._extents.items()

@@ -115,7 +115,7 @@ def _with_units(flip: Flip, units: Mapping[str, str]) -> Flip:
     return replace(flip, changes=tuple(replace(change, unit=units.get(change.label)) for change in flip.changes))
 
 
-def _changeable(model: SMaLLModel, labels: Sequence[str] | None) -> list[Term]:
+def _changeable(model: SMaLLModel, labels: Sequence[str] | Mapping[str, Any] | None) -> list[Term]:
     """The features that may change."""
     if labels is None:
         return list(model.features)

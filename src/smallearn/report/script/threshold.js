@@ -70,6 +70,8 @@ function showThreshold() {
   at("threshold-value").textContent = thresholdText();
   at("threshold").setAttribute("aria-valuetext", `probability ${thresholdText()}`);
   at("own-threshold").disabled = state.isOwn;
+  at("own-threshold").textContent = `Model's own: ${shownView().threshold}`;
+  at("other-threshold").hidden = state.isOwn;
   for (const line of document.querySelectorAll("[data-cut]")) {
     const { from, wide } = line.dataset;
     line.setAttribute("transform", `translate(${Number(from) + state.threshold * Number(wide)})`);
