@@ -19,7 +19,7 @@ def show_category(value: Any, most: int = 60) -> str:
     """A category: text in quotes, a float in six digits, or in all of them if it takes more to identify it."""
     if isinstance(value, float):
         short = f"{value:.6g}"
-        return short if float(short) == value else repr(value)
+        return short if float(short) == value else exact(value)
     return show(value, most=most)
 
 

@@ -52,6 +52,7 @@ def folder(tmp_path_factory):
     visits.to_csv(path / "visits.csv", index=False)
     options = {"data": "data.csv", "target": "y", "output": "model.json", "metric": "f1"}
     (path / "fit.toml").write_text("".join(f'{key} = "{value}"\n' for key, value in options.items()))
+    (path / "features.csv").write_text("name,words,unit\nage,age of the patient,years\n")
     (path / "wording.csv").write_text("term,words\nage,Too young\n")
     return path
 

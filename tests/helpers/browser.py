@@ -14,7 +14,9 @@ from smallearn.export._flat import flatten
 from smallearn.model import Prototype, Range, Term
 from smallearn.model._columns import factor_of_one
 from smallearn.report import report_html
+from smallearn.report._page import _models_of, _subject_of
 from smallearn.report._panel import Field, fields_of
+from smallearn.report._subject import Subject
 from tests.helpers.exports import DECISIONS, EXPECTED_COSTS, MIXED, SHARED, edges, full_table, trained
 from tests.helpers.models import CARD, NO, YES
 
@@ -83,16 +85,13 @@ def messy(n_rows: int = 240, seed: int = 0) -> tuple[pd.DataFrame, np.ndarray]:
 
 @dataclass(frozen=True)
 class Example:
-    """A model, the rows that its page is made from, and the page."""
+    """A model in the few digits that its page shows, the rows that the page is made from, and the page."""
 
     model: SMaLLModel
     X: Any
     y: Any
     page: str
-
-    @property
-    def fields(self) -> list[Field]:
-        return fields_of(self.model, self.X, {})
+    fields: list[Field]
 
 
 def _breast_cancer() -> tuple[SMaLLModel, Any, Any]:
@@ -134,7 +133,15 @@ def example(name: str) -> Example:
     """An example by its name, made once."""
     model, X, y = EXAMPLES[name]()
     with patch("smallearn.evaluation._intervals.RESAMPLES", 50):  # intervals are not what is looked at here
-        return Example(model, X, y, report_html(model, X, y, chips=()))
+        page = report_html(model, X, y)
+        subject = subject_of(model, X, y)
+    return Example(subject.model, X, y, page, fields_of(subject)[0])
+
+
+def subject_of(model: SMaLLModel, X: Any = None, y: Any = None, **options: Any) -> Subject:
+    """What the page is about."""
+    about = {"units": None, "source": None, "row_numbers": None, "sampled_from": None} | options
+    return _subject_of(model, _models_of(model, X)[0], X, y, None, **about)[0]
 
 
 # --- rows and answers ------------------------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 from html.parser import HTMLParser
 from itertools import pairwise
 
-VOID = {"meta", "link", "input", "br", "img"}
+VOID = {"meta", "link", "input", "br", "img", "wbr"}
 # Everything that the template and matplotlib write; text within an SVG is drawn, so that it has no <text>.
 ELEMENTS = {
     *("html", "head", "meta", "link", "title", "style", "body", "a", "header", "h1", "p", "dl", "div", "dt", "dd"),
@@ -11,7 +11,7 @@ ELEMENTS = {
     *("small", "nav", "ul", "li", "main", "section", "h2", "h3", "table", "caption", "thead", "tbody", "tfoot", "tr"),
     *("th", "td", "ol", "noscript", "form", "fieldset", "legend", "label", "input", "select", "option", "button"),
     *("output", "span", "figure", "figcaption", "pre", "footer", "script", "svg", "defs", "g", "path", "use", "image"),
-    *("clippath", "rect", "pattern"),
+    *("rect", "circle", "text", "title", "template", "code", "br", "wbr", "noscript", "polyline", "line"),
 }
 
 
@@ -20,7 +20,7 @@ class Reader(HTMLParser):
 
     def __init__(self, text):
         super().__init__(convert_charrefs=True)
-        self.open, self.elements, self.texts, self.tables, self.comments = [], [], [], [], []
+        self.open, self.elements, self.texts, self.tables, self.comments, self.hidden = [], [], [], [], [], []
         self.feed(text)
         self.close()
         assert self.open == []
@@ -29,8 +29,11 @@ class Reader(HTMLParser):
         names = [name for name, _ in attributes]
         assert len(set(names)) == len(names), (tag, attributes)
         assert not any(name.startswith("on") for name in names), (tag, attributes)
-        self.elements.append((tag, dict(attributes)))
-        if tag == "table":
+        # A template is no part of the page until the script takes it.
+        (self.hidden if "template" in self.open else self.elements).append((tag, dict(attributes)))
+        if "template" in self.open:
+            pass
+        elif tag == "table":
             self.tables.append([])
         elif tag == "tr":
             self.tables[-1].append([])
@@ -52,9 +55,9 @@ class Reader(HTMLParser):
         self.comments.append(data)
 
     def handle_data(self, data):
-        if self.open and self.open[-1] not in ("style", "script", "svg"):
+        if self.open and self.open[-1] not in ("style", "script") and not {"svg", "template"} & set(self.open):
             self.texts.append(data)
-        if {"th", "td"} & set(self.open):
+        if {"th", "td"} & set(self.open) and "template" not in self.open:
             self.tables[-1][-1][-1] += data
 
     @property
@@ -73,8 +76,13 @@ def check_form(text):
     assert text.startswith("<!doctype html>")
     names = [attributes["id"] for _, attributes in found.elements if "id" in attributes]
     assert len(set(names)) == len(names)
+    for tag, attributes in found.hidden:
+        assert tag in ELEMENTS, tag
+        assert "id" not in attributes, (tag, attributes)
+        assert "style" not in attributes, (tag, attributes)
     for tag, attributes in found.elements:
         assert tag in ELEMENTS, tag
+        assert "style" not in attributes, (tag, attributes)
         for key in ("for", "aria-labelledby", "aria-describedby"):
             assert set(attributes.get(key, "").split()) <= set(names), (tag, attributes)
         for key in ("href", "xlink:href", "src"):

@@ -322,9 +322,9 @@ def add_units(parser: argparse.ArgumentParser) -> None:
 
 
 def units_of(arguments: argparse.Namespace, model: SMaLLModel) -> dict[str, str]:
-    """The units that the user named, by feature."""
-    units = {}
+    """The units that the user named, by feature, and those of the model's descriptions."""
     used = [term.label for term in model.features]
+    units = {one.name: one.unit for one in model.descriptions if one.unit and one.name in used}
     for text in arguments.unit:
         name, sign, unit = text.rpartition("=")
         if not sign or not unit:
@@ -333,3 +333,34 @@ def units_of(arguments: argparse.Namespace, model: SMaLLModel) -> dict[str, str]
             raise CommandError(f"--unit: the model does not use {name!r}; it uses {listed(used)}")
         units[name] = unit
     return units
+
+
+# --- descriptions ----------------------------------------------------------------------------------------------------
+
+DESCRIBED = ("name", "words", "unit")
+
+
+def add_describe(parser: argparse.ArgumentParser) -> None:
+    """``--describe FILE``."""
+    add_path(
+        parser,
+        "--describe",
+        metavar="FILE",
+        help="what features are called for readers: a CSV file with the columns name, words and unit; words and unit "
+        "may be empty",
+    )
+
+
+def described(arguments: argparse.Namespace, model: SMaLLModel) -> SMaLLModel:
+    """The model with the descriptions of ``--describe``, in place of those that it has of the same features."""
+    if arguments.describe is None:
+        return model
+    from dataclasses import replace
+
+    from smallearn.cli.io.small_tables import read_lines
+    from smallearn.model import Description
+
+    lines = read_lines(arguments.describe, DESCRIBED)
+    found = {name: Description(name, line["words"] or None, line["unit"] or None) for name, line in lines.items()}
+    kept = (one for one in model.descriptions if one.name not in found)
+    return replace(model, descriptions=(*kept, *found.values()))

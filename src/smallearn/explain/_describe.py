@@ -1,12 +1,12 @@
 """A model as sentences and as cards."""
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from smallearn._text import count, exact, joined, show, signed
 from smallearn.explain._digits import rounded
-from smallearn.model import SMaLLModel, Term
+from smallearn.model import Rows, SMaLLModel, Term
 from smallearn.model._arguments import as_model, checked_units, read_rows
 from smallearn.model._card import card_table
 from smallearn.model._print import table_text
@@ -132,20 +132,23 @@ def describe(model: Any, X: Any = None, *, units: Mapping[str, str] | None = Non
     Whole points; every decision on the 2 rows given is that of the exact weights.
     """
     model = as_model(model)
-    writer = _Writer(points=model.is_score_card, digits=DIGITS, units=checked_units(model, units), filled=())
+    units = checked_units(model, units)
     rows = None if X is None else read_rows(model, X)
     if rows is None or rows.n_rows == 0:
-        shown, n_rows = model, None
-    else:
-        shown, n_rows = rounded(model, rows), rows.n_rows
-        filled = [term for term in shown.terms if rows.fills_gaps(term)]
-        writer = _Writer(points=shown.is_score_card, digits=None, units=writer.units, filled=filled)
+        return written(model, None, units, digits=DIGITS)
+    return replace(written(rounded(model, rows), rows, units, digits=None), rule=model.rule, n_rows=rows.n_rows)
+
+
+def written(shown: SMaLLModel, rows: Rows | None, units: Mapping[str, str], *, digits: int | None) -> Description:
+    """A model as it is: its weights in so many digits, None for all. ``rows`` tell whether values are missing."""
+    filled = [] if rows is None else [term for term in shown.terms if rows.fills_gaps(term)]
+    writer = _Writer(points=shown.is_score_card, digits=digits, units=units, filled=filled)
     return Description(
         model=shown,
-        rule=model.rule,
+        rule=shown.rule,
         sentences=tuple(writer.sentence(shown, j) for j in range(len(shown.prototypes))),
         cards=tuple(writer.card(shown, j) for j in range(len(shown.prototypes))),
-        n_rows=n_rows,
+        n_rows=None,
     )
 
 

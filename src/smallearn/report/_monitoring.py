@@ -66,16 +66,16 @@ def _by_period(monitoring: Monitoring) -> dict[str, str]:
     for row, (name, (colour, values)) in enumerate(lines.items()):
         points = [place(at, value) for at, value in enumerate(values)]
         path = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
-        parts.append(f'<polyline points="{path}" fill="none" style="stroke:{colour}" stroke-width="2"/>')
+        parts.append(f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="2"/>')
         for (x, y), period, value in zip(points, monitoring.periods, values, strict=True):
             title = f"<title>{escape(f'{name}, {period.name}: PSI {value:.3f}')}</title>"
-            parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4" style="fill:{colour}">{title}</circle>')
+            parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4" fill="{colour}">{title}</circle>')
         label = escape(name if len(name) <= 40 else f"{name[:39]}…")
-        parts.append(f'<text x="{LEFT + 8}" y="{TOP + 12 + 16 * row}" style="fill:{colour}">{label}</text>')
+        parts.append(f'<text x="{LEFT + 8}" y="{TOP + 12 + 16 * row}" fill="{colour}">{label}</text>')
     alt = f"Population stability index by period, from {monitoring.periods[0].name} to {monitoring.periods[-1].name}."
     svg = (
         f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{escape(alt)}" font-size="12" fill="currentColor" '
-        f'style="max-width:100%;height:auto">{"".join(parts)}</svg>'
+        f'class="chart wide">{"".join(parts)}</svg>'
     )
     return {"svg": svg, "caption": "PSI of the score, and of the feature that moved most, period by period."}
 

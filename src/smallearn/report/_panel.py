@@ -1,25 +1,20 @@
-"""The panel in which a reader changes the inputs: a field for each feature; the exported JavaScript decides."""
+"""The panel in which a reader changes the inputs: a field for each feature, and the real rows it can start from."""
 
-import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
-from importlib.resources import files
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from smallearn._text import show, show_category
-from smallearn.export._flat import FlatModel, FlatTerm, Input, as_term, flatten
-from smallearn.export._reason_codes import check_number, shortfalls
-from smallearn.export._scripts.javascript import to_javascript
-from smallearn.model import SMaLLModel, read_rows
-from smallearn.model._card import card_table
+from smallearn.explain._case.domains import known_from
+from smallearn.export._flat import FlatModel, FlatTerm, Input, flatten
+from smallearn.model import Rows, SMaLLModel
 from smallearn.model._columns import Column
-from smallearn.model._sentences import card_lines, score_name
-from smallearn.model._term import condition_text
+from smallearn.report._subject import Subject
 
-MOST_CATEGORIES = 50
+MOST_CATEGORIES, MOST_ROWS = 50, 50
 OTHER = "(any other)"
 LARGEST = 1e150  # the end of a slider: the width of a larger range would overflow
 
@@ -28,7 +23,9 @@ LARGEST = 1e150  # the end of a slider: the width of a larger range would overfl
 class Field:
     """An input of the panel: a number with the range of its slider, or text with ``options`` to choose from.
 
-    ``start`` is a typical value. ``options`` are pairs of a label and its value.
+    ``start`` is the value it begins with, None for missing. ``options`` are pairs of a label and its value. ``known``
+    is the range in training, ``whole`` whether all values are; both are None and False if no rows tell. ``seen`` are
+    the categories of the rows, for a feature that no model weighs.
     """
 
     id: str
@@ -42,29 +39,63 @@ class Field:
     high: float = 0.0
     step: float = 0.0
     options: tuple[tuple[str, Any], ...] = ()
+    known: tuple[float, float] | None = None
+    whole: bool = False
+    seen: tuple[Any, ...] = ()
+    accepted: tuple[Any, ...] | None = None
+
+    @property
+    def name(self) -> str:
+        """The label with its unit."""
+        return f"{self.label} ({self.unit})" if self.unit else self.label
 
 
-def fields_of(model: SMaLLModel, X: Any, units: Mapping[str, str]) -> list[Field]:
-    """A field for each feature in use, in the order of the exported function's arguments."""
-    flat = flatten(model)
-    columns = {} if X is None else read_rows(model, X).columns
-    fields = []
-    for number, feature in enumerate(flat.inputs):
-        column, unit = columns.get(feature.feature), units.get(feature.label)
-        common: dict[str, Any] = {
-            "id": f"input-{number}",
-            "feature": feature.feature,
-            "label": show(feature.label, quote=False, most=120).strip() or "(no name)",
-            "is_text": feature.is_text,
-            "may_be_missing": feature.may_be_missing and (feature.accepted is None or feature.accepted.missing),
-            "unit": unit,
-        }
-        if feature.is_text:
-            fields.append(Field(**common, **_text_range(feature, column)))
-        else:
-            compared = [value for term in flat.terms if term.input == number for value in _numbers_of(term)]
-            fields.append(Field(**common, **_number_range(feature, column, compared)))
-    return fields
+@dataclass(frozen=True)
+class RealRow:
+    """A row that the page holds: its number, the value of each field, and its class if known."""
+
+    number: int
+    values: tuple[Any, ...]
+    truth: int | None
+
+
+def fields_of(subject: Subject) -> tuple[list[Field], RealRow | None]:
+    """A field for each feature that any model reads, and the real row that they start from, if there are rows."""
+    flats = [flatten(model) for model in subject.models]
+    features = sorted({one.feature for flat in flats for one in flat.inputs})
+    columns = {} if subject.rows is None else subject.rows.columns
+    fields = [_field(subject, flats, place, feature, columns.get(feature)) for place, feature in enumerate(features)]
+    if subject.rows is None or subject.rows.n_rows == 0 or not fields:
+        return fields, None
+    start = _row(subject, fields, _nearest(subject.rows, fields))
+    return [_started(field, value) for field, value in zip(fields, start.values, strict=True)], start
+
+
+def _field(subject: Subject, flats: Sequence[FlatModel], place: int, feature: int, column: Column | None) -> Field:
+    readers = [(flat, i) for flat in flats for i, one in enumerate(flat.inputs) if one.feature == feature]
+    inputs = [flat.inputs[i] for flat, i in readers]
+    first = next((one for one in inputs if one.is_text), inputs[0])
+    known = next(known_from(model, subject.rows) for model in subject.models if _reads(model, feature))
+    common: dict[str, Any] = {
+        "id": f"input-{place}",
+        "feature": feature,
+        "label": show(first.label, quote=False, most=120).strip() or "(no name)",
+        "is_text": first.is_text,
+        "may_be_missing": any(one.may_be_missing and (one.accepted is None or one.accepted.missing) for one in inputs),
+        "unit": subject.units.get(first.label),
+        "known": known.ranges.get(feature),
+        "whole": feature in known.whole,
+        "seen": tuple(map(_as_compared, known.categories.get(feature, ())[:MOST_CATEGORIES])),
+        "accepted": None if feature not in known.accepted else tuple(map(_as_compared, known.accepted[feature])),
+    }
+    if first.is_text:
+        return Field(**common, **_text_range(inputs, column))
+    compared = [value for flat, i in readers for term in flat.terms if term.input == i for value in _numbers_of(term)]
+    return Field(**common, **_number_range(first, column, compared))
+
+
+def _reads(model: SMaLLModel, feature: int) -> bool:
+    return any(term.feature == feature for term in model.terms)
 
 
 def _numbers_of(term: FlatTerm) -> list[float]:
@@ -72,12 +103,13 @@ def _numbers_of(term: FlatTerm) -> list[float]:
     return [value for value in (term.value, term.mean) if value is not None and not isinstance(value, str)]
 
 
-def _text_range(feature: Input, column: Column | None) -> dict[str, Any]:
+def _text_range(inputs: Sequence[Input], column: Column | None) -> dict[str, Any]:
     """The options of a text field, the most frequent categories first, and where it starts."""
     seen = Counter([] if column is None else map(_as_compared, column.values[~column.missing].tolist()))
     frequent = sorted(seen, key=lambda value: (-seen[value], str(value)))
-    accepted = None if feature.accepted is None else feature.accepted.categories
-    values = list(dict.fromkeys([*frequent[:MOST_CATEGORIES], *feature.categories, *(accepted or ())]))
+    accepted = next((one.accepted.categories for one in inputs if one.accepted is not None), None)
+    categories = [value for one in inputs for value in one.categories]
+    values = list(dict.fromkeys([*frequent[:MOST_CATEGORIES], *categories, *(accepted or ())]))
     options = [(_option_text(value), value) for value in values]
     if accepted is None:
         options.append((OTHER, _text_unlike(values)))
@@ -132,76 +164,54 @@ def _step(extent: float) -> float:
     return float(f"1e{int(np.floor(np.log10(extent))) - 3}")
 
 
-def codes_of(
-    model: SMaLLModel, number: int, wording: Mapping[str, str] | None, favourable: Any
-) -> dict[str, Any] | None:
-    """The reason codes that the panel shows: for whom, how many, and by prototype the most that each term can add.
-
-    None if there are to be none.
-    """
-    check_number("reason_codes", number, least=0)
-    if number == 0:
-        return None
-    found = shortfalls(flatten(model), wording, favourable)
-    prototypes = [
-        {"place": place, "terms": [{"most": most, "words": words} for _, most, words in terms]}
-        for place, terms in found.terms.items()
-    ]
-    label = show(found.favourable)
-    return {"label": label, "number": int(number), "sign": found.sign, "prototypes": prototypes}
+# --- real rows -------------------------------------------------------------------------------------------------------
 
 
-def script_of(
-    model: SMaLLModel, fields: list[Field], units: Mapping[str, str], codes: dict[str, Any] | None = None
-) -> str:
-    """The exported module and the code of the panel, for one ``<script type="module">``; ``codes``: `codes_of`."""
-    panel = files("smallearn.report").joinpath("panel.js").read_text(encoding="utf-8")
-    constants = {
-        "FIELDS": [asdict(field) for field in fields],
-        "TERM_TEXTS": _term_texts(model, units),
-        "SCORE_NAMES": [score_name(model, number, quote=False) for number in range(len(model.prototypes))],
-        "NAMES": [show(label, quote=False) for label in model.classes],
-        "CARD": _card(model, units),
-        "CODES": codes,
-        "DECIDES": "costs" if model.decision.costs else "offsets" if model.decision.offsets else "score",
-    }
-    lines = [f"const {name} = {_script_json(value)};" for name, value in constants.items()]
-    return "\n".join([to_javascript(model, inputs="used"), *lines, panel])
+def _nearest(rows: Rows, fields: Sequence[Field]) -> int:
+    """The row that is nearest to the typical one: medians and most frequent categories; the first of several."""
+    distance = np.zeros(rows.n_rows)
+    for field in fields:
+        column = rows.columns[field.feature]
+        if field.is_text:
+            far = np.array([value != field.start for value in column.values.tolist()], dtype=float)
+            distance += np.where(column.missing, 2.0, far)
+        else:
+            far = np.abs(column.numbers - field.start) / (field.high - field.low)
+            distance += np.where(column.missing, 2.0, far)
+    return int(np.argmin(distance))
 
 
-def _card(model: SMaLLModel, units: Mapping[str, str]) -> dict[str, Any] | None:
-    """The headings of the scores, and for each row of the card its text and the place of its term in each score.
-
-    None if the scores do not share most of their terms.
-    """
-    table = card_table(model, [card_lines(model, j) for j in range(len(model.prototypes))], quote=False)
-    if table is None:
-        return None
-    flat = flatten(model)
-    terms = [flat.of(number) for number in range(len(flat.owners))]
-    rows = [
-        {
-            "text": _term_text(flat, next(term for term in row if term is not None), units),
-            "places": [None if term is None else terms[j].index(term) for j, term in enumerate(row)],
-        }
-        for row in flat.rows
-    ]
-    return {"heads": table.heads, "rows": rows}
+def _row(subject: Subject, fields: Sequence[Field], position: int) -> RealRow:
+    assert subject.rows is not None
+    values = []
+    for field in fields:
+        column = subject.rows.columns[field.feature]
+        value = column.values[position]
+        values.append(None if column.missing[position] else _as_compared(_plain(value)))
+    truth = None if subject.code is None else int(subject.code[position])
+    return RealRow(subject.number_of(position), tuple(values), truth)
 
 
-def _term_texts(model: SMaLLModel, units: Mapping[str, str]) -> list[list[str]]:
-    """The text of each term of each prototype, in the order of the exported module."""
-    flat = flatten(model)
-    return [[_term_text(flat, term, units) for term in flat.of(number)] for number in range(len(flat.owners))]
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value
 
 
-def _term_text(flat: FlatModel, term: FlatTerm, units: Mapping[str, str]) -> str:
-    feature = flat.inputs[term.input]
-    if term.kind == "raw":
-        return show(feature.label, quote=False)
-    return condition_text(as_term(flat, term), units.get(feature.label))
+def rows_of(subject: Subject, fields: Sequence[Field], number: int) -> list[RealRow]:
+    """At most so many rows for the page: the most confident errors first, then rows at equal distances."""
+    if subject.rows is None or number == 0:
+        return []
+    errors = [] if subject.judged is None else [one.row for one in subject.judged.mistakes]
+    errors = [row for row in errors if row < subject.rows.n_rows][: number // 2]
+    spaced = np.linspace(0, subject.rows.n_rows - 1, min(number, subject.rows.n_rows)).astype(int).tolist()
+    chosen = list(dict.fromkeys([*errors, *spaced]))[:number]
+    return [_row(subject, fields, position) for position in sorted(chosen)]
 
 
-def _script_json(value: Any) -> str:
-    """JSON in ASCII that cannot end the ``<script>`` element."""
-    return json.dumps(value).replace("<", "\\u003c")
+def _started(field: Field, value: Any) -> Field:
+    """The field with another start; a category that is no option yet becomes one."""
+    options = field.options
+    if value is None and not field.may_be_missing:
+        return field
+    if field.is_text and value is not None and value not in [one for _, one in options]:
+        options = ((_option_text(value), value), *options)
+    return replace(field, start=value, options=options)

@@ -1,18 +1,35 @@
 """What the model is: its title, its cards, its exact weights, and its rule."""
 
+from dataclasses import dataclass
 from typing import Any
 
 from smallearn import explain
-from smallearn._text import count, joined, percent, show, typeset
+from smallearn._text import count, joined, show, typeset
+from smallearn.explain._describe import DIGITS, written
 from smallearn.explain._dnf.rule import conditions_of
 from smallearn.model import SMaLLModel
 from smallearn.model._card import card_table
 from smallearn.model._sentences import CONSTANT, score_name, score_title, terms_text
 from smallearn.model._term import term_text
+from smallearn.report._rounding import MOST
+from smallearn.report._score_card import score_card_section
 from smallearn.report._subject import Subject
 from smallearn.report._tables import Table
 
 MOST_CLAUSES, MOST_CLASSES = 12, 6
+FEW_CLASSES = 3  # with more, approximate rules are too many to be read, and take long to find
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A model as the page has it: ``model`` in few digits, where ``is_rounded``, in place of the one that was given.
+
+    ``has_all_digits`` tells whether the card shows its weights in all their digits.
+    """
+
+    model: SMaLLModel
+    is_rounded: bool
+    has_all_digits: bool
 
 
 def title_of(model: SMaLLModel) -> str:
@@ -21,34 +38,44 @@ def title_of(model: SMaLLModel) -> str:
     return f"A small model{target}"
 
 
-def about(subject: Subject) -> dict[str, Any]:
-    """The model as cards, as exact weights and as a rule."""
-    model, judged = subject.model, subject.judged
-    description = explain.describe(model, subject.rows, units=subject.units)
-    shown = description.model
+def rule_of(subject: Subject, shown: Shown, *, approximate: bool) -> dict[str, Any]:
+    """The model as cards, as exact weights and as a rule; ``approximate`` if a rule that is not exact is wanted."""
+    model, judged = shown.model, subject.judged
+    description = written(model, subject.rows, subject.units, digits=None if shown.has_all_digits else DIGITS)
+    simplify = judged is not None and judged.is_training_data
+    rules = _rules(subject, model, simplify=simplify, approximate=approximate)
+    is_exact = bool(rules) and all(rule.same_as_model for rule in rules)
     return {
         "lead": _lead(model),
-        "description": description,
+        "sentence": description.rule,
         "card": card_of(description),
         "cards": _cards(description),
-        "exact": _exact(model) if model.terms and shown != model else None,
-        "rules": _rules(subject, simplify=judged is not None and judged.is_training_data),
+        "note": _note(subject, shown),
+        "exact": None if shown.has_all_digits or not model.terms else _exact(model),
+        "rules": rules,
+        "is_exact": is_exact,
         "more_classes": max(0, len(model.classes) - MOST_CLASSES),
-        "totals": _totals(shown),
+        "score_card": _score_card(model),
     }
+
+
+def _note(subject: Subject, shown: Shown) -> str:
+    if shown.is_rounded and subject.rows is not None:
+        return (
+            f"Rounded so that no decision on the {count(subject.rows.n_rows, 'row')} given changes, and no probability "
+            "by more than 0.05 percentage points. Everything on this page, and the model it saves, uses these numbers."
+        )
+    if shown.has_all_digits:
+        return "Everything on this page uses these numbers."
+    return "Numbers are shown in four digits. Everything on this page is computed with the exact weights."
 
 
 def _lead(model: SMaLLModel) -> str:
     """The model in a sentence."""
     if not model.terms:
         return f"It has no terms: the prediction is always {show(model.predict_one({}), quote=False)}."
-    classes = joined([show(label, quote=False) for label in model.classes])
     used = joined([show(term.label, quote=False) for term in model.features])
-    size = f"{terms_text(model)} in {count(len(model.prototypes), 'score')}"
-    return (
-        f"It distinguishes {classes} with {size}, from {len(model.features)} of "
-        f"{count(model.n_features, 'feature')}: {used}."
-    )
+    return f"{terms_text(model)} from {len(model.features)} of {count(model.n_features, 'feature')}: {used}."
 
 
 def card_of(description: explain.Description) -> Table | None:
@@ -66,12 +93,11 @@ def _cards(description: explain.Description) -> list[dict[str, Any]]:
     return [
         {
             "title": score_title(model, number, quote=False),
-            "sentence": sentence,
             "caption": "Score card" if model.is_score_card else "Weights",
             "unit": "points" if model.is_score_card else "weight",
             "lines": [{"number": typeset(line.number), "text": line.text} for line in card],
         }
-        for number, (sentence, card) in enumerate(zip(description.sentences, description.cards, strict=True))
+        for number, card in enumerate(description.cards)
     ]
 
 
@@ -93,18 +119,39 @@ def _exact_text(term: Any) -> str:
     return text if term.mean is None else f"{text} ({term.mean!r} if missing)"
 
 
-def _totals(shown: SMaLLModel) -> Table | None:
-    """Each total that a score card of literals can have, and its probability."""
-    lines = [(typeset(f"{total:+d}"), percent(chance)) for total, chance in shown.totals()]
-    if not lines:
+def _score_card(model: SMaLLModel) -> dict[str, Any] | None:
+    """Points from 0 and what their total means, for a score card of literals."""
+    if not model.is_score_card or any(term.kind == "raw" for term in model.terms):
         return None
-    owner = show(shown.classes[shown.prototypes[0].owner], quote=False)
-    head = ("points", f"probability of {owner}")
-    return Table(name="Points and probability", head=head, lines=lines, numbers=(0, 1), narrow=True)
+    return score_card_section(model.score_card())
 
 
-def _rules(subject: Subject, *, simplify: bool) -> list[explain.DNF]:
+def _rules(subject: Subject, model: SMaLLModel, *, simplify: bool, approximate: bool) -> list[explain.DNF]:
     """The model as a rule, or one for each class if there are several; none if it has none or is too long."""
-    rules = conditions_of(subject.model, subject.rows, MOST_CLASSES, simplify=simplify)
+    weighs = any(term.kind == "raw" for term in model.terms)
+    if weighs and (not approximate or len(model.classes) > FEW_CLASSES):
+        return []
+    rules = conditions_of(model, subject.rows, MOST_CLASSES, simplify=simplify)
     short = all(0 < len(rule.clauses) <= MOST_CLAUSES and () not in rule.clauses for rule in rules)
     return rules if short else []
+
+
+def shown_model(original: SMaLLModel, rounded: SMaLLModel, *, checked: bool) -> Shown:
+    """What the page has of a model; ``checked``: whether it was rounded with rows."""
+    digits = all(_digits(weight) <= MOST for weight in _weights(rounded))
+    return Shown(
+        model=rounded, is_rounded=rounded != original, has_all_digits=(checked and digits) or _is_short(original)
+    )
+
+
+def _weights(model: SMaLLModel) -> list[float]:
+    return [*(term.weight for term in model.terms), *(prototype.intercept for prototype in model.prototypes)]
+
+
+def _is_short(model: SMaLLModel) -> bool:
+    """Whether four digits are all that the weights have."""
+    return all(_digits(weight) <= DIGITS for weight in _weights(model))
+
+
+def _digits(number: float) -> int:
+    return next((d for d in range(1, 17) if float(f"{number:.{d - 1}e}") == number), 17)

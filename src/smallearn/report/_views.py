@@ -1,132 +1,131 @@
-"""Pictures of the model: the frontier, what each term adds, which features matter, one decision."""
+"""What the page shows of one model: of the chosen one, of another size or of an alternative, by the same template."""
 
+from dataclasses import dataclass, replace
 from typing import Any
 
-from smallearn import explain
-from smallearn._text import count, joined, show, signed, typeset
+import numpy as np
+
+from smallearn._text import count
+from smallearn.evaluation import Evaluation
 from smallearn.model import SMaLLModel
-from smallearn.model._sentences import score_name
-from smallearn.report._panel import Field
-from smallearn.report._pictures import Picture, draw
+from smallearn.report._charts import chances_picture, curves_of, found_picture
+from smallearn.report._counts import Counts, counts_of
+from smallearn.report._features import features_of
+from smallearn.report._importance import heat_map_of, importance_of
+from smallearn.report._quality import confusion_of, errors_of, judged_of, ranked_by, scores_of
+from smallearn.report._rule import Shown, rule_of
 from smallearn.report._subject import Subject
-from smallearn.report._tables import Table
+from smallearn.report._verdict import rows_of, verdict_of_more, verdict_of_two, verdict_without_rows
+
+PARTS = ("rule", "picture", "confusion", "curves", "features", "importance", "errors", "scores")
 
 
-def frontier_of(model: SMaLLModel) -> dict[str, Any] | None:
-    """Accuracy against size, if the model was chosen by cross-validation."""
-    selection = model.selection
-    if selection is None or len(selection.frontier) < 2:
-        return None
-    from smallearn import plot
+@dataclass(frozen=True)
+class View:
+    """A model of the page, and what is shown of it, by the name of its place.
 
-    best = max(selection.frontier, key=lambda step: step.score)
-    text = (
-        "The best model of each size by cross-validation; bars are standard errors. The model on this page has "
-        f"{count(model.n_terms, 'term')}."
+    ``size`` is the number of its terms; ``is_size`` if the slider of sizes leads to it.
+    """
+
+    number: int
+    shown: Shown
+    name: str
+    is_size: bool
+    verdict: str
+    counts: Counts | None
+    parts: dict[str, Any]
+
+    @property
+    def model(self) -> SMaLLModel:
+        return self.shown.model
+
+    @property
+    def size(self) -> int:
+        return self.model.n_terms
+
+    def without(self, part: str) -> "View":
+        """The view with a place left empty, to save space."""
+        return replace(self, parts={**self.parts, part: None})
+
+
+def view_of(subject: Subject, shown: Shown, number: int, name: str, *, is_size: bool, wanted: set[str]) -> View:
+    """What is shown of a model; ``wanted`` are the sections of the page."""
+    model = shown.model
+    is_chosen = number == 0
+    judged = subject.judged if is_chosen else judged_of(subject, model, resampled=False)
+    two = len(model.classes) == 2
+    counts = None
+    if two and judged is not None and subject.rows is not None and subject.code is not None:
+        counts = counts_of(model, subject.rows, subject.code)
+    parts: dict[str, Any] = dict.fromkeys(PARTS)
+    parts["rule"] = rule_of(subject, shown, approximate=is_chosen)
+    if judged is not None:
+        parts |= _of_quality(subject, model, judged, wanted)
+    if "features" in wanted:
+        parts["features"] = {"features": features_of(subject, model), "map": heat_map_of(subject, model)}
+        parts["importance"] = importance_of(subject, model) if is_chosen else None
+    return View(
+        number=number,
+        shown=shown,
+        name=name,
+        is_size=is_size,
+        verdict=_verdict(subject, model, judged, counts),
+        counts=counts,
+        parts=parts,
     )
-    if best.n_terms != model.n_terms:
-        text += (
-            f" The highest score is {typeset(selection.told(best.score))}, with {count(best.n_terms, 'term')}; the "
-            "choice also takes the uncertainty of the scores into account."
+
+
+def name_of(model: SMaLLModel) -> str:
+    """What a size is called."""
+    return count(model.n_terms, "term")
+
+
+def _of_quality(subject: Subject, model: SMaLLModel, judged: Evaluation, wanted: set[str]) -> dict[str, Any]:
+    assert subject.rows is not None
+    assert subject.code is not None
+    z = model.scores(subject.rows)
+    chances = model.chances(z)
+    parts: dict[str, Any] = {}
+    two = len(model.classes) == 2
+    if two:
+        parts["picture"] = chances_picture(subject, chances[:, 1], model.decision_threshold)
+    else:
+        parts["confusion"] = confusion_of(judged)
+        parts["picture"] = found_picture(subject, judged.confusion)
+    if "scores" in wanted:
+        parts["scores"] = scores_of(subject, model, judged)
+        parts["curves"] = _curves(subject, model, z, chances)
+    if "errors" in wanted:
+        parts["errors"] = errors_of(subject, judged)
+    return parts
+
+
+def _curves(subject: Subject, model: SMaLLModel, z: np.ndarray, chances: np.ndarray) -> list[dict[str, Any]]:
+    """For each class, its curves."""
+    ranked, code = ranked_by(model, z), subject.code
+    assert code is not None
+    found = []
+    for k, name in enumerate(subject.class_names):
+        order = ranked[:, k] if ranked.ndim == 2 else ranked if k else -ranked
+        pictures = curves_of(order, chances[:, k], code == k, name)
+        if pictures:
+            found.append({"label": k, "pictures": pictures})
+    return found
+
+
+def _verdict(subject: Subject, model: SMaLLModel, judged: Evaluation | None, counts: Counts | None) -> str:
+    names = subject.class_names
+    if counts is not None:
+        hits, false = positive_counts(counts, subject.positive)
+        return verdict_of_two(
+            hits, false, counts.sizes, subject.positive, names, rows_of(subject.model, subject.positive)
         )
-    points = ", ".join(f"{count(step.n_terms, 'term')}: {selection.told(step.score)}" for step in selection.frontier)
-    picture = draw(
-        lambda ax: plot.frontier(model, ax=ax),
-        name="frontier",
-        alt=f"Score by number of terms. {points}.",
-        caption="Cross-validated score against the number of terms.",
-        height=4.2,
-    )
-    return {"text": text, "picture": picture}
+    if judged is not None:
+        return verdict_of_more(judged.confusion, names)
+    return verdict_without_rows(model)
 
 
-def pictures_of(subject: Subject) -> dict[str, Any]:
-    """What each term adds, the decision surface if there are two numbers, and which features matter."""
-    model = subject.model
-    pictures = [_violins(subject)] if model.terms else []
-    numeric = {extent.feature for extent in model.ranges}
-    if len(model.features) == 2 and {term.feature for term in model.features} <= numeric:
-        pictures.append(_surface(subject))
-    return {"pictures": pictures, "importance": _importance(subject)}
-
-
-def _violins(subject: Subject) -> Picture:
-    from smallearn import plot
-
-    model = subject.model
-    n_lines = len(model.terms) + len(model.prototypes) + 1
-    names = joined([show(term.text, quote=False) for term in model.terms])
-    return draw(
-        lambda ax: plot.violins(model, subject.rows, subject.y, ax=ax),
-        name="violins",
-        alt=f"What each term adds to its score, class by class: {names}.",
-        caption="What each term adds to its score, class by class, and the score that decides.",
-        height=min(1.6 + 0.62 * n_lines, max(14.0, 0.22 * n_lines)),  # many lines are closer together
-    )
-
-
-def _surface(subject: Subject) -> Picture:
-    from smallearn import plot
-
-    return draw(
-        lambda ax: plot.decision_surface(subject.model, subject.rows, subject.y, ax=ax),
-        name="surface",
-        alt="Where each class is predicted, over the two features in use.",
-        caption="Where each class is predicted; the line is where the decision changes.",
-        height=5.4,
-    )
-
-
-def _importance(subject: Subject) -> dict[str, Any] | None:
-    """Which features matter; None without classes."""
-    if subject.y is None or not subject.model.terms:
-        return None
-    importance = explain.importance(subject.model, subject.rows, subject.y)
-    lines = [
-        (show(one.label, quote=False), _points(one.loss), f"{_points(one.permuted)} ± {_points(one.spread)}")
-        for one in sorted(importance.features, key=lambda one: -one.loss)
-    ]
-    text = (
-        "Accuracy lost, in percentage points, when the feature's terms are replaced by their averages, and when its "
-        "values are shuffled (mean and standard deviation). Negative values are usually noise."
-    )
-    if len(importance.prototypes) > 1:
-        shares = joined(
-            [f"{score_name(subject.model, one.number - 1)} on {one.share:.1%}" for one in importance.prototypes]
-        )
-        text = f"Highest score: {shares} of the rows. {text}"
-    table = Table(
-        name="Which features matter", head=("feature", "replaced by average", "shuffled"), lines=lines, numbers=(1, 2)
-    )
-    return {"text": text, "table": table}
-
-
-def _points(share: float) -> str:
-    """Percentage points; what rounds to 0 has no sign."""
-    return typeset(f"{100 * share:z.1f}")
-
-
-def case_of(subject: Subject, fields: list[Field]) -> dict[str, Any] | None:
-    """The decision about a typical row: the values that the panel begins with."""
-    model = subject.model
-    if not model.terms or not fields:
-        return None
-    from smallearn import plot
-
-    start = {field.feature: field.start for field in fields}
-    values = {term.label: start.get(term.feature, 0.0) for term in model.features}
-    case = explain.case(model, values, X=subject.rows, units=subject.units)
-    added = "; ".join(f"{part.text}: {signed(part.points)}" for part in case.contributions)
-    picture = draw(
-        lambda ax: plot.contributions(model, values, ax=ax),
-        name="case",
-        alt=f"What each term adds to the score: {added}.",
-        caption="From the constant, term by term, to the score.",
-        height=1.4 + 0.5 * (len(case.contributions) + 2),
-    )
-    return {
-        "text": f"A typical row, with the median or most frequent value of each input, is predicted {case.headline}",
-        "picture": picture,
-        "reason": typeset(case.reason),
-        "changes": case.change_summary,
-    }
+def positive_counts(counts: Counts, positive: int) -> tuple[int, int]:
+    """The rows of the class the page speaks of that are found, and those of the other that are taken for it."""
+    hits, false = counts.own
+    return (hits, false) if positive else (counts.sizes[0] - false, counts.sizes[1] - hits)

@@ -420,7 +420,7 @@ def test_standard_models_are_trained_once_and_kept_with_the_model(simple, tmp_pa
     assert f"logistic regression {kept.models[1].score:.1%}, " in capsys.readouterr().out
     monkeypatch.setattr("smallearn.evaluation.familiar", lambda *_, **__: pytest.fail("trained again"))
     assert cli.main(["evaluate", str(output), str(simple), "--compare", "--json"]) == 0
-    compared = json.loads(capsys.readouterr().out)["comparison"]
-    assert [one["score"] for one in compared["models"]] == [one.score for one in kept.models]
+    compared = json.loads(capsys.readouterr().out)["familiar"]
+    assert [one["name"] for one in compared] == [one.name for one in kept.models]
     assert cli.main([*arguments, "--compare", "--on-disk"]) == 2
     assert "--compare needs the table in memory" in capsys.readouterr().err

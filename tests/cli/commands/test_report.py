@@ -6,7 +6,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from smallearn import load_model
+from smallearn import cli, load_model
 from tests.helpers.commands import run
 
 
@@ -41,7 +41,7 @@ def test_a_report_shows_reason_codes_if_they_are_asked_for(capsys, tmp_path):
     assert "words.csv has no words for: " in err
     page = Path("report.html").read_text(encoding="utf-8")
     assert "What held &#39;no&#39; back most" in page
-    assert '"words": "Bad luck"' in page
+    assert '"words":"Bad luck"' in page
     run(capsys, "report", "model.json", "test.csv", *options)
     assert "back most" not in Path("report.html").read_text(encoding="utf-8")
 
@@ -72,3 +72,31 @@ def test_a_large_table_is_not_compared(capsys, monkeypatch):
     page = Path("large.html").read_text(encoding="utf-8")
     assert "logistic regression" not in page
     assert "so the scores on them are optimistic" in page
+
+
+def test_a_report_takes_sections_rows_and_descriptions(capsys, tmp_path):
+    feature = next(iter(load_model("model.json").features)).label
+    words = tmp_path / "features.csv"
+    words.write_text(f"name,words,unit\n{feature},how much there is,litres\n", encoding="utf-8")
+    asked = ("--describe", str(words), "--rows", "3", "--sections", "what-if,chips")
+    run(capsys, "report", "model.json", "test.csv", "--no-compare", *asked, "-o", "report.html")
+    page = Path("report.html").read_text(encoding="utf-8")
+    assert "how much there is (litres)" in page
+    assert "This page contains 3 rows" in page
+    assert "Cost on chips" in page
+    assert "On whom it is wrong" not in page
+    told = run(capsys, "explain", "model.json", "test.csv", "--describe", str(words)).out
+    assert "how much there is" in told
+
+
+@pytest.mark.parametrize(
+    ("option", "told"),
+    [
+        (("--sections", "errors,nothing"), "'nothing' is no section: errors, what-if"),
+        (("--rows", "51"), "'51' is not a whole number from 0 to 50"),
+    ],
+)
+def test_sections_and_rows_that_are_none_are_refused(capsys, option, told):
+    with pytest.raises(SystemExit):
+        cli.main(["report", "model.json", "test.csv", *option, "-o", "report.html"])
+    assert told in capsys.readouterr().err

@@ -8,10 +8,12 @@ from smallearn._text import percent, show
 from smallearn.cli.arguments import (
     add_command,
     add_data,
+    add_describe,
     add_model,
     add_printing,
     add_target,
     add_units,
+    described,
     row_number,
     units_of,
 )
@@ -73,6 +75,7 @@ def add(commands) -> argparse.ArgumentParser:
         help="a feature that can be changed; repeatable (default: all features)",
     )
     add_units(parser)
+    add_describe(parser)
     add_reason_codes(parser, "with --row: ")
     add_score_card(parser)
     add_printing(parser)
@@ -82,6 +85,7 @@ def add(commands) -> argparse.ArgumentParser:
 def run(arguments: argparse.Namespace, console: Console) -> int:
     """Read, explain, print."""
     model = read_model(arguments)
+    model = described(arguments, model)
     units = units_of(arguments, model)
     check_score_card(arguments)
     if arguments.card:
@@ -109,6 +113,7 @@ def _explain_model(arguments: argparse.Namespace, model: Any, units: dict[str, s
     from smallearn.evaluation._tally import Recognition
     from smallearn.explain._dnf.rule import conditions_of
     from smallearn.model._arguments import read_rows as gathered
+    from smallearn.model._words import in_words, renamed, words_of
 
     rows, y, drawn = None, None, None
     recognition = Recognition(model)
@@ -123,6 +128,10 @@ def _explain_model(arguments: argparse.Namespace, model: Any, units: dict[str, s
             )
         rows, y = gathered(model, read.X), read.y
         drawn = (len(read.X), read.n_rows) if read.is_sample else None
+    if not arguments.json:
+        words = words_of(model, {one.name: one for one in model.descriptions})
+        model, units = in_words(model, words), {words[name]: unit for name, unit in units.items()}
+        rows = None if rows is None else renamed(rows, model.features)
     most = len(model.classes) if arguments.json else MOST_CLASSES
     # Only the training rows may make a rule shorter than it is for every possible input.
     simplify = y is not None and recognition.is_training_data
@@ -268,7 +277,7 @@ def _explain_case(
     options = reason_codes_of(arguments, model)
     codes: list[str] = []
     with library_errors(arguments):
-        case = explain.case(model, question.row, X=question.X, changeable=arguments.changeable, units=units)
+        case = _case(arguments, model, units, question)
         if options:
             named = explain.reason_codes(model, question.row, options.pop("reason_codes"), **options)[0]
             codes = [words for words in named if words is not None]
@@ -285,6 +294,24 @@ def _explain_case(
         lines = [f"  {place + 1}. {words}" for place, words in enumerate(codes)] or ["  nothing"]
         print("\n".join([f"\nWhat held {wanted} back most:", *lines]))
     return ExitCode.DONE
+
+
+def _case(arguments: argparse.Namespace, model: Any, units: dict[str, str], question: _Question) -> Any:
+    """The case explained; in text, features are called by the words of their descriptions."""
+    from smallearn import explain
+    from smallearn.model._words import in_words, words_of
+
+    words = {} if arguments.json else words_of(model, {one.name: one for one in model.descriptions})
+    changeable, X = arguments.changeable, question.X
+    if set(words) == set(words.values()) or not hasattr(question.row, "rename"):
+        return explain.case(model, question.row, X=X, changeable=changeable, units=units)
+    return explain.case(
+        in_words(model, words),
+        question.row.rename(columns=words),
+        X=None if X is None else X.rename(columns=words),
+        changeable=None if changeable is None else [words.get(name, name) for name in changeable],
+        units={words[name]: unit for name, unit in units.items()},
+    )
 
 
 def _case_facts(arguments: argparse.Namespace, case: Any) -> dict[str, Any]:

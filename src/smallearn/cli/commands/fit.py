@@ -10,6 +10,7 @@ from smallearn._text import count, show
 from smallearn.cli.arguments import (
     CHIP_NAMES,
     add_command,
+    add_describe,
     add_groups,
     add_named,
     add_path,
@@ -17,6 +18,7 @@ from smallearn.cli.arguments import (
     add_readings,
     add_storage,
     add_training,
+    described,
     positive_integer,
     positive_number,
     probability,
@@ -119,6 +121,7 @@ def add(commands) -> argparse.ArgumentParser:
         "column",
     )
     add_named(parser, "--device", CHIP_NAMES, metavar="CHIP", help="a chip that the model has to fit: %(names)s")
+    add_describe(parser)
     add_readings(
         parser,
         "float",
@@ -172,6 +175,7 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
             model = with_memory(arguments, fitted.model_, rows, _source_name(arguments.data))
             if arguments.compare:
                 model = kept_comparison(model, rows, console)
+            model = described(arguments, model)
             model.save(arguments.output)
             result = _judged(arguments, rows, selector, model, console)
     if arguments.json:

@@ -7,12 +7,15 @@ from functools import partial
 from smallearn.cli.arguments import (
     add_command,
     add_data,
+    add_describe,
     add_model,
     add_path,
     add_printing,
     add_target,
     add_units,
+    described,
     units_of,
+    whole_number,
 )
 from smallearn.cli.comparison import add_comparison, compare, fits_in_memory
 from smallearn.cli.console import Console
@@ -23,13 +26,17 @@ from smallearn.cli.reason_codes import add_reason_codes, note_wordless, reason_c
 
 DESCRIPTION = """\
 One HTML file that needs no network: the model, how good it is beside standard models, its errors, what it costs on a
-chip, and a panel in which the inputs can be changed. Of DATA it shows counts, shares and pictures, and the numbers of
-the rows that are predicted wrongly. Standard models need the whole table in memory: a page about a large table has
-none. Of more than 200,000 rows, pictures, ROC AUC and groups are those of a random sample.
+chip if asked for, and a panel in which the inputs can be changed, with sliders for its size and its threshold. Of DATA
+it shows counts, shares and pictures, the numbers of the rows that are predicted wrongly, and the values of one row that
+is nearest to a typical one; with --rows those of more. Standard models need the whole table in memory: a page about a
+large table has none. Of more than 200,000 rows, pictures, ROC AUC and groups are those of a random sample.
 """
+MOST_ROWS = 50  # of DATA that the page may hold
 EXAMPLES = """\
 smallearn report model.json data.csv -o report.html
 smallearn report model.json data.csv --no-compare --title "Who needs a second look" -o report.html
+smallearn report model.json data.csv --no-compare --rows 20 --describe features.csv -o report.html
+smallearn report model.json data.csv --no-compare --sections errors,what-if,chips -o report.html
 smallearn report model.json data.csv --no-compare --reason-codes 2 --wording wording.csv -o report.html
 """
 
@@ -50,15 +57,50 @@ def add(commands) -> argparse.ArgumentParser:
     add_target(parser)
     add_comparison(parser, by_default=True)
     add_units(parser)
+    add_describe(parser)
+    parser.add_argument(
+        "--rows",
+        dest="embed_rows",
+        type=embedded_rows,
+        default=0,
+        metavar="N",
+        help="put the values of N rows of DATA into the page, at most 50, for the panel to start from (default: 0)",
+    )
+    parser.add_argument(
+        "--sections",
+        type=section_names,
+        metavar="NAMES",
+        help="the sections to show below the model, separated by commas: errors, what-if, size, alternatives, "
+        "features, scores, comparison, chips, facts; or all (default: all but chips)",
+    )
     add_reason_codes(parser, shown="show, beside the panel,")
     add_printing(parser, json=False)
     return parser
+
+
+def embedded_rows(text: str) -> int:
+    """The number of rows that the page holds."""
+    return whole_number(text, 0, MOST_ROWS)
+
+
+def section_names(text: str) -> list[str]:
+    """The names of sections, separated by commas."""
+    from smallearn.report._page import SECTIONS
+
+    names = list(SECTIONS) if text == "all" else [name.strip() for name in text.split(",")]
+    unknown = [name for name in names if name not in SECTIONS]
+    if unknown:
+        raise argparse.ArgumentTypeError(
+            f"{', '.join(map(repr, unknown))} is no section: {', '.join(SECTIONS)}, or all"
+        )
+    return names
 
 
 def run(arguments: argparse.Namespace, console: Console) -> int:
     """Evaluate, compare, write."""
     check_output(arguments.output, arguments.model, arguments.data, arguments.train)
     model = read_model(arguments)
+    model = described(arguments, model)
     units = units_of(arguments, model)
     codes = reason_codes_of(arguments, model)
     from smallearn.cli.io.model_rows import Labels
@@ -68,10 +110,11 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
 
     compares = arguments.compare and (arguments.train is not None or fits_in_memory(arguments, console))
     running = RunningEvaluation(model)
+    reading = page.reading_model(model)
     with library_errors(arguments):
         rows = read_rows(
             arguments,
-            model,
+            reading,
             labels=Labels.OPTIONAL,
             all_columns=compares,
             watch=running.add,
@@ -97,6 +140,8 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
             units=units,
             **codes,
             source=file_name(arguments.data),
+            embed_rows=arguments.embed_rows,
+            sections=arguments.sections,
             rows=rows.numbers,
             step=bar.step,
         )

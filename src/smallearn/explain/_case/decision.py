@@ -1,5 +1,6 @@
 """Why the model decides as it does about one row, and what would change the decision."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -8,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from smallearn._errors import Parameter, ParameterError
-from smallearn._text import listed
+from smallearn._text import listed, show
 from smallearn.explain._case.changes import Flip
 from smallearn.explain._case.domains import known_from
 from smallearn.explain._case.result import Case, Contribution
@@ -18,13 +19,15 @@ from smallearn.model._arguments import as_model, as_row, checked_units, values_o
 from smallearn.model._columns import factor_in_row
 from smallearn.model._decision import contributions, leads, score
 
+NO_LIMITS = (-math.inf, math.inf)
+
 
 def case(
     model: Any,
     row: Any,
     *,
     X: Any = None,
-    changeable: Sequence[str] | None = None,
+    changeable: Sequence[str] | Mapping[str, tuple[float | None, float | None] | None] | None = None,
     units: Mapping[str, str] | None = None,
 ) -> Case:
     """Explain the decision about one row, and what would change it.
@@ -37,8 +40,10 @@ def case(
         The row. A mapping needs only the features in use.
     X : array, sparse matrix, table or Rows, default=None
         Rows that show which numbers are whole, which categories exist, and ranges that the model does not know.
-    changeable : sequence of str, default=None
-        The features that may change: not a person's age, for example. None for all features in use.
+    changeable : sequence of str or mapping from str, default=None
+        The features that may change: not a person's age, for example. A mapping holds each of them to a range:
+        ``{"age": (18, 65), "income": (None, 5000), "colour": None}``, where None is no limit but that of the training
+        data. None for all features in use.
     units : mapping from str to str, default=None
         The units of features: ``{"age": "years"}``.
 
@@ -72,13 +77,14 @@ def case(
     factor = partial(factor_in_row, values)
     z = np.array([[float(score(prototype, factor)) for prototype in model.prototypes]])
     winner = int(model.winners(z)[0])
-    known = known_from(model, X)
+    features = _changeable(model, changeable)
+    held = _held(model, changeable)
+    known = replace(known_from(model, X), held=held)
 
     def flip_of(features: Sequence[Term]) -> Flip | None:
         found = smallest_flip(model, values, [term.feature for term in features], known)
         return None if found is None else _with_units(found, units)
 
-    features = _changeable(model, changeable)
     alone = {term.label: flip_of([term]) for term in features}
     return Case(
         model=model,
@@ -109,7 +115,7 @@ def _with_units(flip: Flip, units: Mapping[str, str]) -> Flip:
     return replace(flip, changes=tuple(replace(change, unit=units.get(change.label)) for change in flip.changes))
 
 
-def _changeable(model: SMaLLModel, labels: Sequence[str] | None) -> list[Term]:
+def _changeable(model: SMaLLModel, labels: Sequence[str] | Mapping[str, Any] | None) -> list[Term]:
     """The features that may change."""
     if labels is None:
         return list(model.features)
@@ -120,6 +126,35 @@ def _changeable(model: SMaLLModel, labels: Sequence[str] | None) -> list[Term]:
             Parameter("changeable"), f": {listed(unknown)} is not among the features in use: {listed(known)}."
         )
     return [term for term in model.features if term.label in labels]
+
+
+def _held(model: SMaLLModel, changeable: Any) -> dict[int, tuple[float, float]]:
+    """By feature, the range that the user holds it to."""
+    if not isinstance(changeable, Mapping):
+        return {}
+    position = {term.label: term.feature for term in model.features}
+    weighed = {term.feature for term in model.terms if term.kind in ("raw", "at_most", "above")}
+    held = {}
+    for label, limits in changeable.items():
+        if limits is None:
+            continue
+        try:
+            low, high = (default if end is None else float(end) for end, default in zip(limits, NO_LIMITS, strict=True))
+        except (TypeError, ValueError):
+            low, high = 1.0, 0.0
+        if not low <= high:
+            raise ParameterError(
+                Parameter("changeable"),
+                f": the range of {show(label)} is {limits!r}; it must be a pair (least, most) of numbers, of which "
+                "either may be None, or None for any value.",
+            )
+        if position[label] not in weighed:
+            raise ParameterError(
+                Parameter("changeable"),
+                f": {show(label)} has categories and no range; pass None in place of {limits!r}.",
+            )
+        held[position[label]] = (low, high)
+    return held
 
 
 def _margin(model: SMaLLModel, z: np.ndarray, winner: int) -> float:

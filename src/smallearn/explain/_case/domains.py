@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
@@ -73,13 +73,14 @@ class Domain:
 class Known:
     """What is known about the features: which are whole, their ranges, and their categories.
 
-    ``accepted`` are the categories of features that have no others.
+    ``accepted`` are the categories of features that have no others, ``held`` ranges that the user sets.
     """
 
     whole: frozenset[int]
     ranges: dict[int, tuple[float, float]]
     categories: dict[int, tuple[Any, ...]]
     accepted: dict[int, tuple[Any, ...]]
+    held: dict[int, tuple[float, float]] = field(default_factory=dict)
 
 
 def known_from(model: SMaLLModel, X: Any = None) -> Known:
@@ -132,7 +133,10 @@ def domain_of(model: SMaLLModel, feature: Term, now: Any, known: Known) -> Domai
     low, high = (0.0, 1.0) if is_truth else _limits(terms, now, known.ranges.get(feature.feature))
     extent = high - low if high > low else 1.0
     whole = is_truth or (feature.feature in known.whole and (now is None or now.is_integer()))
-    regions = list(_intervals(terms, low, high, whole=whole and extent <= MOST_STEPS, room=ROOM * extent))
+    least, most = known.held.get(feature.feature, (low, high))
+    least, most = max(low, least), min(most, high)
+    counts = whole and extent <= MOST_STEPS
+    regions = list(_intervals(terms, least, most, whole=counts, room=ROOM * extent)) if least <= most else []
     regions.append(Region(None) if now is None else Region(None, low=now, high=now))  # no change
     return Domain(
         feature=feature.feature,
