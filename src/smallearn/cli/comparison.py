@@ -101,17 +101,20 @@ def compare(arguments: argparse.Namespace, model: SMaLLModel, rows: "ModelRows",
         return familiar(training.X, training.y.astype(str), test, same, step=bar.step, max_rows=most)
 
 
-def kept_comparison(
-    model: SMaLLModel, rows: "TrainingTable | StoredTable | ClusteredTable", console: Console
-) -> SMaLLModel:
-    """The model with standard models on its training rows, which must be in memory."""
-    from threadpoolctl import threadpool_limits
-
+def check_comparable(rows: "TrainingTable | StoredTable | ClusteredTable") -> None:
+    """Check, before a model is trained, that standard models can be trained on the same rows."""
     from smallearn.cli.io.training import TrainingTable
-    from smallearn.evaluation import N_FAMILIAR, familiar
 
     if not isinstance(rows, TrainingTable):
         raise CommandError("--compare needs the table in memory: leave it out, or add --in-memory")
+
+
+def kept_comparison(model: SMaLLModel, rows: Any, console: Console) -> SMaLLModel:
+    """The model with standard models on its training rows."""
+    from threadpoolctl import threadpool_limits
+
+    from smallearn.evaluation import N_FAMILIAR, familiar
+
     with threadpool_limits(1), console.progress(N_FAMILIAR, "standard models") as bar:
         return familiar(rows.X, rows.y.astype(str), step=bar.step).kept_by(model)
 

@@ -23,7 +23,7 @@ from smallearn.cli.arguments import (
     positive_number,
     probability,
 )
-from smallearn.cli.comparison import kept_comparison
+from smallearn.cli.comparison import check_comparable, kept_comparison
 from smallearn.cli.config import add_config
 from smallearn.cli.console import Console, heading
 from smallearn.cli.errors import CommandError, ExitCode, library_errors
@@ -169,6 +169,8 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
 
     _check(arguments)
     with rows_to_train_on(arguments, console) as rows:
+        if arguments.compare:
+            check_comparable(rows)
         selector = _selector(arguments, rows, console)
         with library_errors(arguments), console.warnings_as_notes():
             fitted = rows.fitted(selector)
