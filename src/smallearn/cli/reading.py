@@ -105,19 +105,19 @@ def read_rows(
     labels: "Labels",
     all_columns: bool = False,
     watch: "Watch | None" = None,
-    to_score: bool = False,
+    scored: SMaLLModel | None = None,
     console: Console,
 ) -> "ModelRows":
     """The rows that `arguments.add_data` asks for, as a model reads them; see `io.model_rows.read_for_model`.
 
-    With ``to_score``, if the model was trained on a part of this table, they are the rows that were held out.
+    If the model that is to be ``scored`` was trained on a part of this table, they are the rows that were held out.
     """
     from smallearn.cli.io.model_rows import known_split, read_for_model
 
     options = ReadOptions.of(arguments)
     split = None
-    if to_score:
-        split = known_split(model, arguments.data, target=arguments.target, options=options)
+    if scored is not None:
+        split = known_split(scored, arguments.data, target=arguments.target, options=options)
     return read_for_model(
         model,
         arguments.data,

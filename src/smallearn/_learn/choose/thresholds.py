@@ -14,6 +14,8 @@ import numpy as np
 from scipy import special
 from sklearn import metrics
 
+from smallearn._learn.data.literals import cuts_between
+
 STEP, WIDEST = 0.05, 12.0  # of the grid, in log-odds
 GRID = np.arange(-round(WIDEST / STEP), round(WIDEST / STEP) + 1) * STEP
 MOST_CALLS = 32  # thresholds that a function which takes one at a time is tried at
@@ -74,13 +76,18 @@ class Sweep:
 
         It is the middle of the first thresholds that are best together.
         """
+        first, last = self._best_together(above)
+        return (first + last + 1) // 2
+
+    def _best_together(self, above: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The first and the last position of the first thresholds that are best together."""
         at = self._positions(above)
         score = self.metric(confusion(above[..., np.concatenate([[0], 1 + at])]))
         best = score >= score.max(axis=-1, keepdims=True) - TIED
         first = best.argmax(axis=-1)
         later = ~best & (np.arange(len(at)) > first[..., None])
         end = np.where(later.any(axis=-1), later.argmax(axis=-1), len(at))
-        return (at[first] + at[end - 1] + 1) // 2
+        return at[first], at[end - 1]
 
     def across(self, folds: list[np.ndarray]) -> np.ndarray:
         """The score on each fold at the threshold that is best on the others; with a single fold, on that one."""
@@ -91,8 +98,11 @@ class Sweep:
         return self.metric(confusion(np.take_along_axis(above, np.broadcast_to(at, (len(folds), 2, 2)), axis=-1)))[:, 0]
 
     def threshold(self, folds: list[np.ndarray]) -> float:
-        """The threshold that is best on all folds, as a probability."""
-        return float(special.expit(GRID[int(self.best(np.sum(folds, axis=0)))]))
+        """The threshold that is best on all folds, as a probability with few digits."""
+        first, last = (int(position) for position in self._best_together(np.sum(folds, axis=0)))
+        beyond = 0.5 * STEP if first == last else 0.0
+        low, high = special.expit(np.array([[GRID[first] - beyond], [GRID[last] + beyond]]))
+        return float(cuts_between(low, high, whole=False)[0])
 
     def _positions(self, above: np.ndarray) -> np.ndarray:
         """The thresholds to try: all, or some with about as many rows between each two."""

@@ -65,7 +65,7 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
             labels=Labels.REQUIRED,
             all_columns=compares,
             watch=running.add,
-            to_score=True,
+            scored=model,
             console=console,
         )
         judge = running.with_sample if rows.is_sample else partial(evaluate, model)

@@ -118,7 +118,7 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
             labels=Labels.OPTIONAL,
             all_columns=compares,
             watch=running.add,
-            to_score=True,
+            scored=model,
             console=console,
         )
         scores = None
