@@ -87,7 +87,9 @@ def test_the_way_from_a_table_to_mariadb_ends_in_the_answers_of_predict_and_expl
         client = [program, "--no-defaults", f"--socket={socket}", "--user=root"]
         subprocess.run([*client, "--local-infile=1"], input=load.encode(), check=True)
         options = ["--default-character-set=utf8mb4", "--batch", "bank"]
-        done = subprocess.run([*client, *options], input=Path("score.sql").read_bytes(), capture_output=True, check=True)
+        done = subprocess.run(
+            [*client, *options], input=Path("score.sql").read_bytes(), capture_output=True, check=True
+        )
     answers = list(csv.DictReader(done.stdout.decode().splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE))
     assert cli.main(["predict", "model.json", "loans.csv", "-o", "scored.csv"]) == 0
     with open("scored.csv", encoding="utf-8", newline="") as file:
