@@ -1,4 +1,4 @@
-"""The two walkthroughs of docs/exports.md, from a table to a chip and from a table to a database, followed to the letter."""
+"""The two walkthroughs of docs/exports.md, to a chip and to a database, followed to the letter."""
 
 import csv
 import re
