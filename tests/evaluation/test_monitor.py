@@ -200,6 +200,17 @@ def test_the_score_in_training_stands_beside_that_of_now():
     assert f"in training {result.expected}" in result.summary()[1]
 
 
+def test_another_score_of_training_is_not_passed_off_as_accuracy():
+    X, y = table(400), np.where(table(400)["age"] > 40.0, "yes", "no")
+    settings = {"cv": 3, "scoring": "balanced_accuracy", "categorical_features": ["colour"], "random_state": 0}
+    result = monitor(SMaLLClassifierCV(max_terms=2, **settings).fit(X, y), X, y)
+    said = result.summary()[1]
+    assert said.startswith(
+        f"Accuracy {result.evaluation.accuracy}. The score by which the model was chosen, in training: "
+    )
+    assert said.endswith("by cross-validation (balanced_accuracy).")
+
+
 @pytest.mark.parametrize("base", [YES, THREE, CARD])
 def test_any_model_can_be_monitored(base):
     rng = np.random.default_rng(0)

@@ -36,7 +36,7 @@ def server() -> Iterator[str]:
             yield socket
         finally:
             running.terminate()
-            running.wait(timeout=30)
+            running.wait(timeout=120)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 

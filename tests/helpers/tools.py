@@ -33,6 +33,7 @@ DEBIAN = {
     "rustc": "rustc",
     "initdb": "postgresql",
     **dict.fromkeys(("mariadbd", "mariadb-install-db"), "mariadb-server"),
+    "mariadb": "mariadb-client",
     "java": "default-jre-headless",
     "chromium": "chromium",
 }

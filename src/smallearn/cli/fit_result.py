@@ -16,6 +16,7 @@ from smallearn.model._sentences import alternatives_sentence, smaller_sentence
 
 RARE = 0.2  # share of a class that accuracy says little of; with more classes, half of an equal share
 LOW_RECALL = 0.5
+MOST_NUMBERS = 20  # of rows held out, in a line
 
 
 @dataclass(frozen=True)
@@ -132,7 +133,7 @@ class FitResult:
         right = "predicts that class for none"
         if facts["flagged"]:
             precision = percent(facts["precision"])
-            right = f"{found} of the {flagged} rows that it predicts as {label} are (precision {precision})"
+            right = f"{found} of the {flagged} rows that it predicts as {label} are right (precision {precision})"
         yield f"{recall[:1].upper()}{recall[1:]}; {right}."
         ways = _ways_to_find_more(arguments)
         if (facts["recall"] or 0.0) < LOW_RECALL and ways:
@@ -158,8 +159,10 @@ class FitResult:
             lines.append(f"  {size}: {chosen.told(step.score)} ± {chosen.told(step.spread)}")
         lines += [f"Ignored: {show(name)}, which {_reason(why)}" for name, why in rows.ignored.items()]
         if self.held_out is not None:
-            numbers = ", ".join(map(str, self.held_out.numbers.tolist()))
-            lines.append(f"Rows held out, counted from 1 below the header: {numbers}")
+            numbers = self.held_out.numbers.tolist()
+            first = ", ".join(map(str, numbers[:MOST_NUMBERS]))
+            more = f" … ({len(numbers):,} rows; all with --json)" if len(numbers) > MOST_NUMBERS else ""
+            lines.append(f"Rows held out, counted from 1 below the header: {first}{more}")
         return lines
 
 

@@ -192,9 +192,16 @@ class Monitoring:
             texts = [f"{reading} of {joined(names)}" for reading, names in moved if names]
             yield f"{rows}: {'; '.join(texts)}."
         if self.evaluation is not None:
-            expected = "" if self.expected is None else f"; in training {self.expected}"
-            yield f"Accuracy {self.evaluation.accuracy}{expected}."
+            yield f"Accuracy {self.evaluation.accuracy}{self._beside()}."
         yield from self.notes
+
+    def _beside(self) -> str:
+        """The score in training, said to be another one than accuracy if it is."""
+        if self.expected is None:
+            return ""
+        if self.expected.endswith("by cross-validation"):
+            return f"; in training {self.expected}"
+        return f". The score by which the model was chosen, in training: {self.expected}"
 
     def _with_reading(self, reading: str) -> list[str]:
         return [_shown(one) for one in self.overall.drifts if one.reading == reading]

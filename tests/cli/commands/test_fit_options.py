@@ -294,10 +294,20 @@ def test_several_tables_are_held_out_from_as_one(buyers, tmp_path, capsys):
 def test_verbose_lists_the_rows_held_out_and_the_folds(buyers, capsys):
     assert fit(buyers, "--test-size", "0.02", "-v", "--folds", "3")[0] == 0
     printed = capsys.readouterr().out
-    assert "Rows held out, counted from 1 below the header: " in printed
+    listed = next(
+        line for line in printed.splitlines() if line.startswith("Rows held out, counted from 1 below the header: ")
+    )
+    assert "…" not in listed
     assert "Ignored: 'key', which looks like an ID" in printed
     folds = next(line for line in printed.splitlines() if line.startswith("Folds: "))
     assert len(folds.split(",")) % 3 == 0
+
+
+def test_of_many_rows_held_out_verbose_lists_the_first(buyers, capsys):
+    assert fit(buyers, "--test-size", "0.3", "-v", "--folds", "3")[0] == 0
+    listed = next(line for line in capsys.readouterr().out.splitlines() if line.startswith("Rows held out"))
+    assert listed.count(",") < 21
+    assert listed.endswith(" rows; all with --json)")
 
 
 def test_too_few_rows_to_hold_out_and_a_cluster_are_refused(tmp_path, capsys):
@@ -337,7 +347,7 @@ def test_a_rare_class_has_its_recall_and_precision_and_a_hint_if_few_are_found(t
     assert "To find more" not in printed
     found = next(line for line in printed.splitlines() if line.startswith("Finds "))
     assert "rows of class 'yes' (recall " in found
-    assert "rows that it predicts as 'yes' are (precision " in found
+    assert "rows that it predicts as 'yes' are right (precision " in found
 
 
 def test_no_sentence_is_printed_twice(buyers, capsys):

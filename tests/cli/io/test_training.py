@@ -40,3 +40,9 @@ def test_rows_are_read_with_the_columns_and_types_of_another_table(tmp_path):
     assert found["c"].tolist() == ["1", "2", "1"]
     assert found["t"].tolist() == [True, None, False]
     assert found["gone"].isna().all()
+
+
+def test_of_many_columns_the_error_names_the_first_and_the_last(tmp_path):
+    wide = rows().assign(**{f"c{i}": 1 for i in range(30)}, bought=0)
+    with pytest.raises(CommandError, match=r"has no column 'zz'; it has 'size', .*'c1\d', …, 'bought'$"):
+        training_of(wide, tmp_path, drop=["zz"])

@@ -150,7 +150,7 @@ def add(commands) -> argparse.ArgumentParser:
         "-v",
         "--verbose",
         action="store_true",
-        help="also print the score of each fold and of each size, the columns ignored and the numbers of rows held out",
+        help="also print the score of each fold and of each size, the columns ignored and the first rows held out",
     )
     parser.add_argument(
         "--compare",

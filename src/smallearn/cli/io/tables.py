@@ -218,7 +218,7 @@ class TableFile:
 
     def refuse_names(self, names: Sequence[str], reader: str) -> NoReturn:
         """Raise an error about columns that the ``reader`` needs and the file does not have."""
-        has = listed(self.names[:20]) + (", …" if len(self.names) > 20 else "")
+        has = listed(self.names) if len(self.names) <= 20 else f"{listed(self.names[:19])}, …, {show(self.names[-1])}"
         lacking = f"columns {listed(names)}, which {reader} needs" if len(names) > 1 else f"column {listed(names)}"
         header = ": the first line has to name the columns" if all(map(_is_number, self.names)) else ""
         near = list(dict.fromkeys(other for name in names for other in similar(name, self.names)))
