@@ -52,6 +52,7 @@ def contributions(model: Any, row: Any, *, ax: "Axes | None" = None) -> "Axes":
     >>> [text.get_text() for text in ax.get_yticklabels()]
     ['constant', 'x0 = 2.5', 'score']
     """
+    canvas.need_matplotlib()
     model = as_model(model)
     values = values_of(model, row)
     decision = model.predict_one(as_row(model, values))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from smallearn._text import percent, typeset
 from smallearn.model import SMaLLModel, as_model
 from smallearn.model._sentences import card_lines, score_title
-from smallearn.plot._canvas import WIDTH, axes_for, inches, signed
+from smallearn.plot._canvas import WIDTH, axes_for, inches, need_matplotlib, signed
 from smallearn.plot._colours import BLUE, GREY, INK, lighter
 from smallearn.plot._glyphs import make_readable, readable
 from smallearn.plot._text import READ, name_of, shortened, width_of, wrapped
@@ -63,6 +63,7 @@ def score_card(model: Any, *, ax: "Axes | None" = None) -> "Axes":
     >>> clf = SMaLLClassifier(n_nonzero=1, literals="thresholds").fit(rows, ["no", "no", "yes", "yes"])
     >>> ax = plot.score_card(explain.rounded(clf, rows))
     """
+    need_matplotlib()
     model = as_model(model)
     blocks = [_block(model, number) for number in range(len(model.prototypes))]
     totals = model.totals()

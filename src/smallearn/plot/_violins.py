@@ -13,6 +13,7 @@ from smallearn.plot._canvas import (
     legend_above,
     legend_patch,
     line_height,
+    need_matplotlib,
     tidy,
 )
 from smallearn.plot._colours import GREY, INK, SKY, UNLABELLED, Style, style_of
@@ -68,6 +69,7 @@ def violins(model: Any, X: Any = None, y: Any = None, *, ax: "Axes | None" = Non
     >>> plot.violins(clf, X, X[:, 0] > X[:, 1]).get_xlabel()
     'contribution to the score'
     """
+    need_matplotlib()
     model = as_model(model)
     code = optional_codes(model, X, y)
     lines = [
