@@ -4,12 +4,14 @@ import warnings
 from inspect import isfunction
 from itertools import pairwise
 
+import matplotlib.pyplot as plt
+import numpy as np
 import pytest
 from matplotlib.text import Text
 
 from smallearn import plot
-from tests.helpers.pictures import drawn
-from tests.plot.cases import CASES, case
+from tests.helpers.pictures import drawn, words
+from tests.plot.cases import CASES, LONG, case
 
 PICTURES = {
     "violins": lambda one, ax: plot.violins(one.model, one.X, one.y, ax=ax),
@@ -72,3 +74,47 @@ def test_all_text_is_within_the_figure_and_no_tick_labels_overlap(name, of):
         places = [sorted((box.x0, box.x1) for box in across), sorted((box.y0, box.y1) for box in up)]
         for lower, upper in (pair for along in places for pair in pairwise(along)):
             assert lower[1] <= upper[0] + 1
+
+
+@pytest.mark.parametrize("name", ["violins", "score_card", "contributions"])
+def test_names_that_differ_only_at_their_ends_are_told_apart(name):
+    texts = " ".join(words(picture(name, "24 terms"))).replace("\n", " ")
+    assert all(f"measurement of the cell nucleus {number}" in texts for number in range(24))
+
+
+def test_a_name_that_is_too_long_keeps_its_beginning_and_its_end():
+    text = "".join(words(picture("violins", "long names"))).replace("\n", "")
+    assert f"{LONG[:20]}" in text
+    assert f"{LONG[-18:]}_2" in text
+
+
+def test_jittered_points_of_whole_numbers_are_within_axes_with_whole_ticks():
+    ax = picture("decision_surface", "whole numbers")
+    for at, (low, high) in enumerate((ax.get_xlim(), ax.get_ylim())):
+        places = np.concatenate([np.asarray(points.get_offsets())[:, at] for points in ax.collections[-2:]])
+        assert low < places.min()
+        assert places.max() < high
+    for axis in (ax.xaxis, ax.yaxis):
+        assert all(place == round(place) for place in axis.get_ticklocs())
+
+
+def test_booleans_are_named_along_an_axis_and_where_they_are_fixed():
+    ax = picture("decision_surface", "Booleans")
+    assert [text.get_text() for text in ax.get_xticklabels()] == ["False", "True"]
+    assert [text.get_text() for text in ax.get_yticklabels()] == ["False", "True"]
+    assert "fixed: owns the house = False" in ax.get_xlabel()
+
+
+def test_bars_of_close_values_do_not_overlap():
+    ax = picture("violins", "whole numbers")
+    bars = [bar for bar in ax.patches if bar.get_height() > 0]
+    places = sorted({(round(bar.get_x(), 9), round(bar.get_x() + bar.get_width(), 9)) for bar in bars})
+    assert len(places) > 8
+    rooms = sorted((low, high) for low, high in places if low < -0.2)
+    assert all(one[1] < other[0] for one, other in pairwise(rooms))
+
+
+def test_pictures_in_small_axes_are_drawn_without_a_warning():
+    for name in PICTURES:
+        _, axes = plt.subplots(2, 2, figsize=(6.0, 5.0))
+        picture(name, "six classes", axes[0, 0])

@@ -98,7 +98,7 @@ def title_axes(ax: "Axes", title: str) -> None:
 
 def line_height(labels: Sequence[str | None], least: float, each: float = 0.16) -> float:
     """The height of a line in inches, at least ``least``, so that each label has room, with ``each`` for its lines."""
-    return max(least, 0.05 + each * _most_lines(labels))
+    return max(least, 0.08 + each * _most_lines(labels))
 
 
 def label_lines(ax: "Axes", labels: Sequence[str | None], largest: float = 9.5) -> float:

@@ -181,19 +181,19 @@ def _legend(ax: "Axes", model: SMaLLModel, regions: dict[int, Any], points: dict
 
 
 def _name_axes(ax: "Axes", model: SMaLLModel, across: Side, up: Side, fixed: dict[int, Any]) -> None:
+    from matplotlib.ticker import MaxNLocator
+
     label = f"{name_of(across.term.label, 60)}{across.note}"
     if fixed:
         label = "\n".join([label, *textwrap.wrap(_fixed_text(model, fixed), int(inches(ax)[0] * 72 / 4.7))])
     label_axes(ax, label, f"{name_of(up.term.label, 60)}{up.note}")
     ax.set(xlim=(across.places[0], across.places[-1]), ylim=(up.places[0], up.places[-1]))
-    for side, name, set_ticks in ((across, "x", ax.set_xticks), (up, "y", ax.set_yticks)):
-        if side.categories is not None:
-            names = [wrapped(name_of(value, 30), 16) for value in side.categories]
-            set_ticks(range(len(names)), names, parse_math=False, **families(names))
-        elif side.is_whole:
-            ax.locator_params(axis=name, nbins=8, integer=True)
+    for side, axis in ((across, ax.xaxis), (up, ax.yaxis)):
+        if side.categories is None:
+            axis.set_major_locator(MaxNLocator(8, integer=side.is_whole, steps=[1, 2, 2.5, 5, 10]))
         else:
-            ax.locator_params(axis=name, nbins=8)
+            names = [wrapped(name_of(value, 30), 16) for value in side.categories]
+            axis.set_ticks(range(len(names)), names, parse_math=False, **families(names))
     if across.categories is not None and _are_crowded(ax, across.categories):
         for text in ax.get_xticklabels():
             text.set(rotation=30, ha="right", rotation_mode="anchor")

@@ -27,7 +27,7 @@ def heat_map(model: SMaLLModel, lines: list[Line], code: np.ndarray, ax: "Axes |
     """A column for each class in the rows: what terms add on average, relative to all rows, then the mean leads."""
     new = ax is None
     labels = [None if line.is_heading else line.label for line in lines]
-    ax = axes_for(ax, 1.9 + line_height(labels, 0.27, 0.13) * len(lines))
+    ax = axes_for(ax, 1.9 + line_height(labels, 0.27, 0.12) * len(lines))
     label_lines(ax, labels)
     shown = np.unique(code).tolist()
     cells = _cells(lines, code, shown, _first_lead(lines))

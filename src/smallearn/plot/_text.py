@@ -14,7 +14,7 @@ LONGEST_NAME = 40  # characters of a class or a feature within a sentence or a l
 WRAP = 30  # characters of a line of a label
 READ = 400  # characters of a name that are read at all
 SMALLEST = 5.0  # points
-HINTED = 1.05  # how much wider text may be drawn at low resolutions
+HINTED = 1.08  # how much wider text may be drawn at low resolutions
 
 
 def name_of(label: Any, longest: int = LONGEST_NAME) -> str:
