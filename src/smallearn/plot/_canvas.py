@@ -1,18 +1,18 @@
-"""What every picture needs: Axes, labels that are never read as formulas, font sizes that fit."""
+"""What every picture needs: Axes, legends and labels that are never read as formulas and that fit."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from smallearn import _text
-from smallearn._text import show, typeset
+from smallearn._text import typeset
 from smallearn.plot._colours import INK, Style
 from smallearn.plot._glyphs import families, make_readable, readable
+from smallearn.plot._text import fitted, n_lines, name_of, width_of, wrapped
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 WIDTH = 7.0  # inches of a new figure: 700 pixels at 100 dpi
-LONGEST_NAME = 26  # characters of a name, beyond which it is cut
 
 
 def need_matplotlib() -> None:
@@ -51,11 +51,6 @@ def lay_out(ax: "Axes") -> None:
 # --- text ------------------------------------------------------------------------------------------------------------
 
 
-def name_of(label: Any, longest: int = LONGEST_NAME) -> str:
-    """The name of a feature or a class, on one line, cut if it is long."""
-    return show(label, quote=False, most=longest)
-
-
 def signed(number: float) -> str:
     """``+58.79``, ``−1.5``, and a plain ``0``."""
     return typeset(_text.signed(number)) if number else "0"
@@ -73,7 +68,8 @@ def plain_legend(ax: "Axes", handles: Sequence[Any], labels: Sequence[str], **op
 def legend_above(ax: "Axes", handles: Sequence[Any], labels: Sequence[str], target: str | None = None) -> Any:
     """A legend above the Axes, where it covers nothing, in as many columns as fit; ``target`` is what it is about."""
     size = legend_font_size(ax)
-    columns = max(1, min(len(labels), int(inches(ax)[0] * 72 / (size * (0.58 * max(map(len, labels)) + 4.5)))))
+    widest = max(width_of(label, size) for label in labels) + 4.5 * size / 72  # with its handle and the space between
+    columns = max(1, min(len(labels), int((inches(ax)[0] + 2 * size / 72) / widest)))
     look: dict[str, Any] = {"frameon": False, "borderaxespad": 0.2, "handlelength": 1.6, "columnspacing": 1.5}
     legend = plain_legend(
         ax, handles, labels, loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=columns, fontsize=size, **look
@@ -87,21 +83,40 @@ def legend_above(ax: "Axes", handles: Sequence[Any], labels: Sequence[str], targ
 
 
 def label_axes(ax: "Axes", x: str = "", y: str = "") -> None:
-    """Label the axes, in a font that fits."""
+    """Label the axes, in a font that fits, on several lines if it must."""
     for text, axis, length in zip((x, y), (ax.xaxis, ax.yaxis), inches(ax), strict=True):
         if text:
-            longest = max(map(len, text.splitlines()))
-            size = font_for_width(length, longest, 10.0)
-            axis.set_label_text(readable(text), parse_math=False, fontsize=size, **families([text]))
+            text, size = fitted(readable(text), length, 10.0)
+            axis.set_label_text(text, parse_math=False, fontsize=size, **families([text]))
 
 
-def label_lines(ax: "Axes", labels: Sequence[str | None], size: float) -> None:
-    """Label horizontal lines at y = 0, 1, …, from top to bottom; None leaves a line without a label."""
+def title_axes(ax: "Axes", title: str) -> None:
+    """A title that fits, on several lines if it must."""
+    text, size = fitted(readable(title), inches(ax)[0], 11.0, 9.0)
+    ax.set_title(text, fontsize=size, parse_math=False, loc="left", **families([text]))
+
+
+def line_height(labels: Sequence[str | None], least: float, each: float = 0.16) -> float:
+    """The height of a line in inches, at least ``least``, so that each label has room, with ``each`` for its lines."""
+    return max(least, 0.08 + each * _most_lines(labels))
+
+
+def label_lines(ax: "Axes", labels: Sequence[str | None], largest: float = 9.5) -> float:
+    """Label horizontal lines at y = 0, 1, …, from top to bottom; None leaves a line without a label.
+
+    Long labels are wrapped. Returns the font size, by the room there is.
+    """
+    size = font_for_lines(ax, 1.05 * len(labels) * _most_lines(labels), largest)
     labelled = [place for place, label in enumerate(labels) if label is not None]
-    texts = [label for label in labels if label is not None]
-    ax.set_yticks(labelled, list(map(readable, texts)), parse_math=False, fontsize=size, **families(texts))
+    texts = [wrapped(label) for label in labels if label is not None]
+    ax.set_yticks(labelled, texts, parse_math=False, fontsize=size, linespacing=1.1, **families(texts))
     ax.set_ylim(len(labels) - 0.4, -0.6)
     ax.tick_params(axis="y", length=0)
+    return size
+
+
+def _most_lines(labels: Sequence[str | None]) -> int:
+    return max((n_lines(wrapped(label)) for label in labels if label is not None), default=1)
 
 
 def legend_patch(style: Style) -> Any:
@@ -123,11 +138,6 @@ def inches(ax: "Axes") -> tuple[float, float]:
 def font_for_lines(ax: "Axes", lines: float, largest: float = 10.0) -> float:
     """The font size at which this many lines fit into the height of the Axes."""
     return float(min(largest, max(4.0, inches(ax)[1] * 72 / (1.25 * max(lines, 1.0)))))
-
-
-def font_for_width(length: float, characters: int, largest: float) -> float:
-    """The font size at which this many characters fit into ``length`` inches; at least 5."""
-    return float(min(largest, max(5.0, length * 72 / (0.56 * max(characters, 1)))))
 
 
 def legend_font_size(ax: "Axes") -> float:

@@ -9,10 +9,10 @@ from smallearn.model import SMaLLModel, Term, _decision, as_model
 from smallearn.model._arguments import as_row, values_of
 from smallearn.model._columns import factor_in_row, is_missing
 from smallearn.model._sentences import score_name, value_text
-from smallearn.model._term import term_text
 from smallearn.plot import _canvas as canvas
 from smallearn.plot._colours import GREY, INK
 from smallearn.plot._glyphs import readable
+from smallearn.plot._text import LONGEST_LABEL, READ, label_of, name_of, shortened
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -52,6 +52,7 @@ def contributions(model: Any, row: Any, *, ax: "Axes | None" = None) -> "Axes":
     >>> [text.get_text() for text in ax.get_yticklabels()]
     ['constant', 'x0 = 2.5', 'score']
     """
+    canvas.need_matplotlib()
     model = as_model(model)
     values = values_of(model, row)
     decision = model.predict_one(as_row(model, values))
@@ -61,9 +62,8 @@ def contributions(model: Any, row: Any, *, ax: "Axes | None" = None) -> "Axes":
     prototype = model.prototypes[number]
     labels = ["constant", *(_with_value(term, values[term.feature]) for term in prototype.terms), "score"]
     new = ax is None
-    ax = canvas.axes_for(ax, 1.4 + 0.42 * len(labels))
-    size = canvas.font_for_lines(ax, 1.3 * len(labels), 9.5)
-    canvas.label_lines(ax, labels, size)
+    ax = canvas.axes_for(ax, 1.4 + canvas.line_height(labels, 0.42) * len(labels))
+    size = canvas.label_lines(ax, labels)
     if new:
         canvas.lay_out(ax)
     ax.axvline(model.cut, color=INK, linewidth=1.0, linestyle="--", zorder=1)
@@ -71,11 +71,8 @@ def contributions(model: Any, row: Any, *, ax: "Axes | None" = None) -> "Axes":
     canvas.label_axes(ax, "contribution to the score")
     if model.sole_owner is None:
         _mark_next_class(ax, model, scores, prototype.owner)
-    name = score_name(model, number, quote=False, longest=canvas.LONGEST_NAME)
-    title = readable(f"{canvas.name_of(decision)}: {name} {canvas.signed(scores[0, number])}")
-    ax.set_title(
-        title, fontsize=canvas.font_for_width(canvas.inches(ax)[0], len(title), 11.0), parse_math=False, loc="left"
-    )
+    name = shortened(readable(score_name(model, number, quote=False, longest=READ)), LONGEST_LABEL)
+    canvas.title_axes(ax, f"{name_of(decision)}: {name} {canvas.signed(scores[0, number])}")
     ax.locator_params(axis="x", nbins=8)
     canvas.tidy(ax)
     return ax
@@ -84,7 +81,7 @@ def contributions(model: Any, row: Any, *, ax: "Axes | None" = None) -> "Axes":
 def _with_value(term: Term, value: Any) -> str:
     """``age = 35``, ``[age ≤ 40]: 35``."""
     value = float(f"{value:.6g}") if isinstance(value, float | np.floating) and np.isfinite(value) else value
-    text, shown = term_text(term, longest=canvas.LONGEST_NAME), value_text(value, longest=18)
+    text, shown = label_of(term), readable(value_text(value, longest=18))
     if term.kind != "raw":
         return f"{text}: {shown}"
     return (
@@ -137,5 +134,5 @@ def _mark_next_class(ax: "Axes", model: SMaLLModel, scores: np.ndarray, owner: i
     low, high = ax.get_xlim()
     ax.set_xlim(min(low, score - 0.05 * (high - low)), max(high, score + 0.05 * (high - low)))
     ax.axvline(score, color=INK, linewidth=1.4, linestyle=":", zorder=1)
-    name = canvas.name_of(model.classes[following])
+    name = name_of(model.classes[following])
     canvas.label_axes(ax, f"contribution to the score (dotted: next class {name}, {canvas.signed(score)})")

@@ -5,20 +5,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from smallearn._text import show, show_category
+from smallearn._text import show_category
 from smallearn.model import Rows, SMaLLModel, Term, as_model
 from smallearn.model._decision import leads
-from smallearn.plot._canvas import axes_for, inches, label_axes, legend_above, name_of
+from smallearn.plot._canvas import axes_for, inches, label_axes, legend_above
 from smallearn.plot._colours import INK, UNLABELLED, Style, lighter, style_of
-from smallearn.plot._glyphs import families, readable
+from smallearn.plot._glyphs import families
 from smallearn.plot._rows import compact, optional_codes, target_of
-from smallearn.plot._sides import GRID, Side, grid_rows, side_of, two_terms, typical
+from smallearn.plot._sides import GRID, JITTER, Side, grid_rows, side_of, two_terms, typical
+from smallearn.plot._text import name_of, width_of, wrapped
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-JITTER = 0.28  # of categories and whole numbers, to either side
-MOST_WHOLE = 30  # different whole numbers that are jittered
 MOST_POINTS = 2000  # of more rows, this many are drawn, evenly spaced
 MOST_FIXED = 3  # features that are named with their fixed values
 SHADE, TINT = 0.25, 0.6  # the share of white in the colours behind points: of two classes, of more
@@ -153,7 +152,7 @@ def _points(ax: "Axes", rows: Rows, code: np.ndarray | None, across: Side, up: S
     places = []
     for side in (across, up):
         place = side.place_of(rows.column(side.term).values)
-        width = JITTER if side.categories is not None or _are_few_whole(place) else 0.0
+        width = JITTER if side.categories is not None or side.is_whole else 0.0
         places.append(place + rng.uniform(-width, width, len(place)))
     drawn = np.arange(0, rows.n_rows, -(-rows.n_rows // MOST_POINTS))
     code = np.full(rows.n_rows, NO_CLASS) if code is None else code
@@ -165,12 +164,6 @@ def _points(ax: "Axes", rows: Rows, code: np.ndarray | None, across: Side, up: S
         look: dict[str, Any] = {"facecolor": style.colour, "edgecolors": edge, "linewidths": 0.7, "zorder": 3}
         points[number] = ax.scatter(places[0][members], places[1][members], s=26, marker=style.marker, **look)
     return points
-
-
-def _are_few_whole(values: np.ndarray) -> bool:
-    """Whether there are few different values, all whole: points would hide one another."""
-    different = np.unique(values[np.isfinite(values)])
-    return len(different) <= MOST_WHOLE and bool(np.all(different == np.rint(different)))
 
 
 def _legend(ax: "Axes", model: SMaLLModel, regions: dict[int, Any], points: dict[int, Any]) -> None:
@@ -188,21 +181,30 @@ def _legend(ax: "Axes", model: SMaLLModel, regions: dict[int, Any], points: dict
 
 
 def _name_axes(ax: "Axes", model: SMaLLModel, across: Side, up: Side, fixed: dict[int, Any]) -> None:
-    label = f"{name_of(across.term.label, 50)}{across.note}"
+    from matplotlib.ticker import MaxNLocator
+
+    label = f"{name_of(across.term.label, 60)}{across.note}"
     if fixed:
         label = "\n".join([label, *textwrap.wrap(_fixed_text(model, fixed), int(inches(ax)[0] * 72 / 4.7))])
-    label_axes(ax, label, f"{name_of(up.term.label, 40)}{up.note}")
-    for side, set_ticks in ((across, ax.set_xticks), (up, ax.set_yticks)):
-        if side.categories is not None:
-            names = [show(value, quote=False, most=14) for value in side.categories]
-            set_ticks(range(len(names)), list(map(readable, names)), parse_math=False, **families(names))
-    if across.categories is None:
-        ax.locator_params(axis="x", nbins=8)
-    elif sum(min(14, len(str(value))) for value in across.categories) > 50:
-        ax.tick_params(axis="x", rotation=30)
+    label_axes(ax, label, f"{name_of(up.term.label, 60)}{up.note}")
     ax.set(xlim=(across.places[0], across.places[-1]), ylim=(up.places[0], up.places[-1]))
+    for side, axis in ((across, ax.xaxis), (up, ax.yaxis)):
+        if side.categories is None:
+            axis.set_major_locator(MaxNLocator(8, integer=side.is_whole, steps=[1, 2, 2.5, 5, 10]))
+        else:
+            names = [wrapped(name_of(value, 30), 16) for value in side.categories]
+            axis.set_ticks(range(len(names)), names, parse_math=False, **families(names))
+    if across.categories is not None and _are_crowded(ax, across.categories):
+        for text in ax.get_xticklabels():
+            text.set(rotation=30, ha="right", rotation_mode="anchor")
     for spine in ax.spines.values():
         spine.set_color(INK)
+
+
+def _are_crowded(ax: "Axes", categories: list[Any]) -> bool:
+    """Whether the names of categories would overlap side by side."""
+    widest = max(width_of(wrapped(name_of(value, 30), 16), 10.0) for value in categories)
+    return widest > 0.95 * inches(ax)[0] / len(categories)
 
 
 def _fixed_text(model: SMaLLModel, fixed: dict[int, Any]) -> str:

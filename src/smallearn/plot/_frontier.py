@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from smallearn._text import count, show
+from smallearn._text import count
 from smallearn.model import SMaLLModel, as_model
 from smallearn.plot._canvas import axes_for, label_axes, legend_font_size, need_matplotlib, plain_legend, tidy
 from smallearn.plot._colours import BLUE, INK, ORANGE
+from smallearn.plot._text import name_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -76,7 +77,7 @@ def frontier(
     )  # fmt: skip
     if model is not None:
         _star(ax, model)
-    label_axes(ax, unit, f"cross-validated {show(metric, quote=False, most=30)} (± standard error)")
+    label_axes(ax, unit, f"cross-validated {name_of(metric, 60)} (± standard error)")
     _ticks(ax, metric, whole=by == "terms")
     ax.grid(axis="y", color="#DDDDDD", linewidth=0.6)
     ax.set_axisbelow(True)
@@ -138,7 +139,16 @@ def _star(ax: "Axes", model: SMaLLModel) -> None:
     score = f"{chosen.score:.1%}" if chosen.metric == "accuracy" else f"{chosen.score:.4g}"
     prototypes = count(len(model.prototypes), "prototype")
     label = f"chosen: {count(model.n_terms, 'term')} in {prototypes}, {score}"
-    plain_legend(ax, star, [label], loc="lower right", fontsize=legend_font_size(ax), markerscale=0.7)
+    plain_legend(
+        ax,
+        star,
+        [label],
+        loc="lower right",
+        bbox_to_anchor=(1.0, 1.0),
+        frameon=False,
+        fontsize=legend_font_size(ax),
+        markerscale=0.7,
+    )
 
 
 def _ticks(ax: "Axes", metric: str, whole: bool) -> None:

@@ -8,9 +8,10 @@ import numpy as np
 from smallearn._text import listed, show
 from smallearn.model import as_model
 from smallearn.model._arguments import codes
-from smallearn.plot._canvas import axes_for, inches, label_axes, legend_font_size, name_of, plain_legend, tidy
+from smallearn.plot._canvas import axes_for, inches, label_axes, legend_font_size, plain_legend, tidy
 from smallearn.plot._colours import BLUE, GREY, INK
 from smallearn.plot._rows import check_rows
+from smallearn.plot._text import name_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

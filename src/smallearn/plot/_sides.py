@@ -13,6 +13,8 @@ from smallearn.plot._rows import CUT, middle
 GRID = 241  # grid points along each axis
 ROOM = 0.05  # of the range, left free at either end
 MOST_CATEGORIES = 12  # along an axis
+JITTER = 0.28  # of categories and whole numbers, to either side
+MOST_WHOLE = 30  # different whole numbers that are jittered
 
 
 class Side(NamedTuple):
@@ -23,6 +25,7 @@ class Side(NamedTuple):
     values: np.ndarray
     categories: list[Any] | None
     note: str = ""
+    is_whole: bool = False  # few different values, all whole: points would hide one another
 
     def place_of(self, values: np.ndarray) -> np.ndarray:
         """The position of each value along the axis; NaN for a missing value or a category that is not shown."""
@@ -106,6 +109,8 @@ def side_of(model: SMaLLModel, term: Term, rows: Rows | None) -> Side:
     if rows is None:
         return _category_side(term, named) if named else _number_side(term, *_known_range(model, term, own))
     values = rows.column(term).values
+    if values.dtype.kind == "b":
+        return _category_side(term, [False, True])
     if named or not _are_numbers(values):
         return _category_side(term, _most_frequent(values, named))
     numbers = _numbers(values)
@@ -114,7 +119,14 @@ def side_of(model: SMaLLModel, term: Term, rows: Rows | None) -> Side:
         raise ValueError(f"All values of {show(term.label)} in X are missing; choose another feature.")
     ends = middle(numbers)
     low, high = (float(numbers.min()), float(numbers.max())) if ends is None else ends
-    return _number_side(term, low, high)._replace(note="" if ends is None else CUT)
+    is_whole = _are_few_whole(numbers)
+    side = _number_side(term, low - JITTER, high + JITTER) if is_whole else _number_side(term, low, high)
+    return side._replace(note="" if ends is None else CUT, is_whole=is_whole)
+
+
+def _are_few_whole(values: np.ndarray) -> bool:
+    different = np.unique(values)
+    return len(different) <= MOST_WHOLE and bool(np.all(different == np.rint(different)))
 
 
 def _terms_of(model: SMaLLModel, term: Term) -> list[Term]:
@@ -177,7 +189,7 @@ def typical(model: SMaLLModel, term: Term, rows: Rows | None) -> Any:
     if rows is None:
         return _typical_without_rows(model, term, own, named)
     values = rows.column(term).values
-    if named or not _are_numbers(values):
+    if named or values.dtype.kind == "b" or not _are_numbers(values):
         present = [value for value in values.tolist() if not is_missing(value)]
         return max(dict.fromkeys(present), key=present.count, default=None)
     numbers = _numbers(values)

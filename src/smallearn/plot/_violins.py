@@ -1,52 +1,36 @@
 """What each term adds to its score, class by class, and the score."""
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from smallearn.model import Prototype, Rows, SMaLLModel, Term, as_model, read_rows
-from smallearn.model._decision import leads
-from smallearn.model._sentences import cut_text, score_title
-from smallearn.model._term import term_text
+from smallearn.model import SMaLLModel, as_model, read_rows
 from smallearn.plot._canvas import (
-    LONGEST_NAME,
     axes_for,
-    font_for_lines,
-    font_for_width,
-    inches,
     label_axes,
     label_lines,
     lay_out,
     legend_above,
     legend_patch,
-    name_of,
-    signed,
+    line_height,
+    need_matplotlib,
     tidy,
 )
 from smallearn.plot._colours import GREY, INK, SKY, UNLABELLED, Style, style_of
-from smallearn.plot._rows import CUT, SQUASHED, additions, middle, optional_codes, target_of
+from smallearn.plot._heat_map import MOST_VIOLINS, heat_map
+from smallearn.plot._lines import Line, measured_lines, possible_lines, write_headings
+from smallearn.plot._rows import CUT, SQUASHED, middle, optional_codes, target_of
+from smallearn.plot._text import name_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-MOST_BARS = 12  # distinct values that are drawn as bars; more are drawn as a density
+MOST_BARS = 24  # distinct values of a term that are drawn as bars; more are drawn as a density
 MOST_VALUES = 2000  # that a density is estimated from: of more rows, this many quantiles
 HALF = 0.42  # the height of half a line
 BAR_WIDTH = 0.018  # of the range of the axis
+THINNEST = 0.25  # bar, relative to that
 LARGEST = 1e100  # value that is drawn
-
-
-class Line(NamedTuple):
-    """One line of the picture: the values in the rows, or the range of possible values; neither for a heading."""
-
-    label: str
-    values: np.ndarray | None = None
-    ends: tuple[float, float] | None = None
-    literal: bool = False
-
-    @property
-    def is_heading(self) -> bool:
-        return self.values is None and self.ends is None
 
 
 def violins(model: Any, X: Any = None, y: Any = None, *, ax: "Axes | None" = None) -> "Axes":
@@ -56,6 +40,9 @@ def violins(model: Any, X: Any = None, y: Any = None, *, ax: "Axes | None" = Non
     with more than two classes, how far each class is above the best of the others. A term with few distinct values,
     such as a literal, has bars instead, as high as the share of the class; a single value is a marker. Short lines
     are medians.
+
+    More than three classes are drawn as a heat map with a column for each: what each term adds in the rows of the
+    class, on average and relative to all rows, then the mean lead of each class over the next.
 
     Parameters
     ----------
@@ -71,7 +58,7 @@ def violins(model: Any, X: Any = None, y: Any = None, *, ax: "Axes | None" = Non
     Returns
     -------
     matplotlib Axes
-        Those with the violins.
+        Those with the violins or the heat map.
 
     Examples
     --------
@@ -82,20 +69,24 @@ def violins(model: Any, X: Any = None, y: Any = None, *, ax: "Axes | None" = Non
     >>> plot.violins(clf, X, X[:, 0] > X[:, 1]).get_xlabel()
     'contribution to the score'
     """
+    need_matplotlib()
     model = as_model(model)
     code = optional_codes(model, X, y)
     lines = [
-        _clipped(line)
-        for line in (_possible_lines(model) if X is None else _measured_lines(model, read_rows(model, X)))
+        _clipped(line) for line in (possible_lines(model) if X is None else measured_lines(model, read_rows(model, X)))
     ]
+    if code is not None and len(np.unique(code)) > MOST_VIOLINS:
+        return heat_map(model, lines, code, ax)
     new = ax is None
-    ax = axes_for(ax, 1.1 + (0.36 if code is None or model.sole_owner is not None else 0.5) * len(lines))
-    label_lines(ax, [None if line.is_heading else line.label for line in lines], font_for_lines(ax, len(lines), 9.5))
+    labels = [None if line.is_heading else line.label for line in lines]
+    least = 0.36 if code is None or model.sole_owner is not None else 0.5
+    ax = axes_for(ax, 1.1 + line_height(labels, least) * len(lines))
+    label_lines(ax, labels)
     if new:
         lay_out(ax)
     ax.axvline(0.0, color=INK, linewidth=1.0, linestyle="--", zorder=1)
     is_cut = _draw(ax, model, lines, code)
-    _write_headings(ax, lines)
+    write_headings(ax, lines)
     over = " over the ranges in training" if X is None else ""
     label_axes(ax, f"contribution to the score{over}{CUT if is_cut else ''}")
     if code is not None:
@@ -105,97 +96,6 @@ def violins(model: Any, X: Any = None, y: Any = None, *, ax: "Axes | None" = Non
     ax.locator_params(axis="x", nbins=8)
     tidy(ax)
     return ax
-
-
-# --- the lines -------------------------------------------------------------------------------------------------------
-
-
-def _heading(model: SMaLLModel, number: int) -> Line:
-    title = score_title(model, number, quote=False, longest=LONGEST_NAME)
-    return Line(f"{title}: constant {signed(model.prototypes[number].intercept)}")
-
-
-def _line(term: Term, suffix: str = "", **content: Any) -> Line:
-    return Line(term_text(term, longest=LONGEST_NAME) + suffix, literal=term.kind != "raw", **content)
-
-
-def _decision_labels(model: SMaLLModel, suffix: str = "") -> list[str]:
-    """The heading of the last lines, and their labels."""
-    owner = model.sole_owner
-    if owner is None:
-        what = "Lead over the next class" if model.decision.costs is None else "Expected cost below the next class's"
-        return [
-            f"{what}: predicted if above 0",
-            *(f"{name_of(label)}{suffix}" for label in model.classes),
-        ]
-    highest = "score" if len(model.prototypes) == 1 else "highest score"
-    decision = f"Decision: {name_of(model.classes[owner])} if the {highest} is {cut_text(model)}"
-    return [decision, f"{highest}{suffix}"]
-
-
-def _measured_lines(model: SMaLLModel, rows: Rows) -> list[Line]:
-    """What each term adds in the rows, and the scores."""
-    lines = []
-    for number, (prototype, added) in enumerate(zip(model.prototypes, additions(model, rows), strict=True)):
-        lines.append(_heading(model, number))
-        for place, term in enumerate(prototype.terms):
-            lines.append(
-                Line(term_text(term, longest=LONGEST_NAME), values=added[:, place], literal=term.kind != "raw")
-            )
-    best = model.compared(model.scores(rows))
-    decisive = leads(best) if model.sole_owner is None else best[:, [model.sole_owner]]
-    heading, *labels = _decision_labels(model)
-    return [*lines, Line(heading), *(Line(label, values=decisive[:, at]) for at, label in enumerate(labels))]
-
-
-def _possible_lines(model: SMaLLModel) -> list[Line]:
-    """What each term can add over the ranges in training, and the scores that are possible."""
-    lines = []
-    for number, prototype in enumerate(model.prototypes):
-        lines.append(_heading(model, number))
-        for term in prototype.terms:
-            ends = _ends(model, term)
-            unknown = "" if ends else f" ({signed(term.weight)} per unit, range unknown)"
-            lines.append(
-                Line(
-                    term_text(term, longest=LONGEST_NAME) + unknown, ends=ends or (0.0, 0.0), literal=term.kind != "raw"
-                )
-            )
-    spans = [_span(model, prototype) for prototype in model.prototypes]
-    if any(span is None for span in spans) or model.decision.costs is not None:
-        return lines
-    scores = np.array([span for span in spans if span]).T  # the least score of each prototype, then the greatest
-    low, high = model.compared(scores)
-    heading, *labels = _decision_labels(model, " (range)")
-    owner = model.sole_owner
-    if owner is not None:
-        ends_of = [(float(low[owner]), float(high[owner]))]
-    else:
-        others = [np.delete(np.arange(len(low)), label) for label in range(len(low))]
-        ends_of = [
-            (float(low[label] - high[rest].max()), float(high[label] - low[rest].max()))
-            for label, rest in enumerate(others)
-        ]
-    return [*lines, Line(heading), *(Line(label, ends=ends) for label, ends in zip(labels, ends_of, strict=True))]
-
-
-def _ends(model: SMaLLModel, term: Term) -> tuple[float, float] | None:
-    """The least and the most that a term can add."""
-    if term.kind != "raw":
-        return min(0.0, term.weight), max(0.0, term.weight)
-    for extent in model.ranges:
-        if extent.feature == term.feature:
-            ends = sorted((term.weight * extent.low, term.weight * extent.high))
-            return (ends[0], ends[1]) if np.isfinite(ends).all() else None
-    return None
-
-
-def _span(model: SMaLLModel, prototype: Prototype) -> tuple[float, float] | None:
-    """The least and the greatest score of a prototype, as if its terms were independent."""
-    ends = [_ends(model, term) for term in prototype.terms]
-    if any(pair is None for pair in ends):
-        return None
-    return tuple(prototype.intercept + sum(pair[end] for pair in ends if pair) for end in (0, 1))  # type: ignore[return-value]
 
 
 def _clipped(line: Line) -> Line:
@@ -247,8 +147,18 @@ def _draw_values(
         lanes = [(values[code == number], lane, style_of(number)) for number, lane in styled]
     lanes = [lane for lane in lanes if len(lane[0])]
     most = max(np.unique(mine, return_counts=True)[1].max() / len(mine) for mine, _, _ in lanes)
+    width = _bar_width(values, width)
     for mine, (base, reach), style in lanes:
         _shape(ax, mine, base, reach, style, width, most)
+
+
+def _bar_width(values: np.ndarray, widest: float) -> float:
+    """The width of a bar for each value; 0 if there are too many, or too close together, to be told apart."""
+    different = np.unique(values)
+    if len(different) == 1:
+        return widest
+    width = min(widest, 0.8 * float(np.diff(different).min()))
+    return width if len(different) <= MOST_BARS and width >= THINNEST * widest else 0.0
 
 
 def _lanes(place: float, n_classes: int) -> list[tuple[float, tuple[float, float]]]:
@@ -270,7 +180,7 @@ def _shape(
         ax.plot(different, [middle], style.marker, color=style.colour, markeredgecolor=INK, markersize=6, zorder=3)
         return
     look: dict[str, Any] = {"facecolor": style.colour, "edgecolor": INK, "hatch": style.hatch, "linewidth": 0.6}
-    if len(different) <= MOST_BARS:
+    if width:
         share = counts / counts.sum() / most
         ax.bar(different, (up + down) * share, width, base - up * share, zorder=2, **look)
         return
@@ -304,17 +214,3 @@ def _draw_ends(ax: "Axes", place: float, line: Line) -> None:
         ax.plot(low, place, "|", color=INK, markersize=10, zorder=3)
     else:
         ax.barh(place, high - low, 0.5, low, facecolor=SKY, edgecolor=INK, linewidth=0.8, zorder=2)
-
-
-def _write_headings(ax: "Axes", lines: list[Line]) -> None:
-    """Headings inside the Axes, on lines of their own."""
-    longest = max(len(line.label) for line in lines if line.is_heading)
-    size = font_for_width(inches(ax)[0], round(1.15 * longest), font_for_lines(ax, len(lines), 9.5))
-    behind = {"boxstyle": "square,pad=0.15", "facecolor": "white", "edgecolor": "none"}
-    look: dict[str, Any] = {"va": "center", "fontweight": "bold", "fontsize": size, "parse_math": False, "zorder": 2}
-    for place, line in enumerate(lines):
-        if line.is_heading:
-            where: dict[str, Any] = {"transform": ax.get_yaxis_transform(), "in_layout": False}
-            ax.text(0.012, place, line.label, bbox=behind, **where, **look)
-            if place:
-                ax.axhline(place - 0.5, color=GREY, linewidth=0.6)
