@@ -222,7 +222,7 @@ def test_two_literals_of_one_feature_are_two_terms():
         (Term(3, 1.0), "x3"),
         (Term(3, 1.0, "radius", "at_most", 13.2), "[radius ≤ 13.2]"),
         (Term(3, 1.0, "word", "above", 0.0), "[word > 0]"),
-        (Term(3, 1.0, None, "above", 1234567.891), "[x3 > 1.23457e+06]"),
+        (Term(3, 1.0, None, "above", 1234567.891), "[x3 > 1234567.891]"),
         (Term(3, 1.0, "colour", "equals", "red"), "[colour = 'red']"),
         (Term(3, 1.0, "colour", "equals", "a\nb"), "[colour = 'a\\nb']"),
         (Term(3, 1.0, "colour", "equals", "n" * 10**6), f"[colour = '{'n' * 59}…']"),

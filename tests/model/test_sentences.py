@@ -39,7 +39,7 @@ def test_a_card_has_a_line_for_each_term_and_the_constant_last():
 @pytest.mark.parametrize(
     ("term", "text", "condition"),
     [
-        (Term(0, 1.0, "age", "at_most", 1 / 3), "[age ≤ 0.333333]", "age is at most 0.3333333333333333 years"),
+        (Term(0, 1.0, "age", "at_most", 1 / 3), "[age ≤ 0.3333333333]", "age is at most 0.3333333333333333 years"),
         (Term(0, 1.0, "age", "above", 40.0), "[age > 40]", "age is above 40 years"),
         (Term(0, 1.0, "age", "equals", 40), "[age = 40]", "age is 40"),
         (Term(0, 1.0, "age", "missing"), "[age is missing]", "age is missing"),

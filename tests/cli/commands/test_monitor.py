@@ -99,7 +99,7 @@ def test_a_wrong_date_column_or_cell_is_named(capsys, tmp_path):
     told = run(capsys, "monitor", "model.json", str(tmp_path / "new.csv"), "--date", "when", code=1).err
     assert "line 5, column 'when': '03/04/2024' is not a date that can be told for sure; write it as 2024-03-31" in told
     told = run(capsys, "monitor", "model.json", "train.csv", "--date", "whenn", code=1).err
-    assert "has no column 'whenn', which --date needs" in told
+    assert "has no column 'whenn'" in told
     shifted_rows(tmp_path / "empty.csv", when="")
     told = run(capsys, "monitor", "model.json", str(tmp_path / "empty.csv"), "--date", "when", code=1).err
     assert "no row has a date in column 'when'" in told

@@ -78,6 +78,8 @@ def numeric(data):
 
 CALLS = {
     "evaluate": lambda s: evaluation.evaluate(s.model, s.X, s.y),
+    "monitor": lambda s: evaluation.monitor(s.model, s.X, s.y),
+    "refit": lambda s: smallearn.refit(s.model, s.X, s.y),
     "case": lambda s: explain.case(s.model, s.X.iloc[[1]], X=s.X),
     "describe": lambda s: explain.describe(s.model, s.X),
     "dnf": lambda s: explain.dnf(s.model, s.X),
