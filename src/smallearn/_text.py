@@ -34,8 +34,8 @@ def joined(parts: Sequence[str]) -> str:
 
 
 def count(number: int, thing: str) -> str:
-    """``1 row``, ``2 rows``."""
-    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
+    """``1 row``, ``2 rows``, ``12,300 rows``."""
+    return f"{number} {thing}" if number == 1 else f"{number:,} {thing}s"
 
 
 def of_unit(unit: str | None) -> str:

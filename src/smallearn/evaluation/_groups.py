@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from smallearn._text import show, show_category
+from smallearn._text import exact, show, show_category
 from smallearn.model import SMaLLModel
 from smallearn.model._columns import Column
 from smallearn.model._rows import Rows
@@ -77,9 +77,15 @@ def _partition(column: Column) -> tuple[list[str], np.ndarray]:
     values = np.unique(numbers)
     if len(values) <= FEW_VALUES:
         part[~missing] = np.searchsorted(values, numbers) + 1
-        return [f"{name} is missing", *(f"{name} is {value:.6g}" for value in values)], part
+        return [f"{name} is missing", *(f"{name} is {_short(value, 6)}" for value in values)], part
     ends = np.unique(np.quantile(numbers, [0.0, 0.25, 0.5, 0.75, 1.0]))
     part[~missing] = np.maximum(np.searchsorted(ends, numbers), 1)
     first, *others = pairwise(ends)
-    spans = [f"from {first[0]:.4g} to {first[1]:.4g}", *(f"above {low:.4g}, up to {high:.4g}" for low, high in others)]
+    spans = [f"from {_short(first[0])} to {_short(first[1])}"]
+    spans += [f"above {_short(low)}, up to {_short(high)}" for low, high in others]
     return [f"{name} is missing", *(f"{name} {span}" for span in spans)], part
+
+
+def _short(value: float, digits: int = 4) -> str:
+    """A number in so many digits, without an exponent unless it is very large or small: 115700."""
+    return exact(float(f"{value:.{digits}g}"))

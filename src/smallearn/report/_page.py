@@ -394,7 +394,13 @@ def _frontier(subject: Subject, sizes: Sequence[int]) -> dict[str, Any] | None:
     if picture is None:
         return None
     slide = " The slider at the top shows each of them." if len(sizes) > 1 else ""
-    return {"text": f"The best model of each size, chosen by cross-validation.{slide}", "picture": picture}
+    chosen = subject.model.selection
+    heading = "Accuracy against size" if chosen is not None and chosen.metric == "accuracy" else "Score against size"
+    return {
+        "heading": heading,
+        "text": f"The best model of each size, chosen by cross-validation.{slide}",
+        "picture": picture,
+    }
 
 
 def _features_note(subject: Subject) -> str:

@@ -11,6 +11,7 @@ from html import escape
 WIDTH, HEIGHT = 340, 210
 LEFT, RIGHT, TOP, BOTTOM = 46, 12, 12, 40
 LETTER = 6.1  # about the width of a letter
+MOST_PLAIN = 1e6  # numbers below it are written without an exponent, as the script of the page does
 Point = tuple[float, float]
 
 
@@ -24,7 +25,9 @@ class Picture:
 
 def number_text(value: float, digits: int = 4) -> str:
     """A number on an axis or in a tooltip, with a minus sign."""
-    return f"{value:z.{digits}g}".replace("e+0", "e").replace("e-0", "e-").replace("-", "\N{MINUS SIGN}")
+    short = float(f"{value:.{digits}g}")
+    written = f"{short:z.15g}" if abs(short) < MOST_PLAIN else f"{short:.{digits}g}"
+    return written.replace("e+0", "e").replace("e-0", "e-").replace("-", "\N{MINUS SIGN}")
 
 
 def shortened(text: str, width: float) -> str:
