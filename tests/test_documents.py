@@ -100,6 +100,8 @@ def steady(line):
     """A line without figures of other libraries' models, which differ from release to release, and sizes of files."""
     if re.match(r"  (logistic regression|decision tree|random forest|gradient boosting) ", line):
         return line.split()[:2]
+    if line.startswith("  majority class "):
+        return line.split()[:-1]  # without its CPU seconds
     return re.sub(r"\(\d+ kB\)", "", line)
 
 

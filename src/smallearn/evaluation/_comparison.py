@@ -26,9 +26,9 @@ from smallearn.model._parts import Familiar, StandardModels, standard_error
 
 FOLDS = 5
 FOLDS_OF_SAMPLE, MOST_ROWS = 3, 5_000  # of more rows a sample is taken, and cross-validated with fewer folds
-INNER_FOLDS = 3  # for regularisation and depth
+INNER_FOLDS = 3  # for regularisation and depth, of more than FEW_ROWS
 MOST_CATEGORIES = 20  # of a column that are one-hot encoded, the rest as one
-FEW_ROWS = 2_000  # on which boosting does not stop early
+FEW_ROWS = 2_000  # on which time matters less: a larger forest, boosting that does not stop early
 UNKNOWN = "–"
 N_FAMILIAR = 5  # standard models, and calls of `step`
 
@@ -235,7 +235,9 @@ def familiar(
     n_folds = min(FOLDS_OF_SAMPLE if is_sample else FOLDS, max(2, fewest))
     folds = list(StratifiedKFold(n_folds, shuffle=True, random_state=0).split(X, y))
     models = []
-    for name, classifier, size_of in _classifiers(max(2, min(INNER_FOLDS, fewest // 2)), len(y)):
+    for name, classifier, size_of in _classifiers(
+        max(2, min(FOLDS if len(y) <= FEW_ROWS else INNER_FOLDS, fewest // 2)), len(y)
+    ):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of columns that are empty in a fold, of solvers that stop early
             begin = time.process_time()
@@ -280,10 +282,15 @@ def _classifiers(n_folds: int, n_rows: int) -> list[tuple[str, Any, Callable[[An
     scaled = make_column_transformer(
         (make_pipeline(imputed, StandardScaler()), numbers), (one_hot, text), sparse_threshold=0.0
     )
-    linear = GridSearchCV(LogisticRegression(max_iter=1000), {"C": [0.01, 0.1, 1.0]}, cv=n_folds)
-    tree = GridSearchCV(DecisionTreeClassifier(random_state=0), {"max_depth": [2, 4, 8]}, cv=n_folds)
-    forest = RandomForestClassifier(50, random_state=0)
-    boosted = HistGradientBoostingClassifier(max_bins=63, early_stopping=n_rows > FEW_ROWS, random_state=0)
+    few = n_rows <= FEW_ROWS
+    linear = GridSearchCV(LogisticRegression(max_iter=2000), {"C": [0.01, 0.1, 1.0, 10.0]}, cv=n_folds)
+    tree = GridSearchCV(
+        DecisionTreeClassifier(random_state=0),
+        {"max_depth": [2, 3, 5, None] if few else [3, 5, 8, None], "min_samples_leaf": [1, 5]},
+        cv=n_folds,
+    )
+    forest = RandomForestClassifier(200 if few else 100, random_state=0)
+    boosted = HistGradientBoostingClassifier(early_stopping=not few, random_state=0)
     return [
         ("majority class", DummyClassifier(), lambda _: "a constant"),
         (
