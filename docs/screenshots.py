@@ -6,12 +6,12 @@ from pathlib import Path
 
 from playwright.sync_api import sync_playwright
 
-WIDTH, HEIGHT = 1000, 2090
+WIDTH, HEIGHT = 1000, 1740
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
 
 
 def main(report: Path, folder: Path) -> None:
-    """The top of the page, down to the panel, in light colours."""
+    """The top of the page, down to the confusion matrix, in light colours."""
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=FLAGS)
         page = browser.new_page(viewport={"width": WIDTH, "height": HEIGHT}, color_scheme="light")
