@@ -212,6 +212,7 @@ def test_the_journey_from_a_table_to_exports(visitor, tmp_path):
     assert second.model.edits
     assert page.inner_text("#change").startswith(f"{second.name}: accuracy ")
     page.select_option("#model", str(first.number))
+    page.click("#shape-open")  # it closes once a change is made
     page.check(f"#forbid input[value='{forbidden}']")
     third = one.made("#anew")
     assert (third.parent, forbidden in third.facts["features"]) == (first.number, False)
