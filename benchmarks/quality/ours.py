@@ -60,7 +60,7 @@ class AtTreesBytes(Method):
         start = time.process_time()
         search = SMaLLClassifierCV(self.MOST, budget="shared", device=CHIP, random_state=seed, n_jobs=1, verbose=-1)
         data = search._validated_data(X, y, None)
-        task, results = search._race(data, min_terms=1, n_models=len(terms))
+        task, results, _ = search._race(data, min_terms=1, n_models=len(terms))
         rows = DeviceRows(X=data.X, y=data.y, weight=data.weight)
         raced = time.process_time() - start
         for T in terms:

@@ -40,7 +40,7 @@ from smallearn._learn.solve.budgets import Budget
 from smallearn._run.deadline import Deadline
 from smallearn._text import listed, show
 from smallearn.model import SMaLLModel, _html
-from smallearn.model._reference import reference_of
+from smallearn.model._reference import MOST_FEATURES, reference_of
 
 GLANCE_ROWS = 1 << 14  # of many rows, from which the histograms are made that a model keeps
 LEAST_COMPILED = 2**20  # numbers in X, for which predictions are compiled: for fewer the model is fast enough
@@ -77,7 +77,9 @@ class TrainingData:
 
     def described_by(self, model: SMaLLModel) -> SMaLLModel:
         """The model with histograms of these rows, or if they are many of a sample; as it was if it cannot read them
-        (numbers as text)."""
+        (numbers as text) or uses so many features that nobody reads their histograms."""
+        if len(model.features) > MOST_FEATURES:
+            return model
         X: Any = self.X
         weight: np.ndarray | None = self.weight
         known: Mapping[int, Any] = {}

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 BINS = 10  # of about the same number of rows
 MOST_VALUES = 20  # of a number: each has a bin
 MOST_CATEGORIES = 50  # that have a bin, the most common ones
+MOST_FEATURES = 100  # in use, of a model that keeps histograms of its training rows
 LONGEST_CATEGORY = 200  # characters
 HASH_DIGITS = 16
 TOLERANCE = 1e-9  # of a share of the rows, so that it is the same however weights are added up

@@ -66,7 +66,7 @@ def test_the_bound_of_a_one_sided_model_holds_for_models_that_are_not():
     y = (rng.random(500) < 1.0 / (1.0 + np.exp(-logit))).astype(int)
     X = sparse.csr_matrix(present.astype(float))
     selector = SMaLLClassifierCV(3, alphas=[0.01], n_prototypes=1, cv=3, random_state=0)
-    task, results = selector._race(selector._validated_data(X, y, None), min_terms=3, n_models=1)
+    task, results, _ = selector._race(selector._validated_data(X, y, None), min_terms=3, n_models=1)
     task = replace(task, certificate_share=np.inf)
     one_sided, free = (
         train_choice(task, results, results.choose([c for c in results.complete() if c.family.one_sided is which]), 1)
