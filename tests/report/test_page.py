@@ -383,3 +383,14 @@ def test_a_score_that_is_no_share_is_not_told_in_percent():
     page = report_html(chosen, X, y)
     assert "−0.350 ± 0.050" in page
     assert "35.0%" not in page
+
+
+def test_held_out_rows_are_called_so_and_a_size_counts_terms_as_the_rule_does(chosen):
+    judged = replace(evaluate(chosen.model, chosen.others, chosen.truth), is_held_out=True)
+    found = check_form(report_html(chosen.model, chosen.others, chosen.truth, evaluation=judged, source="all.csv"))
+    assert f"On the {len(chosen.truth)} rows of all.csv that were held out from training." in found.words
+    assert any(line[0] == "rows on this page" and "not the training rows" in line[1] for line in found.table("fact"))
+    shared = given("ten classes")
+    found = check_form(report_html(shared.model, shared.X, shared.y))
+    assert found.words.count("6 terms (60 weights)") >= 2  # the slider and the rule
+    assert "60 terms" not in found.words

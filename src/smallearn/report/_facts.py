@@ -60,7 +60,7 @@ def _data_lines(subject: Subject) -> list[tuple[str, str]]:
         if data.fingerprint:
             lines.append(("fingerprint of the training rows", data.fingerprint))
     if judged is not None:
-        which = "the training rows" if judged.is_training_data else "not the training table"
+        which = "the training rows" if judged.is_training_data else "not the training rows"
         if data is None or not data.fingerprint:
             which = "whether these are the training rows is not known"
         lines.append(("rows on this page", f"{subject.rows_text}; {which}"))

@@ -352,7 +352,11 @@ def _about(subject: Subject) -> str | None:
         return None
     sample = subject.rows is not None and subject.sampled_from is not None
     drawn = f"{subject.rows.n_rows:,} rows drawn at random of the " if sample and subject.rows is not None else "the "
-    kind = " on which the model was trained" if subject.judged.is_training_data else ""
+    kind = ""
+    if subject.judged.is_training_data:
+        kind = " on which the model was trained"
+    elif subject.judged.is_held_out:
+        kind = " that were held out from training"
     return f"On {drawn}{subject.rows_text}{kind}."
 
 

@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from smallearn._text import count
 from smallearn.evaluation import Evaluation
 from smallearn.model import SMaLLModel
+from smallearn.model._sentences import terms_text
 from smallearn.report._charts import chances_picture, curves_of, found_picture
 from smallearn.report._counts import Counts, counts_of
 from smallearn.report._features import features_of
@@ -77,7 +77,7 @@ def view_of(subject: Subject, shown: Shown, number: int, name: str, *, is_size: 
 
 def name_of(model: SMaLLModel) -> str:
     """What a size is called."""
-    return count(model.n_terms, "term")
+    return terms_text(model)
 
 
 def _of_quality(subject: Subject, model: SMaLLModel, judged: Evaluation, wanted: set[str]) -> dict[str, Any]:
