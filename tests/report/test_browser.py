@@ -118,6 +118,38 @@ def test_more_classes_are_told_how_far_ahead_the_winner_is(visit):
         assert lead == pytest.approx(expected.scores[expected.prototype] - max(others), rel=6e-4)
 
 
+# --- nothing else runs -----------------------------------------------------------------------------------------------
+
+INJECTED = """
+<script>window.ran = ["script"];</script><script type="module">window.ran = ["module"];</script>
+<img alt="" src="data:," onerror="window.ran = ['handler'];"><a id="trap" href="javascript:window.ran = ['link'];">x</a>
+<b id="styled" style="position: fixed">x</b><style>#styled { position: absolute; }</style></body>"""
+ATTEMPTS = """() => {
+  const made = document.createElement("script");
+  made.textContent = "window.ran = ['made'];";
+  document.body.append(made);
+  document.getElementById("trap").click();
+}"""
+
+
+@pytest.mark.parametrize("allowed", [False, True])
+def test_a_script_that_is_put_into_the_page_does_not_run_and_the_page_works(visit, allowed):
+    given = example("messy")
+    before, end, after = given.page.rpartition("</body>")
+    assert end
+    opened = visit(before + INJECTED + after, quiet=False, bypass_csp=allowed)
+    opened.page.evaluate(ATTEMPTS)
+    opened.page.wait_for_timeout(100)
+    assert (opened.page.evaluate("window.ran ?? null") is not None) == allowed
+    assert opened.page.evaluate("getComputedStyle(document.getElementById('styled')).position") == (
+        "fixed" if allowed else "static"
+    )
+    if not allowed:
+        assert len([one for one in opened.complaints if "Content Security Policy" in one]) >= 6
+    row = panel_rows(given, 1)[0]
+    check_answer(given, opened.enter([as_entered(given, row)])[0], answers(given, [row])[0])
+
+
 # --- anyone can use it -----------------------------------------------------------------------------------------------
 
 

@@ -1,7 +1,5 @@
 """The page: a view of every model, the script, and the template that puts them together."""
 
-import base64
-import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from importlib.resources import files
@@ -20,6 +18,7 @@ from smallearn.report._charts import frontier_picture
 from smallearn.report._facts import cost_of, training_of
 from smallearn.report._monitoring import monitor_section
 from smallearn.report._panel import MOST_ROWS, RealRow, fields_of, rows_of
+from smallearn.report._policy import policy_of
 from smallearn.report._quality import comparison_of, judged_of, warning_of
 from smallearn.report._rounding import in_few_digits
 from smallearn.report._rule import shown_model, title_of
@@ -173,7 +172,7 @@ def report_html(
         "start_note": _start_note(subject, start, len(real)),
         "codes": codes[0],
         "script": script,
-        "script_hash": _hash(script),
+        "policy": policy_of(script, content["style"]),
     }
     step()
     content["monitoring"] = None if monitoring is None else monitor_section(monitoring)
@@ -302,7 +301,6 @@ def _content(
     compared: Comparison | None,
 ) -> dict[str, Any]:
     first = views[0]
-    style = _resource("style.css")
     names = subject.class_names
     sizes = sorted(view.size for view in views if view.is_size)
     alternatives = [view for view in views if not view.is_size]
@@ -313,8 +311,7 @@ def _content(
     content: dict[str, Any] = {
         "version": __version__,
         "title": title or title_of(subject.model),
-        "style": style,
-        "style_hash": _hash(style),
+        "style": _resource("style.css"),
         "verdict": first.verdict,
         "about": _about(subject),
         "warning": warning_of(subject),
@@ -492,8 +489,3 @@ def _template(name: str) -> str:
 def _resource(name: str) -> str:
     """The text of a file of this package."""
     return files("smallearn.report").joinpath(name).read_text(encoding="utf-8")
-
-
-def _hash(text: str) -> str:
-    """What the content security policy allows to run or to style: this text alone."""
-    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode('ascii')}"
