@@ -12,8 +12,8 @@ def hash_of(text: str) -> str:
 def policy_of(script: str, style: str) -> str:
     """The policy that allows one script and one style and nothing else.
 
-    Neither needs ``'unsafe-inline'``: the page has no handlers and no ``style`` attributes, and widths that a script sets
-    through ``element.style`` are not what a policy is about.
+    Neither needs ``'unsafe-inline'``: the page has no handlers and no ``style`` attributes. Widths that the script sets
+    through ``element.style`` are no attributes either.
     """
     return (
         f"default-src 'none'; style-src '{hash_of(style)}'; script-src '{hash_of(script)}'; img-src data:; "
