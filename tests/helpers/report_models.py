@@ -87,7 +87,7 @@ def ten_classes() -> Given:
         return _trained(SMaLLModel(tuple(range(10)), "<i8", 6, prototypes), X, code, "digit")
 
     def shared(model: SMaLLModel) -> SMaLLModel:
-        return replace(model, training=Training("0.1.0", len(X), 0.01, None, 0.5, None, budget="shared"))
+        return replace(model, training=Training("0.1.0", len(X), 0.01, 6, 0.5, None, budget="shared"))
 
     return Given(_with_sizes([shared(made(4)), shared(made(6))], 1, X, code), X, code)
 
