@@ -398,12 +398,11 @@ def _frontier(subject: Subject, sizes: Sequence[int]) -> dict[str, Any] | None:
     picture = frontier_picture(subject.model, sizes)
     if picture is None:
         return None
-    slide = " The slider at the top shows each of them." if len(sizes) > 1 else ""
     chosen = subject.model.selection
     heading = "Accuracy against size" if chosen is not None and chosen.metric == "accuracy" else "Score against size"
     return {
         "heading": heading,
-        "text": f"The best model of each size, chosen by cross-validation.{slide}",
+        "text": "The best model of each size, chosen by cross-validation.",
         "picture": picture,
     }
 

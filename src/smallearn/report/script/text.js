@@ -27,6 +27,8 @@ function ofHundred(part, whole) {
   return `${rounded} of 100`;
 }
 
+const listed = (parts) => [parts.slice(0, -1).join(", "), ...parts.slice(-1)].filter(Boolean).join(" and ");
+
 function chanceText(chance) {
   if (chance >= 0.9995 && chance < 1) return ">99.9%";
   if (chance > 0 && chance < 0.0005) return "<0.1%";

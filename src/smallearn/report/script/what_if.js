@@ -168,8 +168,11 @@ function changeText({ place, from, to }) {
 }
 
 function flipText({ changes, label }) {
-  return `${changes.map(changeText).join(" and ")}: predicts ${PAGE.classes[label]}`;
+  return `${listed(changes.map(changeText))}: predicts ${PAGE.classes[label]}`;
 }
+
+const NO_CHANGE = at("no-changes")?.textContent;
+const TOGETHER = "No change of one or two features within the ranges below, but these together:";
 
 let waiting = null;
 function showFlips(values, label) {
@@ -178,11 +181,13 @@ function showFlips(values, label) {
     waiting = null;
     const list = at("changes");
     const { free, held } = freeFeatures();
-    const { alone, pair } = values === null ? { alone: [], pair: null } : smallestChanges(values, label, free, held);
-    const flips = [...alone.filter(Boolean), ...(pair ? [pair] : [])].sort((one, other) => one.size - other.size);
+    const none = { alone: [], pair: null, several: null };
+    const { alone, pair, several } = values === null ? none : smallestChanges(values, label, free, held);
+    const flips = [...alone, pair, several].filter(Boolean).sort((one, other) => one.size - other.size);
     list.replaceChildren(...flips.slice(0, 6).map((flip) => made("li", flipText(flip))));
     list.dataset.flips = JSON.stringify(flips);
-    at("no-changes").hidden = flips.length > 0 || values === null;
+    at("no-changes").hidden = values === null || (flips.length > 0 && !several);
+    at("no-changes").textContent = several ? TOGETHER : NO_CHANGE;
   });
 }
 
