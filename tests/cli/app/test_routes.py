@@ -146,6 +146,9 @@ def test_the_page_about_a_model_is_the_report_and_tells_what_is_set_on_it(visit,
     kept = visit.client.get(f"/models/{model['number']}/report.html")
     assert shown.headers["content-security-policy"].startswith("sandbox allow-scripts")
     assert "default-src 'none'" in shown.headers["content-security-policy"]
+    assert "unsafe-inline" not in shown.headers["content-security-policy"]
+    assert "Content-Security-Policy" not in shown.text  # of two policies both would have to allow a script
+    assert "Content-Security-Policy" in kept.text
     assert kept.headers["content-disposition"] == 'attachment; filename="report.html"'
     assert "postMessage" in shown.text
     assert "postMessage" not in kept.text
