@@ -1,0 +1,76 @@
+"""Damaged model files: each is refused with a sentence, or the model works everywhere.
+
+Any file is either refused by `SMaLLModel.from_json` with a ValueError, or the model predicts, prints, is written as JSON
+and read again, and its decisions are explained, without a warning.
+"""
+
+import random
+import sys
+import time
+
+from attacks.findings import Findings, complaint
+from attacks.fuzz.loaded import check_model
+from attacks.fuzz.mutation import mutant
+from attacks.pool import Attempt, Outcome, Tally, as_findings, attempt_all, attempt_one
+
+LONGEST = 2000  # characters of a refusal that a person may be asked to read
+
+
+def attack(count: int, seed: int, first: int, jobs: int) -> Findings:
+    """Attack with the damaged files of these numbers."""
+    findings = Findings(f"Damaged model files, seed {seed}, numbers {first} to {first + count - 1}")
+    tally = attempt_all(prepare, seed, range(first, first + count), jobs, progress=progress(count))
+    findings.count("files", tally.tried)
+    for name in sorted(tally.reached, key=lambda name: -tally.reached[name]):
+        findings.count(name, tally.reached[name])
+    findings.add(as_findings(tally, lambda i: f"python -m attacks fuzz --models 1 --seed {seed} --first {i} --jobs 0"))
+    if jobs:
+        findings.notes.append(f"slowest {tally.slowest:.2f} s of processor time; peak {tally.peak / 2**20:.0f} MB")
+    return findings
+
+
+def progress(count: int):
+    """Say now and then how far it is."""
+    begin, said = time.monotonic(), [time.monotonic()]
+
+    def say(tally: Tally) -> None:
+        if time.monotonic() - said[0] > 60.0:
+            said[0] = time.monotonic()
+            done = tally.reached.get(0)
+            print(f"  … {done:,} of {count:,} after {said[0] - begin:.0f} s", file=sys.stderr, flush=True)
+
+    return say
+
+
+def prepare() -> Attempt:
+    """The attempt, with everything imported and compiled that the first model would wait for."""
+    attempt_one(attempt, 0, 0)
+    return attempt
+
+
+def attempt(dice: random.Random, number: int) -> Outcome:
+    """One damaged file."""
+    data = mutant(dice)
+    try:
+        text = data.decode()
+    except UnicodeDecodeError:
+        return Outcome(("refused, not UTF-8",))
+    return judge(text)
+
+
+def judge(text: str) -> Outcome:
+    """Whether the text is refused, or the model works."""
+    from smallearn import SMaLLModel
+
+    try:
+        model = SMaLLModel.from_json(text)
+    except ValueError as error:
+        refusal = str(error)
+        if not isinstance(error, UnicodeError) and refusal and len(refusal) < LONGEST:
+            return Outcome(("refused",))
+        return Outcome(("refused",), ((complaint(error, "refused badly"), refusal[:500]),))
+    try:
+        check_model(model, text)
+    except Exception as error:
+        return Outcome(("loaded",), ((complaint(error, "loads, then fails"), f"{error}"[:500]),))
+    return Outcome(("loaded",))
