@@ -4,9 +4,9 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from attacks import fuzz
+from attacks import fuzz, mutants
 
-ATTACKS = {"fuzz": fuzz}
+ATTACKS = {"fuzz": fuzz, "mutants": mutants}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
