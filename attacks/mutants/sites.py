@@ -2,7 +2,7 @@
 
 Left out, because no test of behaviour can or should tell them apart:
 
-- docstrings, annotations, imports, ``__all__`` and blocks ``if TYPE_CHECKING``
+- docstrings, annotations and names of types, imports, ``__all__`` and blocks ``if TYPE_CHECKING``
 - what errors and warnings say: where it matters, tests match it; that an error is raised at all is a mutant
 - the arguments of decorators
 - ``strict=`` of zip, which only asserts; ``np.errstate``, ``order=`` and ``copy=``, which change no value
@@ -157,6 +157,8 @@ class _Walk:
             values = value if isinstance(value, list) else [value]
             for child in values:
                 if not isinstance(child, ast.AST) or _is_docstring(child):
+                    continue
+                if isinstance(child, ast.Subscript) and ast.unparse(child.value) in ("Literal", "Callable"):
                     continue
                 if isinstance(child, ast.keyword) and child.arg in NO_VALUE:
                     continue
