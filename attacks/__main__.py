@@ -4,9 +4,9 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from attacks import fuzz, mutants
+from attacks import faults, fuzz, mutants
 
-ATTACKS = {"fuzz": fuzz, "mutants": mutants}
+ATTACKS = {"fuzz": fuzz, "faults": faults, "mutants": mutants}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
