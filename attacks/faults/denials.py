@@ -4,14 +4,16 @@ import os
 import resource
 import shutil
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 from attacks.faults.kills import OLD, Wrong
-from attacks.faults.workshop import ROOT, Workshop, files_below
+from attacks.faults.workshop import Workshop, files_below
 
 NOBODY = 65534
+# Another user, who may read everything: Python itself may lie below a folder that only root can enter.
+AS_NOBODY = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
+AS_NOBODY += ["--inh-caps=+dac_read_search", "--ambient-caps=+dac_read_search"]
 
 
 class Denial:
@@ -25,7 +27,6 @@ class Denial:
 
     name = ""
     must_work = False  # whether commands have to succeed all the same
-    keeps_old = True  # whether a command that fails has to leave the old file
 
     def __init__(self, workshop: Workshop):
         self.workshop = workshop
@@ -47,7 +48,6 @@ class Denial:
 
     def each(self) -> Iterator[tuple[str, Wrong]]:
         """Every command, and what is wrong with how it ended."""
-        inputs = self.workshop.inputs
         for name, arguments, output in commands(self.workshop):
             place = self.workshop.place(f"denied-{self.name.replace(' ', '-')}")
             if output:
@@ -58,7 +58,6 @@ class Denial:
                 yield name, self.judged(place, output, code, out, err)
             finally:
                 self.clean(place)
-        assert inputs.is_dir()
 
     def judged(self, place: Path, output: str, code: int | None, out: str, err: str) -> Wrong:
         """What is wrong."""
@@ -67,11 +66,11 @@ class Denial:
             wrong.append(("a traceback", err[-1500:]))
         if code not in (0, 1, 141):
             wrong.append((f"exit code {code}", err[-800:]))
-        if code == 1 and not err.strip() and self.name != "closed streams":
-            wrong.append(("it fails without a word", out[-500:]))
+        if code == 1 and not (err + out).strip() and self.name != "closed stdout":
+            wrong.append(("it fails without a word", ""))
         if code != 0 and self.must_work:
             wrong.append(("it fails", err[-800:]))
-        if output and code != 0:
+        if output and code not in (0, 141):  # who closes the pipe may have got the file before
             path = place / "work" / output
             if not path.exists() or path.read_bytes() != OLD:
                 wrong.append(("the old file is gone", err[-300:]))
@@ -110,7 +109,7 @@ class FullDisk(Denial):
     def prepare(self, place: Path) -> None:
         """Mount it, with the old file and no room for another."""
         old = files_below(place / "work")
-        options = f"size=16k,mode=0777"
+        options = "size=16k,mode=0777"
         subprocess.run(["mount", "-t", "tmpfs", "-o", options, "tmpfs", place / "work"], check=True)
         for name, content in old.items():
             (place / "work" / name).write_bytes(content)
@@ -163,9 +162,7 @@ class AsNobody(Denial):
         """Only root can become another user."""
         if os.geteuid() != 0:
             return "only root can become another user"
-        source = Path(sys.executable).resolve()
-        done = subprocess.run([source, "-c", "0"], user=NOBODY, group=NOBODY, cwd="/", capture_output=True)
-        return None if done.returncode == 0 else "another user cannot run this Python"
+        return None if shutil.which("setpriv") else "setpriv (util-linux) is not installed"
 
     def prepare(self, place: Path) -> None:
         """Let the user write there."""
@@ -175,7 +172,7 @@ class AsNobody(Denial):
     def options(self, place: Path) -> dict:
         """As that user."""
         home = {"HOME": "/nonexistent", "XDG_CACHE_HOME": None, "NUMBA_CACHE_DIR": None}
-        return {"user": NOBODY, "group": NOBODY, "extra_groups": [], "environment": home}
+        return {"prefix": AS_NOBODY, "environment": home}
 
 
 class ReadOnlyFolder(AsNobody):
@@ -227,10 +224,11 @@ class NoCompilerCache(Denial):
         return {"environment": {"NUMBA_CACHE_DIR": str(place / "no-folder" / "cache")}}
 
 
-class ClosedStreams(Denial):
-    """Standard output and error are closed."""
+class ClosedStdout(Denial):
+    """Standard output is closed."""
 
-    name = "closed streams"
+    name = "closed stdout"
+    must_work = True
 
     def options(self, place: Path) -> dict:
         """Closed before the command starts."""
@@ -290,6 +288,5 @@ class SmallFiles(Denial):
         return {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1024, 1024))}
 
 
-EVERY = (FullDisk, FullTemporary, AsNobody, ReadOnlyFolder, NoHome, NoCompilerCache, ClosedStreams, ClosedPipe)
+EVERY = (FullDisk, FullTemporary, AsNobody, ReadOnlyFolder, NoHome, NoCompilerCache, ClosedStdout, ClosedPipe)
 DENIALS = {denial.name: denial for denial in (*EVERY, LittleMemory, LittleAddressSpace, SmallFiles)}
-__all__ = ["DENIALS", "ROOT"]

@@ -59,10 +59,10 @@ class Workshop:
 
     def start(self, place: Path, *arguments: str, **options) -> subprocess.Popen:
         """A command in a session of its own, so that what it leaves running can be found."""
-        changes = options.pop("environment", {})
+        changes, prefix = options.pop("environment", {}), options.pop("prefix", [])
         options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "stdin": subprocess.DEVNULL, **options}
         return subprocess.Popen(
-            [sys.executable, "-m", "smallearn", *arguments],
+            [*prefix, sys.executable, "-m", "smallearn", *arguments],
             cwd=place / "work" if (place / "work").is_dir() else place,
             env=self.environment(place, **changes),
             start_new_session=True,

@@ -36,7 +36,7 @@ def progress(count: int):
     def say(tally: Tally) -> None:
         if time.monotonic() - said[0] > 60.0:
             said[0] = time.monotonic()
-            done = tally.reached.get(0)
+            done = tally.tried
             print(f"  … {done:,} of {count:,} after {said[0] - begin:.0f} s", file=sys.stderr, flush=True)
 
     return say
