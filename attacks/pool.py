@@ -141,7 +141,7 @@ class _Worker:
 def _start(context, prepare, seed, numbers, first, memory) -> _Worker:
     position = context.Value("q", first, lock=False)
     results, there = context.Pipe(duplex=False)
-    process = context.Process(target=_work, args=(prepare, seed, numbers, position, there, memory))
+    process = context.Process(target=_work, args=(prepare, seed, numbers, position, there, memory), daemon=True)
     process.start()
     there.close()
     return _Worker(process, position, results, numbers, time.monotonic())
