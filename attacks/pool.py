@@ -84,13 +84,13 @@ def guarded(seconds: float = SECONDS):
         signal.signal(signal.SIGPROF, before)
 
 
-def attempt_one(attempt: Attempt, seed: int, number: int) -> Outcome:
+def attempt_one(attempt: Attempt, seed: int, number: int, seconds: float = SECONDS) -> Outcome:
     """One input; what it raises, and that it is slow, is a finding."""
     try:
-        with guarded():
+        with guarded(seconds):
             return attempt(dice(seed, number), number)
     except TooSlow as error:
-        return Outcome(findings=((complaint(error, f"over {SECONDS:g} seconds"), traceback.format_exc(limit=-3)),))
+        return Outcome(findings=((complaint(error, f"over {seconds:g} seconds"), traceback.format_exc(limit=-3)),))
     except Exception as error:
         return Outcome(findings=((complaint(error, "unexpected"), traceback.format_exc(limit=-3)),))
 
@@ -104,7 +104,7 @@ def _limit_memory(allowed: int) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (now + allowed, now + allowed))
 
 
-def _work(prepare, seed, numbers, position, results, memory) -> None:
+def _work(prepare, seed, numbers, position, results, memory, seconds) -> None:
     """Attempt the numbers from ``position`` on, with the tally sent from time to time."""
     import resource
 
@@ -115,7 +115,7 @@ def _work(prepare, seed, numbers, position, results, memory) -> None:
     for k in range(position.value, len(numbers)):
         position.value = k
         begin = time.process_time()
-        outcome = attempt_one(attempt, seed, numbers[k])
+        outcome = attempt_one(attempt, seed, numbers[k], seconds)
         tally.slowest = max(tally.slowest, time.process_time() - begin)
         tally.include(numbers[k], outcome)
         if time.monotonic() - sent > 2.0:
@@ -138,10 +138,11 @@ class _Worker:
     last: int = -1
 
 
-def _start(context, prepare, seed, numbers, first, memory) -> _Worker:
+def _start(context, prepare, seed, numbers, first, memory, seconds) -> _Worker:
     position = context.Value("q", first, lock=False)
     results, there = context.Pipe(duplex=False)
-    process = context.Process(target=_work, args=(prepare, seed, numbers, position, there, memory), daemon=True)
+    options = (prepare, seed, numbers, position, there, memory, seconds)
+    process = context.Process(target=_work, args=options, daemon=True)
     process.start()
     there.close()
     return _Worker(process, position, results, numbers, time.monotonic())
@@ -153,6 +154,7 @@ def attempt_all(
     numbers: range,
     jobs: int,
     memory: int = MEMORY,
+    seconds: float = SECONDS,
     progress: Callable[[Tally], None] | None = None,
 ) -> Tally:
     """What becomes of the inputs with these numbers.
@@ -164,10 +166,10 @@ def attempt_all(
     if jobs == 0:
         attempt = prepare()
         for number in numbers:
-            total.include(number, attempt_one(attempt, seed, number))
+            total.include(number, attempt_one(attempt, seed, number, seconds))
         return total
     context = multiprocessing.get_context("spawn")
-    workers = [_start(context, prepare, seed, numbers[part::jobs], 0, memory) for part in range(jobs)]
+    workers = [_start(context, prepare, seed, numbers[part::jobs], 0, memory, seconds) for part in range(jobs)]
     while workers:
         multiprocessing.connection.wait([worker.results for worker in workers], timeout=5.0)
         for worker in list(workers):
@@ -178,7 +180,7 @@ def attempt_all(
                 if at < len(worker.numbers):  # it died
                     cause = f"the process ended with {worker.process.exitcode}"
                     total.include(worker.numbers[at], Outcome(findings=((cause, ""),)))
-                    workers.append(_start(context, prepare, seed, worker.numbers, at + 1, memory))
+                    workers.append(_start(context, prepare, seed, worker.numbers, at + 1, memory, seconds))
         if progress is not None:
             progress(total)
     return total

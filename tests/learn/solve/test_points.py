@@ -13,7 +13,7 @@ from sklearn.linear_model import LogisticRegression
 
 from smallearn._learn.data.labels import Assignment, Labels
 from smallearn._learn.kernels import NO_PROTOTYPE
-from smallearn._learn.solve.points import _rows, _Search, _Terms, find_points
+from smallearn._learn.solve.points import MOST_CONSTANT, _rows, _Search, _Terms, find_points
 from smallearn.model import Prototype, SMaLLModel, Term
 
 
@@ -161,6 +161,16 @@ def test_a_model_without_terms_is_a_constant():
     assert found.scale * found.intercepts[0] == pytest.approx(math.log(3.0), rel=1e-3)
     zero = find_points(np.ones((4, 1)), np.zeros((1, 1)), np.zeros(1), **options)
     assert zero.loss <= math.log(2.0)
+
+
+def test_beside_a_term_of_huge_values_the_constant_stays_a_whole_number():
+    B, y = np.array([[1e39], [-4e38], [2e38], [-1e39]]), np.array([1, 0, 1, 0])
+    weights, constant = np.array([[1e-39]]), np.array([0.5])  # one point of the term is worth far less than the constant
+    found = find_points(B, weights, constant, **one_prototype(y), raw=np.array([True]), max_points=5, alpha=0.01)
+    assert found.points.dtype == found.intercepts.dtype == np.int64
+    assert np.abs(found.intercepts).max() <= MOST_CONSTANT
+    signs = 2.0 * y - 1.0
+    assert found.loss == pytest.approx(np.logaddexp(0.0, -signs * scores(found, B)[:, 0]).mean())
 
 
 def test_points_have_no_common_divisor():
