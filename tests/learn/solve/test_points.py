@@ -163,14 +163,14 @@ def test_a_model_without_terms_is_a_constant():
     assert zero.loss <= math.log(2.0)
 
 
-def test_beside_a_term_of_huge_values_the_constant_stays_a_whole_number():
-    B, y = np.array([[1e39], [-4e38], [2e38], [-1e39]]), np.array([1, 0, 1, 0])
-    weights, constant = np.array([[1e-39]]), np.array([0.5])  # one point of the term is worth far less than the constant
-    found = find_points(B, weights, constant, **one_prototype(y), raw=np.array([True]), max_points=5, alpha=0.01)
-    assert found.points.dtype == found.intercepts.dtype == np.int64
+@pytest.mark.parametrize("constant", [0.5, -2.0])
+def test_beside_a_weight_of_nearly_nothing_the_constant_stays_a_whole_number(constant):
+    rng = np.random.default_rng(0)
+    B, y = 1e38 * rng.normal(size=(30, 1)), (rng.random(30) < 0.5).astype(int)
+    weights, options = np.array([[1e-60]]), one_prototype(y)  # 1e60 points of the constant for one of the term
+    found = find_points(B, weights, np.array([constant]), **options, raw=np.array([True]), max_points=5, alpha=0.01)
     assert np.abs(found.intercepts).max() <= MOST_CONSTANT
-    signs = 2.0 * y - 1.0
-    assert found.loss == pytest.approx(np.logaddexp(0.0, -signs * scores(found, B)[:, 0]).mean())
+    assert found.loss == pytest.approx(np.logaddexp(0.0, -(2.0 * y - 1.0) * scores(found, B)[:, 0]).mean())
 
 
 def test_points_have_no_common_divisor():
