@@ -4,9 +4,9 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from attacks import faults, fuzz, mutants
+from attacks import faults, fuzz, mutants, soak
 
-ATTACKS = {"fuzz": fuzz, "faults": faults, "mutants": mutants}
+ATTACKS = {"fuzz": fuzz, "faults": faults, "soak": soak, "mutants": mutants}
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -6,9 +6,9 @@ Every input follows from the seed and its number. Without options for some kinds
 import argparse
 import os
 
-from attacks.fuzz import models, names, problems
+from attacks.fuzz import models, names, problems, tables
 
-KINDS = {"models": (models, 1_000_000), "names": (names, 100_000), "problems": (problems, 10_000)}
+KINDS = {"models": (models, 1_000_000), "names": (names, 100_000), "tables": (tables, 2_000), "problems": (problems, 10_000)}
 
 
 def add(parser: argparse.ArgumentParser) -> None:
