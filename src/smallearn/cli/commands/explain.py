@@ -201,7 +201,7 @@ def _explain_row(arguments: argparse.Namespace, model: Any, units: dict[str, str
     found = []
 
     def watch(X: Any, _: Any, number: Any) -> None:
-        if len(number) and number[0] < arguments.row <= number[-1] + 1:
+        if number[0] < arguments.row <= number[-1] + 1:
             found.append(X.iloc[[arguments.row - 1 - number[0]]])
 
     rows = read_rows(arguments, model, labels=Labels.IGNORED, watch=watch, console=console)
