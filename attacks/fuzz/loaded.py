@@ -12,7 +12,7 @@ from smallearn.explain import case
 MOST_FEATURES = 10_000  # of a row that is written out
 
 
-def check_model(model: SMaLLModel, text: str) -> None:
+def check_model(model: SMaLLModel) -> None:
     """Raise unless the model works; any warning is raised too."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -60,9 +60,7 @@ def values_of(model: SMaLLModel, feature: int) -> list[Any]:
     mine = [term for term in model.terms if term.feature == feature]
     accepted = next((one for one in model.accepted if one.feature == feature), None)
     known = next((one for one in model.ranges if one.feature == feature), None)
-    may_be_missing = all(term.kind != "raw" or term.mean is not None for term in mine) and any(
-        term.kind != "raw" or term.mean is not None for term in mine
-    )
+    may_be_missing = all(term.kind != "raw" or term.mean is not None for term in mine)
     if accepted is not None and accepted.categories is not None:
         values = list(accepted.categories)
         missing = accepted.missing
