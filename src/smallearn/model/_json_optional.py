@@ -85,7 +85,7 @@ def _write_histogram(histogram: Histogram) -> dict[str, Any]:
 
 def _short(count: float) -> float | int:
     """A whole number without a point, which is read as the same number."""
-    return int(count) if count.is_integer() and count < LARGEST_WHOLE else count
+    return int(count) if float(count).is_integer() and count < LARGEST_WHOLE else count
 
 
 def _read_reference(entry: Any, where: str) -> Reference:

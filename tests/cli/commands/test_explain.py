@@ -32,6 +32,14 @@ def test_a_model_is_explained_in_words(capsys):
     assert facts["conditions"][0]["fidelity"] > 0.9
 
 
+@pytest.mark.parametrize("name", ["empty.csv", "empty.parquet"])
+def test_a_row_of_a_table_without_rows_is_refused(capsys, tmp_path, name):
+    header = pd.read_csv("test.csv")[:0]
+    (header.to_parquet if name.endswith("parquet") else header.to_csv)(tmp_path / name, index=False)
+    error = run(capsys, "explain", "model.json", str(tmp_path / name), "--row", "1", code=1).err
+    assert f"{name} has no rows" in error
+
+
 def test_only_training_rows_shorten_a_rule_and_imitations_are_called_approximate(capsys, tmp_path):
     rng = np.random.default_rng(0)
     table = pd.DataFrame(rng.choice(["n", "s"], (120, 3)), columns=["p", "q", "r"])

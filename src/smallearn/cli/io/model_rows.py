@@ -145,7 +145,7 @@ def _model_rows(
         X, code = reader.convert(chunk, n_rows), np.zeros(len(chunk), dtype=np.int32)
         if named is None:
             unlabelled.add(X, code)
-            if watch is not None and labels is Labels.IGNORED:
+            if watch is not None and labels is Labels.IGNORED and len(code):
                 watch(X, code, X.index.to_numpy())
         else:
             found = model_labels(file, chunk.column(named), model.classes, names)
