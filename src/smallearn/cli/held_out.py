@@ -83,7 +83,7 @@ def score_held_out(arguments: argparse.Namespace, model: SMaLLModel, scoring: An
         model,
         arguments.data,
         labels=Labels.REQUIRED,
-        options=ReadOptions.of(arguments),
+        options=ReadOptions.of(arguments, model),
         watch=watch,
         split=Split.of_model(model),
         console=SILENT,  # what there is to note of the table has been noted

@@ -137,7 +137,7 @@ def _training_table(arguments: argparse.Namespace, model: SMaLLModel, console: C
         names=ClassNames(model.table.renamed),
         many_classes=True,
     )
-    options = ReadOptions.of(arguments)
+    options = ReadOptions.of(arguments, model)
     return read_for_training(arguments.data, target, rules=rules, options=options, console=console)
 
 
@@ -168,7 +168,7 @@ def _rows(
             arguments.data,
             target=arguments.target,
             labels=Labels.REQUIRED,
-            options=ReadOptions.of(arguments),
+            options=ReadOptions.of(arguments, model),
             console=console if table is None else SILENT,
         )
         if table is None:

@@ -104,7 +104,8 @@ def _with_reference(arguments: argparse.Namespace, model: SMaLLModel, console: C
         from smallearn.cli.io.model_rows import read_for_model
         from smallearn.cli.io.tables import ReadOptions
 
-        read = read_for_model(model, arguments.reference, options=ReadOptions.of(arguments), console=console)
+        options = ReadOptions.of(arguments, model)
+        read = read_for_model(model, arguments.reference, options=options, console=console)
         return model.with_reference(read.X)
     if model.reference is None:
         raise CommandError(
@@ -125,7 +126,7 @@ def _watch(arguments: argparse.Namespace, model: SMaLLModel, console: Console) -
     from smallearn.evaluation._monitor import RunningMonitor
     from smallearn.evaluation._periods import periods_of
 
-    file = open_table(arguments.data, ReadOptions.of(arguments))
+    file = open_table(arguments.data, ReadOptions.of(arguments, model))
     reader = ModelReader(model, file)
     target = find_target(file, model, arguments.target, Labels.OPTIONAL)
     if arguments.date is not None:

@@ -94,7 +94,7 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
         check_output(arguments.output, arguments.model, arguments.data)
     if arguments.defuse_formulas and not is_text_output(arguments.output):
         raise CommandError("--defuse-formulas is for CSV and TSV: in other files text is never run as a formula")
-    source = open_table(arguments.data, ReadOptions.of(arguments))
+    source = open_table(arguments.data, ReadOptions.of(arguments, model))
     reader = ModelReader(model, source, console=console)
     copied = _ids(arguments, model, source, console) if arguments.only_new else source.names
     numbered = arguments.only_new and not copied

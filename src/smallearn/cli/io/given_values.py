@@ -1,5 +1,6 @@
 """Values of features that the user gives at the command line: ``--set age=40``."""
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -13,6 +14,7 @@ from smallearn.cli.io.tables import similar
 from smallearn.model import Histogram, SMaLLModel, Term
 
 MOST_NAMED = 10  # categories in a message
+HEAVY = 0.2  # share of the rows in a bin; without a frequent value, bins have a tenth
 
 
 def given_values(model: SMaLLModel, texts: Sequence[str], X: Any = None) -> dict[str, Any]:
@@ -46,7 +48,7 @@ def _value(model: SMaLLModel, feature: Term, text: str, column: Any) -> Any:
     kind, complete, categories = kind_of(model, feature)
     if text in categories:
         return text
-    if text in cells.MISSING:
+    if text in (*cells.MISSING, *model.table.missing):
         if complete:
             raise CommandError(f"--set {feature.label}={text}: the value is missing, but the model needs one")
         return np.nan if kind == "numbers" else None
@@ -102,13 +104,20 @@ def _typical(model: SMaLLModel, feature: Term, column: Any) -> Any:
 
 
 def _middle(histogram: Histogram) -> Any:
-    """The most frequent category, or about the median of numbers, in three digits."""
+    """The most frequent category, or about the median of numbers: whole if they are, else in three digits."""
     counts = np.array(histogram.counts)
     if histogram.edges is None:
         assert histogram.categories is not None  # it has either
         return histogram.categories[int(counts.argmax())]
     below = np.concatenate([[0.0], np.cumsum(counts)])
-    return float(f"{np.interp(0.5 * below[-1], below, histogram.edges):.3g}")
+    at = int(np.searchsorted(below[1:], 0.5 * below[-1]))
+    low, high = histogram.edges[at : at + 2]
+    if at == len(counts) - 1 and counts[at] > HEAVY * below[-1]:
+        return float(high)  # a bin as heavy as that is mostly one value, its greatest
+    middle = np.interp(0.5 * below[-1], below, histogram.edges)
+    if all(2.0 * edge == round(2.0 * edge) for edge in histogram.edges):  # cuts between whole numbers
+        return float(min(max(round(middle), math.ceil(low)), math.floor(high)))
+    return float(f"{middle:.3g}")
 
 
 def case_of(model: SMaLLModel, values: Mapping[str, Any]) -> Any:
