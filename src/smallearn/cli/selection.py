@@ -8,7 +8,7 @@ from smallearn.cli.arguments import positive_integer, positive_number, sample_ro
 from smallearn.cli.column_options import check_columns, cut_points, directions
 from smallearn.cli.console import Console
 from smallearn.cli.errors import CommandError
-from smallearn.cli.metrics import check_metric, find_scoring, is_about_one_class
+from smallearn.cli.metrics import check_metric, default_positive, find_scoring
 
 if TYPE_CHECKING:
     from smallearn.cli.io.clustered import ClusteredTable
@@ -167,13 +167,10 @@ def scored_class(arguments: argparse.Namespace, rows: "Rows") -> Any:
 
     It is the one that the user named; else 1 of 0 and 1, as in scikit-learn; else the rarer one.
     """
-    if len(rows.classes) > 2 or not is_about_one_class(arguments.scoring):
-        return None
-    if arguments.positive_class is not None:
-        return _positive_class(arguments.positive_class, rows.classes)
-    if rows.classes in ([0, 1], [-1, 1]):  # and False and True
-        return rows.classes[1]
-    return rows.classes[0 if rows.class_counts[0] < rows.class_counts[1] else 1]
+    usual = default_positive(arguments.scoring, rows.classes, rows.class_counts)
+    if usual is None or arguments.positive_class is None:
+        return usual
+    return _positive_class(arguments.positive_class, rows.classes)
 
 
 def _monotonic(arguments: argparse.Namespace, rows: "Rows", positive: Any) -> dict[str, int] | None:

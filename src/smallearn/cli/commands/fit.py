@@ -217,7 +217,7 @@ def _print(arguments: argparse.Namespace, rows: Any, selector: Any, result: "Fit
     if arguments.verbose:
         print("\n" + "\n".join(result.detail_lines(rows)))
     print(f"\nWrote {arguments.output}. {heading('Next:')}")
-    print("\n".join(f"  {line}" for line in next_commands(arguments)))
+    print("\n".join(f"  {line}" for line in next_commands(arguments, result)))
 
 
 def _check(arguments: argparse.Namespace) -> None:

@@ -67,6 +67,7 @@ class FeatureReader:
         self.file, self.keep, self.console = file, frozenset(keep), console
         self.may_keep: set[str] = set()
         self._columns = {name: Column(name, file, name in self.keep) for name in names}
+        self._with_units: list[tuple[str, str, str]] = []  # columns to tell of, each with a cell and its number
 
     def look(self, chunk: Any, rows: np.ndarray) -> None:
         """Look at a chunk; ``rows`` are the numbers of its rows in the file, from 0."""
@@ -93,6 +94,8 @@ class FeatureReader:
                 ignored[name] = found.reason
                 self.may_keep |= {name} if found.may_keep else set()
                 self.console.note_ignored(name, found.reason, found.may_keep)
+        if self._with_units:
+            self.console.note(f"{units.reading_note(self._with_units)} Exported code and SQL take the plain number.")
         self._note_codes(features)
         return features, ignored
 
@@ -191,10 +194,7 @@ class FeatureReader:
             self.console.note(f"Column {show(name)}: points group thousands, as the table has decimal commas.")
         elif seen.example is not None:
             row, cell = seen.example
-            self.console.note(
-                f"Column {show(name)}: {self._quoted(row, cell)} is read as the number {_read(cell, style)}, and the "
-                "others likewise. Exported code and SQL take the plain number."
-            )
+            self._with_units.append((name, self._quoted(row, cell), _read(cell, style)))
         elif style.commas != comma and seen.grouped is not None:
             row, cell = seen.grouped
             self.console.note(
