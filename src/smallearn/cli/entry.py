@@ -105,6 +105,9 @@ def _parsed(argv: Sequence[str] | None) -> argparse.Namespace:
     """The arguments. ``--help`` and its like have printed everything before they exit."""
     try:
         parser = make_parser()
+        if not (sys.argv[1:] if argv is None else argv):
+            parser.print_help(sys.stderr)
+            sys.exit(ExitCode.WRONG_ARGUMENTS)
         arguments, left = parser.parse_known_args(with_config(sys.argv[1:] if argv is None else argv, _commands))
         if len(left) == 1 and not left[0].startswith("-") and getattr(arguments, "data", "") is None:
             arguments.data, left = Path(left.pop()), []  # a table that follows options

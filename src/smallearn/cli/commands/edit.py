@@ -49,18 +49,19 @@ def add(commands) -> argparse.ArgumentParser:
     add_model(parser)
     add_data(parser, optional=True)
     add_edits(parser)
-    parser.add_argument(
+    fitting = parser.add_argument_group("the other weights")
+    fitting.add_argument(
         "--refit", action="store_true", help="fit the weights that were not set by hand, now or before, to DATA"
     )
-    parser.add_argument(
+    fitting.add_argument(
         "--replace",
         action="store_true",
         help="with --refit, add the best other term for each that was dropped; DATA needs the columns of training",
     )
-    parser.add_argument(
+    fitting.add_argument(
         "--keep", action="append", default=[], metavar="TERM", help="with --refit, keep this weight too; repeatable"
     )
-    parser.add_argument(
+    fitting.add_argument(
         "--drop",
         action="append",
         default=[],

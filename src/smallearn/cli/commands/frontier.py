@@ -48,13 +48,14 @@ def add(commands) -> argparse.ArgumentParser:
     )
     add_training(parser)
     add_selection(parser, max_terms=10)
-    add_path(parser, "-o", "--output", metavar="FILE", help="write the table as CSV")
-    add_named(parser, "--chip", CHIP_NAMES, metavar="CHIP", help="add bytes and time on a chip: %(names)s")
-    parser.add_argument(
+    result = parser.add_argument_group("the result")
+    add_path(result, "-o", "--output", metavar="FILE", help="write the table as CSV")
+    add_named(result, "--chip", CHIP_NAMES, metavar="CHIP", help="add bytes and time on a chip: %(names)s")
+    result.add_argument(
         "--number", metavar="TYPE", help="the number format on the chip: float32, int8, int16, int32 (default: int8)"
     )
-    add_path(parser, "--save", folder=True, metavar="FOLDER", help="write each model there, as model-<terms>.json")
-    add_path(parser, "--plot", metavar="FILE", help="draw accuracy against size: SVG, PNG or PDF")
+    add_path(result, "--save", folder=True, metavar="FOLDER", help="write each model there, as model-<terms>.json")
+    add_path(result, "--plot", metavar="FILE", help="draw accuracy against size: SVG, PNG or PDF")
     add_config(parser)
     add_printing(parser)
     return parser
