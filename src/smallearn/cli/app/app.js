@@ -226,6 +226,8 @@ function showLearned(learned) {
   at("notes").replaceChildren(...learned.notes.map((text) => make("li", {}, text)));
   at("notes-part").hidden = learned.notes.length === 0;
   at("fit-facts").textContent = `${at("target").value} from ${whole(learned.features.length)} columns of ${rows(total)}.`;
+  const rare = rareClass(learned);
+  at("rare").textContent = rare === null ? "" : `Only ${share(rare[1], total)} of the rows are ${rare[0]}: chosen by F1, the model finds more of them, at the price of more false alarms.`;
   at("chosen").hidden = false;
 }
 
@@ -245,12 +247,24 @@ function tick(name, checked, names, drops) {
 
 // --- fit ------------------------------------------------------------------------------------------------------------
 
+// The metric's name for the number of classes that there are.
+function metric() {
+  const chosen = at("metric").selectedOptions[0];
+  return state.learned.classes.length > 2 ? chosen.dataset.many ?? chosen.value : chosen.value;
+}
+
+// Of two classes one that is rare; null if none is.
+function rareClass({ classes, n_rows }) {
+  const [label, number] = [...classes].sort((one, other) => one[1] - other[1])[0];
+  return number / n_rows < Math.min(0.2, 0.5 / classes.length) ? [label, number] : null;
+}
+
 async function fit() {
   const made = await work("/api/fit", {
     ...setup(),
     test_size: Number(at("test-size").value),
     time_limit: Number(at("time-limit").value),
-    options: { "max-terms": at("max-terms").value, literals: at("literals").value, points: at("points").value, seed: at("seed").value },
+    options: { "max-terms": at("max-terms").value, metric: metric(), literals: at("literals").value, points: at("points").value, seed: at("seed").value },
   });
   if (made !== null) added(made);
 }
@@ -285,6 +299,7 @@ function showModel() {
   at("change").textContent = before === null ? one.notes.join(" ") : [
     `${one.name}: accuracy ${figure(one, "accuracy")}, before ${figure(before, "accuracy")};`,
     `log loss ${figure(one, "log loss")}, before ${figure(before, "log loss")};`,
+    ...one.figures.filter(([name]) => /^(recall|precision) of /.test(name)).map(([name, value]) => `${name} ${value}, before ${figure(before, name)};`),
     `${termsOf(one.n_terms)}, before ${before.n_terms}.`, ...one.notes,
   ].join(" ");
 }

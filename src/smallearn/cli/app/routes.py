@@ -179,8 +179,7 @@ class _Routes:
         if not isinstance(chosen, list) or len(chosen) != 2:
             raise CommandError("two models are compared: name their numbers")
         first, second = (self.session.model(number) for number in chosen)
-        setups = [(one.setup.table.path, one.setup.target, one.setup.test_size) for one in (first, second)]
-        if setups[0] != setups[1]:
+        if first.setup.tested_on != second.setup.tested_on:
             raise CommandError(
                 f"models {first.number} and {second.number} differ in their table, target or held-out rows: there are "
                 "no rows to compare them on"

@@ -33,6 +33,10 @@ smallearn edit model.json --threshold 0.3 -o edited.json
 smallearn edit model.json data.csv --cut "age=38:40" --refit -o edited.json
 smallearn edit model.json data.csv --forbid colour --refit --replace -o edited.json
 smallearn edit model.json data.csv --add "[size > 6]=0.5" --json
+smallearn edit model.json --weight "[size <= 6]=-5" --constant 9 -o edited.json
+smallearn edit model.json data.csv --drop-term "[age <= 38]" --refit --keep "[size <= 6]"
+smallearn edit model.json data.xlsx --sheet May --target y --threshold 0.4
+smallearn edit model.json new.csv --drop when --add "[size > 6]=0.5" --encoding cp1252 --missing 999 --quiet
 """
 MOST_LISTED = 30  # terms in a message
 

@@ -44,6 +44,10 @@ smallearn explain model.json data.csv --row 3 --changeable age --unit age=years
 smallearn explain model.json data.csv --row 3 --wording wording.csv
 smallearn explain card.json --card
 smallearn explain card.json data.csv --card --scaling pdo --points 600 --odds 50 --pdo 20 --digits 0
+smallearn explain card.json --card --scaling min_max --low 0 --high 100
+smallearn explain model.json data.csv --row 3 --reason-codes 2 --favourable no
+smallearn explain model.json data.xlsx --sheet May --target y --describe features.csv
+smallearn explain model.json data.csv --encoding cp1252 --missing 999 --quiet --json
 """
 MOST_CLASSES = 10  # whose rules are printed
 

@@ -39,6 +39,12 @@ smallearn export model.json data.csv --to c --number int8 --max-changed 1 -o mod
 smallearn export model.json --to sql --dialect duckdb --table patients
 smallearn export model.json --to sql --reason-codes 2 --wording wording.csv --favourable no
 smallearn export model.json --to arduino -o TumourModel
+smallearn export model.json --to sql --form view --schema clinic --view scored --reason -o scored.sql
+smallearn export model.json --to c --form c --layout table --name risk --probabilities --class-names -o risk.c
+smallearn export model.json --to c --number int16 --readings counts --counts counts.csv -o model.h
+smallearn export model.json --to python --inputs used -o model.py
+smallearn export model.json data.xlsx --sheet May --to rust --number int16 -o model.rs
+smallearn export model.json data.csv --encoding cp1252 --missing 999 --quiet --to c --number int8 -o model.h
 """
 # Each sets the parameter of that name of the target's function, if it has one; ``schema`` sets two.
 OPTIONS: tuple[str, ...] = ("number", "layout", "name", "form", "dialect", "schema", "table", "view", "reason")

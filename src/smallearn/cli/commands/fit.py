@@ -77,6 +77,14 @@ smallearn fit visits.csv --target ward --many-classes --max-terms 3 -o model.jso
 smallearn fit --config fit.toml --max-terms 4
 smallearn fit parts/ --target y --max-terms 4 --dask local -o model.json
 smallearn fit data.csv --target y --device atmega328p --max-flash 200 --max-time-us 100 -o model.json
+smallearn fit data.xlsx --sheet May --target y -o model.json
+smallearn fit visits.csv --target ill --encoding cp1252 --missing 999 --keep patient --quiet -o model.json
+smallearn fit data.csv --target y --cost-matrix costs.csv --positive yes --prototypes 1 -o model.json
+smallearn fit data.csv --target y --alternatives 2 --describe features.csv --json -o model.json
+smallearn fit data.csv --target y --in-memory --sample-rows all --seed 7 --jobs 2 -o model.json
+smallearn fit data.csv --target y --on-disk --float32 --no-frontier -o model.json
+smallearn fit data.csv --target y --drop colour --device cortex-m0 --readings counts --counts counts.csv -o model.json
+smallearn fit data.csv --target y --device cortex-m0 --max-ram 200 --max-cycles 500 -o model.json
 """
 MAX_TERMS = 10
 # With --device: the fewest bytes and cycles that a term takes, and how many terms are tried at most.

@@ -32,6 +32,14 @@ smallearn frontier data.csv --target y --max-terms 5
 smallearn frontier data.csv --target y --max-terms 4 --chip atmega328p -o frontier.csv --save models
 smallearn frontier data.csv --target y --max-terms 4 --metric f1 --folds 3
 smallearn frontier data.csv --target y --max-terms 4 --plot frontier.svg
+smallearn frontier data.xlsx --sheet May --target y --drop colour --literals thresholds --points 5
+smallearn frontier visits.csv --target ill --id patient --keep ward --weights times --labels 0=no,1=yes
+smallearn frontier visits.csv --target ill --encoding cp1252 --missing 999 --quiet
+smallearn frontier visits.csv --target ward --many-classes --max-terms 3 --prototypes 1 --certificate no
+smallearn frontier data.csv --target y --class-weight balanced --positive yes --cut-points 10
+smallearn frontier data.csv --target y --monotone age=+1 --always-in size
+smallearn frontier data.csv --target y --time-limit 60 --sample-rows all --seed 7 --jobs 2 --json
+smallearn frontier --config frontier.toml --chip cortex-m0 --number int16
 """
 NUMBER, LAYOUT = "int8", "best"  # on a chip, unless another number is asked for
 IMAGES = ("svg", "png", "pdf")

@@ -38,6 +38,8 @@ smallearn monitor model.json new.csv
 smallearn monitor model.json new.csv --date when --period week
 smallearn monitor model.json new.csv --fail-at 0.1 --json
 smallearn monitor model.json new.csv --reference data.csv
+smallearn monitor model.json data.xlsx --sheet May --target y
+smallearn monitor model.json new.csv --encoding cp1252 --missing 999 --quiet
 """
 PERIODS = ("month", "week", "quarter", "day")
 FAIL_AT = 0.25

@@ -44,6 +44,8 @@ smallearn predict model.json data.csv --rank-by yes --top 10 -o ranked.csv
 smallearn predict model.json data.csv --defuse-formulas -o for_spreadsheet.csv
 smallearn predict model.json data.csv -o scored.xlsx
 smallearn predict model.json data.csv | head -n 5
+smallearn predict model.json data.xlsx --sheet May -o scored.csv
+smallearn predict model.json data.csv --encoding cp1252 --missing 999 --quiet -o scored.csv
 """
 ADDED = ("prediction", "probability", "prototype")
 OF_CLASS = "probability_"
