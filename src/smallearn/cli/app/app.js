@@ -49,7 +49,7 @@ const sentence = (text) => text.charAt(0).toUpperCase() + text.slice(1) + (/[.?!
 function busy(is) {
   at("job").hidden = !is;
   for (const id of ["fit", "compare", "reread", "to-fit"]) at(id).disabled = is;
-  for (const button of document.querySelectorAll("#shape button, #tables button")) button.disabled = is;
+  for (const button of document.querySelectorAll("#shape button, #tables button, #notes button")) button.disabled = is;
   at("file").disabled = is;
   if (is) at("error").hidden = true;
 }
@@ -169,6 +169,18 @@ async function read(number) {
   go("target");
 }
 
+// Reads the table again with further codes that mean a missing value, and goes on with the same target and columns.
+async function readWithout(codes) {
+  const target = at("target").value, drop = [...state.drop], keep = [...state.keep];
+  at("missing").value = [at("missing").value.trim(), ...codes].filter(Boolean).join(", ");
+  at("reading").open = true;
+  await read(state.table);
+  drop.forEach((name) => state.drop.add(name));
+  keep.forEach((name) => state.keep.add(name));
+  at("target").value = target;
+  await choose();
+}
+
 function showColumns(facts) {
   at("table-facts").textContent = `${rows(facts.n_rows)}, ${whole(facts.columns.length)} columns. The first rows:`;
   const names = facts.columns.map((column) => column.name);
@@ -224,6 +236,11 @@ function showLearned(learned) {
   ]);
   at("ignored-part").hidden = learned.ignored.length === 0;
   at("notes").replaceChildren(...learned.notes.map((text) => make("li", {}, text)));
+  if (learned.codes.length) {
+    const codes = learned.codes.join(", ");
+    const onclick = act(() => readWithout(learned.codes));
+    at("notes").append(make("li", {}, "If that means a missing value: ", make("button", { type: "button", className: "app-plain", onclick }, `Read ${codes} as missing`)));
+  }
   at("notes-part").hidden = learned.notes.length === 0;
   at("fit-facts").textContent = `${at("target").value} from ${whole(learned.features.length)} columns of ${rows(total)}.`;
   const rare = rareClass(learned);
@@ -295,7 +312,7 @@ function showModel() {
   const address = `/models/${one.number}/page`;
   if (at("report").getAttribute("src") !== address) at("report").src = address;
   showShape(one);
-  const before = one.parent === null ? null : model(one.parent);
+  const before = one.before ?? (one.parent === null ? null : model(one.parent)); // what was changed may be of another size
   at("change").textContent = before === null ? one.notes.join(" ") : [
     `${one.name}: accuracy ${figure(one, "accuracy")}, before ${figure(before, "accuracy")};`,
     `log loss ${figure(one, "log loss")}, before ${figure(before, "log loss")};`,

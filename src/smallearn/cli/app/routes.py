@@ -161,7 +161,7 @@ class _Routes:
         model = exports.as_chosen(entry.model, None if size is None else str(size), None)
 
         def finish(answer: dict[str, Any]) -> Any:
-            return self.session.add_model(entry.setup, answer, "; ".join(answer["changed"]), entry.number)
+            return self.session.add_model(entry.setup, answer, changes.name, entry.number)
 
         setup, text = entry.setup, model.to_json()
         return self._begun(self.worker.submit("shape", finish, model=text, changes=changes, setup=setup))

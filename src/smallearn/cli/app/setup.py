@@ -109,6 +109,13 @@ class Changes:
     forbid: tuple[str, ...] = ()
     replaces: bool = False
 
+    @property
+    def name(self) -> str:
+        """What a model with these changes is called."""
+        cuts = [f"{feature} cut at {new:.6g}, not {old:.6g}" for feature, old, new in self.cuts]
+        without = [f"without {', '.join((*self.forbid, *self.drop))}"] if self.forbid or self.drop else []
+        return "; ".join([*without, *cuts])
+
 
 class _Parser(argparse.ArgumentParser):
     """Raises in place of ending the process."""

@@ -23,6 +23,7 @@ from smallearn.cli.app.columns import facts_of_columns, facts_of_features
 from smallearn.cli.app.setup import Changes, Setup, TableFacts
 from smallearn.cli.console import Console
 from smallearn.cli.errors import LIBRARY_ERRORS, CommandError, library_errors, message_of
+from smallearn.cli.io.special_codes import CodesHint
 from smallearn.cli.rare_classes import found_of, rare_class
 from smallearn.model import HeldOut, SMaLLModel
 from smallearn.model import TableFacts as Told
@@ -37,6 +38,7 @@ class Notes(Console):
 
     quiet: bool = True
     texts: list[str] = field(default_factory=list)
+    codes: list[str] = field(default_factory=list)
 
     def note(self, text: str) -> None:
         """Keep a note, once."""
@@ -45,6 +47,11 @@ class Notes(Console):
 
     def note_ignored(self, column: str, reason: str, may_keep: bool) -> None:
         """Keep nothing: the page has a table of the columns that are ignored."""
+
+    def note_codes(self, hint: CodesHint) -> None:
+        """Keep the codes too, for a button of the page."""
+        self.note(hint.fact)
+        self.codes.extend(str(code) for code in hint.codes if str(code) not in self.codes)
 
 
 class Workshop:
@@ -67,7 +74,7 @@ class Workshop:
         """What is learned from with this target: classes, features, and which columns are ignored and why."""
         self._stage("Looking at the columns")
         rows, notes = self._rows(setup)
-        return {**facts_of_features(rows), "notes": notes}
+        return {**facts_of_features(rows), "notes": notes.texts, "codes": notes.codes}
 
     def fit(self, setup: Setup) -> dict[str, Any]:
         """A model, how good it is, and its page."""
@@ -105,7 +112,8 @@ class Workshop:
                 editor = editor.change_cut(feature, old, new)
             changed = refit(editor, train.X, train.y, replace_terms=changes.replaces)
         by_hand = [edit.text for edit in editor.model.edits[len(before.edits) :]]
-        return {**self._finished(changed, setup, test, notes), "changed": by_hand}
+        told = {"changed": by_hand, "before": {"n_terms": before.n_terms, "figures": _figures(before, test)}}
+        return {**self._finished(changed, setup, test, notes), **told}
 
     def compare(self, first: str, second: str, setup: Setup) -> dict[str, Any]:
         """Two models on the rows that were held out for ``setup``: where they disagree, and which is right there."""
@@ -123,7 +131,7 @@ class Workshop:
         from smallearn.report import report_html
 
         self._stage("Testing the model")
-        evaluation = evaluate(model, test.X, test.y)
+        evaluation = replace(evaluate(model, test.X, test.y), is_held_out=setup.test_size > 0.0)
         self._stage("Writing the page")
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -142,10 +150,11 @@ class Workshop:
             "n_terms": model.n_terms,
             "features": [term.label for term in model.features],
             "cross_validation": None if model.selection is None else model.selection.text,
-            "figures": [list(line) for line in (*evaluation.figures(), *_rare_figures(model, evaluation.confusion))],
+            "figures": _figures_of(model, evaluation),
             "n_tested": evaluation.n_rows,
             "held_out": setup.test_size > 0.0,
             "changed": [],
+            "before": None,
             "notes": notes.texts,
         }
 
@@ -166,7 +175,7 @@ class Workshop:
             self._tables, self._training = {table: loaded}, {}  # the last one only
         return self._tables[table]
 
-    def _rows(self, setup: Setup) -> tuple[Any, list[str]]:
+    def _rows(self, setup: Setup) -> tuple[Any, Notes]:
         """The rows to learn from, and what reading them had to note."""
         from smallearn.cli.io.rules import TrainingRules
         from smallearn.cli.io.training import convert_for_training
@@ -178,7 +187,7 @@ class Workshop:
             with library_errors(setup.arguments()):
                 rules = TrainingRules(drop=setup.drop, keep=setup.keep)
                 rows = convert_for_training(table, setup.target, rules=rules, console=notes)
-            self._training = {key: (rows, notes.texts)}
+            self._training = {key: (rows, notes)}
         return self._training[key]
 
     def _stage(self, text: str) -> None:
@@ -213,6 +222,17 @@ def _split(table: Any, setup: Setup) -> tuple[Any, Any, HeldOut | None]:
         ) from None
     held = Split(held_out, counts.tolist()).holds_out(code)
     return _taken(table, ~held), _taken(table, held), held_out
+
+
+def _figures(model: SMaLLModel, test: Any) -> list[list[str]]:
+    """The scores of a model on the rows of the test."""
+    from smallearn.evaluation import evaluate
+
+    return _figures_of(model, evaluate(model, test.X, test.y))
+
+
+def _figures_of(model: SMaLLModel, evaluation: Any) -> list[list[str]]:
+    return [list(line) for line in (*evaluation.figures(), *_rare_figures(model, evaluation.confusion))]
 
 
 def _rare_figures(model: SMaLLModel, confusion: np.ndarray) -> list[tuple[str, str, str]]:

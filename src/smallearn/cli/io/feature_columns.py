@@ -106,8 +106,8 @@ class FeatureReader:
         for name in numbers:
             column = self._columns[name]
             seen[name] = (column.numbers.plain if features[name].style is None else column.numbers.best).codes
-        for text in special_codes.hints(seen):
-            self.console.note(text)
+        for hint in special_codes.hints(seen):
+            self.console.note_codes(hint)
 
     def _decide(self, column: Column) -> Reading | Ignored:
         import pyarrow as pa
