@@ -225,8 +225,8 @@ function showLearned(learned) {
   const total = learned.n_rows;
   const each = learned.classes.map(([label, number]) => `${label} ${whole(number)} (${share(number, total)})`);
   at("classes").textContent = `${rows(total)} to learn from. Classes: ${each.join(", ")}.`;
-  fillTable(at("features"), ["Column", "Kind", "Values", "Missing", "Use"], learned.features.map((one) => [
-    one.name, one.kind, one.values, one.n_missing ? share(one.n_missing, total) : "none", tick(one.name, true, state.drop, true),
+  fillTable(at("features"), ["Column", "Use", "Kind", "Values", "Missing"], learned.features.map((one) => [
+    one.name, tick(one.name, true, state.drop, true), one.kind, one.values, one.n_missing ? share(one.n_missing, total) : "none",
   ]));
   const asked = learned.ignored.filter((one) => state.drop.has(one.name));
   const ignored = learned.ignored.filter((one) => !state.drop.has(one.name));
