@@ -141,7 +141,7 @@ class FitResult:
             precision = percent(facts["precision"])
             right = f"{found} of the {flagged} rows that it predicts as {label} are right (precision {precision})"
         yield f"{recall[:1].upper()}{recall[1:]}; {right}."
-        ways = _ways_to_find_more(arguments)
+        ways = _ways_to_find_more(arguments, len(self.model.classes))
         if (facts["recall"] or 0.0) < LOW_RECALL and ways:
             yield f"To find more of them, at the price of more false alarms: {ways}."
 
@@ -240,11 +240,11 @@ def _held_out_facts(held_out: HeldOutScores, seed: int) -> dict[str, Any]:
     }
 
 
-def _ways_to_find_more(arguments: argparse.Namespace) -> str:
+def _ways_to_find_more(arguments: argparse.Namespace, n_classes: int) -> str:
     """Options that find more of a rare class, as far as they are not in use."""
     if arguments.cost_matrix is not None or arguments.decision_threshold is not None:
         return ""
-    ways = [] if arguments.scoring is not None else ["--metric f1"]
+    ways = [] if arguments.scoring is not None else ["--metric f1" if n_classes == 2 else "--metric f1_macro"]
     ways += [] if arguments.class_weight is not None else ["--class-weight balanced"]
     return " or ".join(ways)
 
