@@ -170,12 +170,13 @@ def _read_edits(entry: Any, where: str) -> tuple[Edit, ...]:
 
 
 def _read_table(entry: Any, where: str) -> TableFacts:
-    fields = fields_of(entry, where, ("ids", "renamed", "held_out"))
+    fields = fields_of(entry, where, ("ids", "renamed", "held_out", "missing"))
     pairs = enumerate(of_type(fields["renamed"], list, f"{where}.renamed"))
     return TableFacts(
         ids=_read_texts(fields["ids"], f"{where}.ids"),
         renamed=tuple(_read_pair(pair, f"{where}.renamed[{position}]") for position, pair in pairs),
         held_out=None if fields["held_out"] is None else _read_held_out(fields["held_out"], f"{where}.held_out"),
+        missing=_read_texts(fields["missing"], f"{where}.missing"),
     )
 
 

@@ -385,6 +385,8 @@ class TableFacts:
         Classes that have another name in the table: that name, or a range of numbers such as ``30..50``, and the class.
     held_out : HeldOut or None, default=None
         The rows that the model was not trained on, if some were held out.
+    missing : tuple of str, default=()
+        Texts and numbers that mean a missing value, such as ``999``, beside the usual ones.
 
     Examples
     --------
@@ -396,6 +398,7 @@ class TableFacts:
     ids: tuple[str, ...] = ()
     renamed: tuple[tuple[str, str], ...] = ()
     held_out: HeldOut | None = None
+    missing: tuple[str, ...] = ()
 
     def __bool__(self) -> bool:
         return self != NO_TABLE

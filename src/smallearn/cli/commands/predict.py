@@ -6,8 +6,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from smallearn._text import count, listed
-from smallearn.cli.arguments import add_command, add_data, add_model, add_path, add_printing, probability
+from smallearn._text import count, listed, show
+from smallearn.cli.arguments import (
+    add_command,
+    add_data,
+    add_model,
+    add_path,
+    add_printing,
+    positive_integer,
+    probability,
+)
 from smallearn.cli.console import Console
 from smallearn.cli.errors import CommandError, ExitCode
 from smallearn.cli.io.files import check_output, read_model
@@ -25,14 +33,19 @@ number in a CSV file is one; the extra excel is needed.
 
 --only-new leaves the other columns out, but for those of --id. Without --id it copies the columns that have the name of
 an ID, such as customer_id, and that the model does not use; if there are none, it adds the number of the row, from 1.
+
+--rank-by yes makes a ranked list: the rows most likely of class yes first; with --top 500 only the first 500 of them.
 """
 EXAMPLES = """\
 smallearn predict model.json data.csv -o scored.csv
 smallearn predict model.json data.csv --threshold 0.3 --suffix _2 -o scored.parquet
 smallearn predict model.json data.csv --only-new --id colour -o scores.csv
+smallearn predict model.json data.csv --rank-by yes --top 10 -o ranked.csv
 smallearn predict model.json data.csv --defuse-formulas -o for_spreadsheet.csv
 smallearn predict model.json data.csv -o scored.xlsx
 smallearn predict model.json data.csv | head -n 5
+smallearn predict model.json data.xlsx --sheet May -o scored.csv
+smallearn predict model.json data.csv --encoding cp1252 --missing 999 --quiet -o scored.csv
 """
 ADDED = ("prediction", "probability", "prototype")
 OF_CLASS = "probability_"
@@ -70,6 +83,12 @@ def add(commands) -> argparse.ArgumentParser:
         metavar="COLUMN",
         help="with --only-new: a column that tells the rows apart, to be copied; repeatable",
     )
+    parser.add_argument(
+        "--rank-by",
+        metavar="LABEL",
+        help="sort the rows by the probability of this class, the likeliest first (needs memory for the whole table)",
+    )
+    parser.add_argument("--top", type=positive_integer, metavar="N", help="with --rank-by: write the first N rows only")
     parser.add_argument("--suffix", default="", metavar="TEXT", help="append TEXT to the names of the new columns")
     parser.add_argument(
         "--defuse-formulas",
@@ -84,9 +103,11 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
     """Read, predict and write, chunk by chunk."""
     from smallearn.cli.io.model_rows import ModelReader
     from smallearn.cli.io.output import Layout, check_ending, is_text_output, open_output
+    from smallearn.cli.io.ranking import Ranking
     from smallearn.cli.io.tables import ReadOptions, open_table
 
     model = _with_threshold(read_model(arguments), arguments.threshold)
+    ranked = _ranked_class(arguments, model)
     if arguments.id and not arguments.only_new:
         raise CommandError("--id is for --only-new: without it all columns are copied")
     if arguments.output is not None:
@@ -94,7 +115,7 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
         check_output(arguments.output, arguments.model, arguments.data)
     if arguments.defuse_formulas and not is_text_output(arguments.output):
         raise CommandError("--defuse-formulas is for CSV and TSV: in other files text is never run as a formula")
-    source = open_table(arguments.data, ReadOptions.of(arguments))
+    source = open_table(arguments.data, ReadOptions.of(arguments, model))
     reader = ModelReader(model, source, console=console)
     copied = _ids(arguments, model, source, console) if arguments.only_new else source.names
     numbered = arguments.only_new and not copied
@@ -102,18 +123,44 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
     taken = [name for name in names if name in copied]
     if taken:
         raise CommandError(f"{source.shown} already has {listed(taken)}: choose other names with --suffix _2")
-    n_rows = 0
+    n_rows, n_written, ranking = 0, 0, Ranking(arguments.top)
     layout = Layout(copied=copied, added=names, defuse=arguments.defuse_formulas)
     with open_output(arguments.output, source, layout) as output:
         for chunk, X in reader.chunks(console, columns={*copied, *reader.columns}):
             numbers = [_row_numbers(X)] if numbered else []
-            output.write(chunk.select(copied), numbers + _columns(model, X))
+            added = numbers + _columns(model, X)
             n_rows += len(chunk)
+            if ranked is None:
+                output.write(chunk.select(copied), added)
+                n_written += len(chunk)
+            else:
+                chances = added[ranked - len(model.classes)]
+                ranking.add(chunk.select(copied), added, chances.to_numpy(zero_copy_only=False))
         if n_rows == 0:
             raise CommandError(f"{source.shown} has no rows")
+        for part, added in ranking.parts():
+            output.write(part, added)
+            n_written += len(added[0])
     if arguments.output is not None:
-        console.note(f"Wrote {arguments.output}: {count(n_rows, 'row')}.")
+        console.note(f"Wrote {arguments.output}: {_what_was_written(arguments, n_written)}.")
     return ExitCode.DONE
+
+
+def _ranked_class(arguments: argparse.Namespace, model: SMaLLModel) -> int | None:
+    """The position of the class that rows are ranked by; None if they keep their order."""
+    if arguments.rank_by is None:
+        if arguments.top is not None:
+            raise CommandError(f"--top is for ranked rows: add --rank-by with one of {listed(model.classes)}")
+        return None
+    names = list(map(str, model.classes))
+    if arguments.rank_by not in names:
+        raise CommandError(f"--rank-by {show(arguments.rank_by)} is not one of the classes: {listed(model.classes)}")
+    return names.index(arguments.rank_by)
+
+
+def _what_was_written(arguments: argparse.Namespace, n_rows: int) -> str:
+    ranked = "" if arguments.rank_by is None else f", the most likely {show(arguments.rank_by)} first"
+    return f"{count(n_rows, 'row')}{ranked}"
 
 
 def _with_threshold(model: SMaLLModel, threshold: float | None) -> SMaLLModel:
