@@ -11,6 +11,7 @@ from smallearn import cli, devices
 from smallearn.devices import cost
 from smallearn.export import TARGETS, register, to_c, to_javascript, to_onnx, to_pmml, to_rust, to_sql
 from smallearn.model import Deployment, Prototype, Range, Term
+from tests.helpers.c_programs import run
 from tests.helpers.models import CARD
 from tests.helpers.tools import need
 
@@ -29,6 +30,17 @@ def test_export_prints_or_writes_the_target(saved, tmp_path, capsys):
     assert '"my cases"' in capsys.readouterr().out
     assert cli.main(["export", str(saved), "--to", "javascript", "--form", "types"]) == 0
     assert capsys.readouterr().out == to_javascript(CARD, form="types")
+
+
+@pytest.mark.tools
+@pytest.mark.parametrize("name", ["model", "fault detector", "größe"])
+def test_a_pair_of_files_in_c_compiles_whatever_the_files_are_called(saved, tmp_path, name):
+    for form in ("h", "c"):
+        path = tmp_path / f"{name}.{form}"
+        assert cli.main(["export", str(saved), "--to", "c", "--number", "int8", "--form", form, "-o", str(path)]) == 0
+    strict = ["-std=c99", "-Wall", "-Wextra", "-Werror"]
+    run([need("gcc"), *strict, "-c", f"{name}.c", "-o", "pair.o"], cwd=tmp_path)
+    assert " T model_predict\n" in run([need("nm"), "pair.o"], cwd=tmp_path)
 
 
 def test_a_table_and_its_view_may_be_in_a_schema(saved, capsys):

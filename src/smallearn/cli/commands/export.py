@@ -36,6 +36,7 @@ random rows within the training ranges. More than --max-changed percent of them 
 EXAMPLES = """\
 smallearn export model.json --to c --number int8 --readings float -o model.h
 smallearn export model.json data.csv --to c --number int8 --max-changed 1 -o model.h
+smallearn export model.json --to c --form c -o model.c
 smallearn export model.json --to sql --dialect duckdb --table patients
 smallearn export model.json --to sql --reason-codes 2 --wording wording.csv --favourable no
 smallearn export model.json --to arduino -o TumourModel
@@ -75,7 +76,7 @@ def add(commands) -> argparse.ArgumentParser:
     parser.add_argument(
         "--form",
         metavar="FORM",
-        help="C: header, h or c (default: header); SQL: select, view or expression (default: select); "
+        help="C: header, or the pair h and c, of which c includes the .h of its own name (default: header); SQL: select, view or expression (default: select); "
         "JavaScript: module, commonjs or types (default: module)",
     )
     add_named(
@@ -134,6 +135,8 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
     model = read_model(arguments)
     codes = reason_codes_of(arguments, model)
     options |= codes
+    if arguments.to == "c" and arguments.form == "c" and arguments.output is not None:
+        options["header"] = arguments.output.with_suffix(".h").name  # which --form h -o writes beside it
     if writes_folder:
         options["folder"] = _output(arguments)
     with library_errors(arguments, TypeError, ImportError):
