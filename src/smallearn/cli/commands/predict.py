@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 DESCRIPTION = """\
 Copy a table and add columns: prediction; probability, that of the predicted class; prototype, the number of the
-prototype with the highest score; and probability_LABEL for every class. Other columns are copied unchanged; in Parquet
+prototype with the highest score; and probability_LABEL for every class. --score adds score, as SQL has it. Other columns are copied unchanged; in Parquet
 and Arrow, cells of a CSV file remain text. Rows are read and written in chunks, so that a table may be larger than
 memory. The output file appears when it is complete. In Excel files cells are what they were, and what is plainly a
 number in a CSV file is one; the extra excel is needed.
@@ -30,12 +30,14 @@ EXAMPLES = """\
 smallearn predict model.json data.csv -o scored.csv
 smallearn predict model.json data.csv --threshold 0.3 --suffix _2 -o scored.parquet
 smallearn predict model.json data.csv --only-new --id colour -o scores.csv
+smallearn predict model.json data.csv --score -o scored.csv
 smallearn predict model.json data.csv --defuse-formulas -o for_spreadsheet.csv
 smallearn predict model.json data.csv -o scored.xlsx
 smallearn predict model.json data.csv | head -n 5
 """
 ADDED = ("prediction", "probability", "prototype")
 OF_CLASS = "probability_"
+SCORE = "score"
 ROW = "row"  # the column of row numbers
 
 
@@ -62,6 +64,11 @@ def add(commands) -> argparse.ArgumentParser:
         type=probability,
         metavar="P",
         help="with two classes, predict the second where its probability exceeds P (default: as the model was trained)",
+    )
+    parser.add_argument(
+        "--score",
+        action="store_true",
+        help="also add the column score, last: positive for the second of two classes; of more, that of the predicted class",
     )
     parser.add_argument("--only-new", action="store_true", help="write the new columns and the ID, not the whole table")
     parser.add_argument(
@@ -98,7 +105,8 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
     reader = ModelReader(model, source, console=console)
     copied = _ids(arguments, model, source, console) if arguments.only_new else source.names
     numbered = arguments.only_new and not copied
-    names = [f"{name}{arguments.suffix}" for name in ([ROW] if numbered else []) + _added(model)]
+    added = [*([ROW] if numbered else []), *_added(model), *([SCORE] if arguments.score else [])]
+    names = [f"{name}{arguments.suffix}" for name in added]
     taken = [name for name in names if name in copied]
     if taken:
         raise CommandError(f"{source.shown} already has {listed(taken)}: choose other names with --suffix _2")
@@ -107,7 +115,8 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
     with open_output(arguments.output, source, layout) as output:
         for chunk, X in reader.chunks(console, columns={*copied, *reader.columns}):
             numbers = [_row_numbers(X)] if numbered else []
-            output.write(chunk.select(copied), numbers + _columns(model, X))
+            columns = _columns(model, X)
+            output.write(chunk.select(copied), numbers + (columns if arguments.score else columns[:-1]))
             n_rows += len(chunk)
         if n_rows == 0:
             raise CommandError(f"{source.shown} has no rows")
@@ -158,7 +167,8 @@ def _row_numbers(X: Any) -> Any:
 
 
 def _columns(model: SMaLLModel, X: Any) -> list[Any]:
-    """Class, probability and prototype of each row, and the probability of every class, as columns of pyarrow."""
+    """Class, probability and prototype of each row, the probability of every class, and the score, as columns of
+    pyarrow."""
     import pyarrow as pa
 
     try:
@@ -168,17 +178,18 @@ def _columns(model: SMaLLModel, X: Any) -> list[Any]:
     one_type = len({type(label) for label in model.classes}) == 1
     labels = pa.array([label if one_type else str(label) for label in model.classes])
     facts = [labels.take(pa.array(found.code)), pa.array(found.probability), pa.array(found.prototype + 1)]
-    return facts + [pa.array(np.ascontiguousarray(chance)) for chance in found.chances.T]
+    return [*facts, *(pa.array(np.ascontiguousarray(chance)) for chance in found.chances.T), pa.array(found.score)]
 
 
 class Predictions(NamedTuple):
-    """For each row the position of its class, the probability of that class, the prototype that decided, from 0, and
-    the probability of every class."""
+    """For each row the position of its class, the probability of that class, the prototype that decided, from 0, the
+    probability of every class, and the score: the decision function, of more than two classes that of its class."""
 
     code: np.ndarray
     probability: np.ndarray
     prototype: np.ndarray
     chances: np.ndarray
+    score: np.ndarray
 
 
 def predictions(model: SMaLLModel, X: Any) -> Predictions:
@@ -186,5 +197,11 @@ def predictions(model: SMaLLModel, X: Any) -> Predictions:
     z = model.scores(X)
     code = model.decide(z)
     chances = model.chances(z)
-    probability = chances[np.arange(len(z)), code]
-    return Predictions(code=code, probability=probability, prototype=model.winners(z), chances=chances)
+    each, odds = np.arange(len(z)), model._log_odds(z)
+    return Predictions(
+        code=code,
+        probability=chances[each, code],
+        prototype=model.winners(z),
+        chances=chances,
+        score=odds if odds.ndim == 1 else odds[each, code],
+    )
