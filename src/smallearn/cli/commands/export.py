@@ -27,6 +27,7 @@ from smallearn.cli.io.files import check_output, read_model, write_file
 from smallearn.cli.limits import note_limits
 from smallearn.cli.reason_codes import add_reason_codes, note_wordless, reason_codes_of
 from smallearn.cli.rounding import check_loss
+from smallearn.model import SMaLLModel
 
 DESCRIPTION = """\
 Write a model in another language, so that predictions need neither Python nor smallearn. Whole numbers (--number int8,
@@ -146,6 +147,8 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
             exported = function(model, **options)
         note_limits(arguments, model, options, console)
         note_wordless(arguments, model, codes, console)
+        if arguments.to == "sql":
+            _note_missing_texts(model, console)
     if writes_folder:
         console.note(f"Wrote the folder {exported}.")
     elif isinstance(exported, str) and arguments.output is None:
@@ -178,6 +181,16 @@ def _target_options(arguments: argparse.Namespace, parameters: Mapping[str, Para
         schema, places = options.pop("schema"), [name for name in ("table", "view") if name in parameters]
         options |= {name: (schema, options.get(name, parameters[name].default)) for name in places}
     return options
+
+
+def _note_missing_texts(model: SMaLLModel, console: Console) -> None:
+    """A note on texts that a database keeps, but which were missing values in training."""
+    from smallearn.cli.io.missing_texts import note_of
+    from smallearn.export import flatten
+
+    text = note_of(flatten(model).missing_by_column)
+    if text is not None:
+        console.note(text)
 
 
 def _option(name: str) -> str:
