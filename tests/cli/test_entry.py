@@ -49,6 +49,13 @@ def test_wrong_arguments_are_named(arguments, words, capsys):
     assert words in capsys.readouterr().err
 
 
+def test_without_arguments_the_commands_are_listed(capsys):
+    with pytest.raises(SystemExit) as left:
+        cli.main([])
+    assert left.value.code == 2
+    assert "    predict             the class of every row of a table" in capsys.readouterr().err
+
+
 def test_help_and_version_import_nothing_heavy():
     code = """
 import sys

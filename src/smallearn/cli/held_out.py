@@ -36,8 +36,9 @@ class HeldOutScores:
     score: float
 
 
-def add_held_out(parser: argparse.ArgumentParser) -> None:
+def add_held_out(command: argparse.ArgumentParser) -> None:
     """``--test-size`` and ``--save-test``."""
+    parser = command.add_argument_group("rows held out")
     parser.add_argument(
         "--test-size",
         type=probability,

@@ -80,7 +80,9 @@ def test_cells_are_as_they_were_and_columns_are_added(folder):
     assert (folder / "out.csv").read_bytes().startswith(b"\xef\xbb\xbf")
 
 
-@pytest.mark.parametrize("model", [YES, replace(YES, decision_threshold=0.3), NO, THREE, replace(THREE, cost_matrix=COSTS)])
+@pytest.mark.parametrize(
+    "model", [YES, replace(YES, decision_threshold=0.3), NO, THREE, replace(THREE, cost_matrix=COSTS)]
+)
 def test_the_score_is_that_of_sql(tmp_path, model, capsys):
     model = model.with_feature_names([f"f{l}" for l in range(model.n_features)])
     model.save(tmp_path / "model.json")
@@ -88,7 +90,10 @@ def test_the_score_is_that_of_sql(tmp_path, model, capsys):
     pd.DataFrame(X, columns=[f"f{l}" for l in range(model.n_features)]).to_csv(tmp_path / "in.csv", index=False)
     assert predict(tmp_path, tmp_path / "in.csv", "--score", "-o", tmp_path / "out.csv") == 0
     scored = pd.read_csv(tmp_path / "out.csv")
-    assert list(scored.columns)[-2:] == [f"probability_{model.classes[-1]}", "score"]
+    assert list(scored.columns)[-len(model.classes) - 2 :] == [
+        *("prototype", "score"),
+        *(f"probability_{label}" for label in model.classes),
+    ]
     with closing(sqlite3.connect(":memory:")) as database:
         database.create_function("exp", 1, math.exp)
         pd.DataFrame(X, columns=[f"f{l}" for l in range(model.n_features)]).to_sql("data", database, index=False)
@@ -335,3 +340,30 @@ def test_a_closed_pipe_is_no_traceback(folder):
     done = subprocess.run(["bash", "-c", program], capture_output=True, text=True, timeout=120)
     assert done.stdout.splitlines()[1].startswith("0,0,red,true")
     assert done.stderr == ""
+
+
+def test_a_ranked_list_has_the_likeliest_first(folder, capsys):
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"age": rng.integers(20, 80, 50), "colour": rng.choice(["red", "blue"], 50), "member": "True"})
+    table.assign(row_id=range(50)).to_csv(folder / "rows.csv", index=False)
+    assert predict(folder, folder / "rows.csv", "-o", folder / "all.csv") == 0
+    assert predict(folder, folder / "rows.csv", "--rank-by", "yes", "-o", folder / "ranked.csv") == 0
+    assert "Wrote" in (note := capsys.readouterr().err)
+    assert "50 rows, the most likely 'yes' first." in note
+    plain, ranked = (pd.read_csv(folder / name) for name in ("all.csv", "ranked.csv"))
+    expected = plain.sort_values("probability_yes", ascending=False, kind="stable", ignore_index=True)
+    pd.testing.assert_frame_equal(ranked, expected)
+    for name in ("first.csv", "first.parquet", "first.xlsx"):
+        arguments = ["--rank-by", "no", "--top", "3", "--only-new", "-o", folder / name]
+        assert predict(folder, folder / "rows.csv", *arguments) == 0
+    least = plain.sort_values("probability_no", ascending=False, kind="stable")["row_id"].tolist()[:3]
+    assert pd.read_csv(folder / "first.csv")["row_id"].tolist() == least
+    assert pd.read_parquet(folder / "first.parquet")["row_id"].astype(int).tolist() == least
+    assert pd.read_excel(folder / "first.xlsx")["row_id"].tolist() == least
+
+
+def test_a_class_to_rank_by_has_to_be_one_of_the_model(folder, capsys):
+    assert predict(folder, folder / "in.csv", "--rank-by", "Yes") == 1
+    assert "--rank-by 'Yes' is not one of the classes: 'no', 'yes'" in capsys.readouterr().err
+    assert predict(folder, folder / "in.csv", "--top", "3") == 1
+    assert "--top is for ranked rows: add --rank-by with one of 'no', 'yes'" in capsys.readouterr().err

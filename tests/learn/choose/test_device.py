@@ -89,18 +89,18 @@ def test_counts_that_lack_a_feature_are_refused_before_models_are_compared(monke
 
 
 def test_training_values_that_the_device_cannot_read_are_told_before_models_are_compared(monkeypatch):
-    class Begun(Exception):
+    class BegunError(Exception):
         pass
 
     def race(*_, **__):
-        raise Begun
+        raise BegunError
 
     monkeypatch.setattr(SMaLLClassifierCV, "_race", race)
     given = {"x0": (0.03, 0.0, 0, 1023), "x1": (0.01, 0.0, 0, 1023)}
     selector = SMaLLClassifierCV(2, device="atmega328p", readings="counts", counts=given, **QUICK)
     least, greatest = X_train[:, 1].min(), X_train[:, 1].max()
     words = f"The declared counts of 'x1' mean 0 to 10.23, but the training rows have {least:.6g} to {greatest:.6g}."
-    with pytest.warns(UserWarning, match=re.escape(words)) as told, pytest.raises(Begun):
+    with pytest.warns(UserWarning, match=re.escape(words)) as told, pytest.raises(BegunError):
         selector.fit(X_train[:, :2], y_train)
     assert [warning.filename for warning in told] == [__file__]
 

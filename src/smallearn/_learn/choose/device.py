@@ -57,8 +57,8 @@ def check_counts(problem: Problem, names: Any, counts: Mapping[str, tuple[float,
         but = f" (there is no feature {listed(unknown)})" if unknown else ""
         raise ParameterError(
             Parameter("counts"),
-            f" lacks {listed(lacking)}{but}: it has to say what the device reads for every number that a model may use. "
-            "Add what is missing, or leave these features out.",
+            f" lacks {listed(lacking)}{but}: it has to say what the device reads for every number that a model may "
+            "use. Add what is missing, or leave these features out.",
         )
     for feature, least, greatest in extents:
         if labels[feature] not in counts:

@@ -161,7 +161,7 @@ class _Routes:
         model = exports.as_chosen(entry.model, None if size is None else str(size), None)
 
         def finish(answer: dict[str, Any]) -> Any:
-            return self.session.add_model(entry.setup, answer, "; ".join(answer["changed"]), entry.number)
+            return self.session.add_model(entry.setup, answer, changes.name, entry.number)
 
         setup, text = entry.setup, model.to_json()
         return self._begun(self.worker.submit("shape", finish, model=text, changes=changes, setup=setup))
@@ -179,8 +179,7 @@ class _Routes:
         if not isinstance(chosen, list) or len(chosen) != 2:
             raise CommandError("two models are compared: name their numbers")
         first, second = (self.session.model(number) for number in chosen)
-        setups = [(one.setup.table.path, one.setup.target, one.setup.test_size) for one in (first, second)]
-        if setups[0] != setups[1]:
+        if first.setup.tested_on != second.setup.tested_on:
             raise CommandError(
                 f"models {first.number} and {second.number} differ in their table, target or held-out rows: there are "
                 "no rows to compare them on"

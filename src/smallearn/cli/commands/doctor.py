@@ -22,6 +22,7 @@ exit code is 0 if the fit works; extras and tools may be missing.
 EXAMPLES = """\
 smallearn doctor
 smallearn doctor --json
+smallearn doctor --quiet
 """
 CORE = ("numpy", "scipy", "scikit-learn", "numba")
 # The modules of each extra, and its purpose.

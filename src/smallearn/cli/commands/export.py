@@ -41,6 +41,12 @@ smallearn export model.json --to c --form c -o model.c
 smallearn export model.json --to sql --dialect duckdb --table patients
 smallearn export model.json --to sql --reason-codes 2 --wording wording.csv --favourable no
 smallearn export model.json --to arduino -o TumourModel
+smallearn export model.json --to sql --form view --schema clinic --view scored --reason -o scored.sql
+smallearn export model.json --to c --form c --layout table --name risk --probabilities --class-names -o risk.c
+smallearn export model.json --to c --number int16 --readings counts --counts counts.csv -o model.h
+smallearn export model.json --to python --inputs used -o model.py
+smallearn export model.json data.xlsx --sheet May --to rust --number int16 -o model.rs
+smallearn export model.json data.csv --encoding cp1252 --missing 999 --quiet --to c --number int8 -o model.h
 """
 # Each sets the parameter of that name of the target's function, if it has one; ``schema`` sets two.
 OPTIONS: tuple[str, ...] = ("number", "layout", "name", "form", "dialect", "schema", "table", "view", "reason")
@@ -62,63 +68,64 @@ def add(commands) -> argparse.ArgumentParser:
     add_path(
         parser, "-o", "--output", metavar="FILE", help="the file to write, for arduino the folder (default: print it)"
     )
-    parser.add_argument(
+    code = parser.add_argument_group("code")
+    code.add_argument(
         "--number",
         metavar="TYPE",
         help="C, Arduino, Rust: float32, float64, int8, int8x16, int16 or int32 (default: float32, for Arduino int16, "
         "for Rust float64, or what the model was chosen for); ONNX: float32 or float64 (default: float32)",
     )
-    parser.add_argument("--layout", metavar="KIND", help="C, Arduino: auto, code or table (default: auto)")
-    parser.add_argument(
+    code.add_argument("--layout", metavar="KIND", help="C, Arduino: auto, code or table (default: auto)")
+    code.add_argument(
         "--name",
         metavar="NAME",
         help="C, Arduino: prefix of all names (default: model; for Arduino the name of the folder)",
     )
-    parser.add_argument(
+    code.add_argument(
         "--form",
         metavar="FORM",
-        help="C: header, or the pair h and c, of which c includes the .h of its own name (default: header); SQL: select, view or expression (default: select); "
+        help="C: header, or the pair h and c, of which c includes the .h of its own name (default: header); SQL: "
+        "select, view or expression (default: select); "
         "JavaScript: module, commonjs or types (default: module)",
     )
-    add_named(
-        parser,
-        "--dialect",
-        DIALECT_NAMES,
-        metavar="NAME",
-        help="SQL: %(names)s; mysql is for MariaDB too (default: postgresql)",
-    )
-    parser.add_argument("--schema", metavar="NAME", help="SQL: the schema of the table and of the view (default: none)")
-    parser.add_argument("--table", metavar="NAME", help="SQL: the table to score (default: data)")
-    parser.add_argument("--view", metavar="NAME", help="SQL: the view to create (default: scored)")
-    parser.add_argument(
-        "--reason", action="store_true", default=None, help="SQL: a column that says what each term added"
-    )
-    add_reason_codes(parser, "SQL, PMML: ", "columns reason_1 to reason_N,")
-    parser.add_argument(
+    code.add_argument(
         "--inputs",
         metavar="WHICH",
         help="Python, JavaScript, Rust, ONNX: a row has all features, or only those used (default: all, for Rust used)",
     )
-    add_readings(parser, None, "C, Arduino, Rust: what the program passes: float, counts (see --counts) or codes")
-    parser.add_argument(
+    add_readings(code, None, "C, Arduino, Rust: what the program passes: float, counts (see --counts) or codes")
+    code.add_argument(
         "--probabilities",
         action="store_true",
         default=None,
         help="C, Arduino, Rust: a function for probabilities too, in whole numbers by a small table",
     )
-    parser.add_argument(
+    code.add_argument(
         "--class-names",
         action="store_true",
         default=None,
         help="C, Arduino: a function from the position of a class to its name",
     )
-    parser.add_argument(
+    code.add_argument(
         "--max-changed",
         type=float,
         metavar="PERCENT",
         help="C, Arduino, Rust: how many of the decisions whole numbers may change (default: 2; no limit for a model "
         "that fit chose for a chip, in the number chosen with it)",
     )
+    sql = parser.add_argument_group("SQL and PMML")
+    add_named(
+        sql,
+        "--dialect",
+        DIALECT_NAMES,
+        metavar="NAME",
+        help="SQL: %(names)s; mysql is for MariaDB too (default: postgresql)",
+    )
+    sql.add_argument("--schema", metavar="NAME", help="SQL: the schema of the table and of the view (default: none)")
+    sql.add_argument("--table", metavar="NAME", help="SQL: the table to score (default: data)")
+    sql.add_argument("--view", metavar="NAME", help="SQL: the view to create (default: scored)")
+    sql.add_argument("--reason", action="store_true", default=None, help="SQL: a column that says what each term added")
+    add_reason_codes(sql, "SQL, PMML: ", "columns reason_1 to reason_N,")
     add_printing(parser, json=False)
     return parser
 

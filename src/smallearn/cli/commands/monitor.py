@@ -38,6 +38,8 @@ smallearn monitor model.json new.csv
 smallearn monitor model.json new.csv --date when --period week
 smallearn monitor model.json new.csv --fail-at 0.1 --json
 smallearn monitor model.json new.csv --reference data.csv
+smallearn monitor model.json data.xlsx --sheet May --target y
+smallearn monitor model.json new.csv --encoding cp1252 --missing 999 --quiet
 """
 PERIODS = ("month", "week", "quarter", "day")
 FAIL_AT = 0.25
@@ -162,7 +164,19 @@ def _watch(arguments: argparse.Namespace, model: SMaLLModel, console: Console) -
         console.note(f"{unknown} {have} no class that the model knows: compared, not evaluated.")
     X, code = sample.rows()
     y = model.labels(code)
-    return running.result(judged.with_sample(X, y) if len(y) < sample.n_rows else evaluate(model, X, y))
+    evaluation = judged.with_sample(X, y) if len(y) < sample.n_rows else evaluate(model, X, y)
+    return running.result(evaluation, _score(model, X, y))
+
+
+def _score(model: SMaLLModel, X: Any, y: np.ndarray) -> str | None:
+    """The score that the model was chosen by, if that is not the accuracy."""
+    from smallearn.cli.metrics import metric_of, score_of
+
+    metric = metric_of(model)
+    if metric is None or len(np.unique(y)) < len(model.classes):  # some scores need all classes
+        return None
+    assert model.selection is not None  # it has the metric
+    return f"{metric.text} {model.selection.told(score_of(model, metric.scoring, X, y))}"
 
 
 def _print_sections(result: Any, period: str) -> None:
@@ -173,7 +187,7 @@ def _print_sections(result: Any, period: str) -> None:
     print_section("Classes", result.class_lines(), right=range(1, 5))
     if result.evaluation is not None:
         print(heading(f"\nPerformance on {count(result.evaluation.n_rows, 'row')} with a known class"))
-        print_table(list(result.evaluation.figures()))
+        print_table([*result.evaluation.figures(), *result.rare_class_lines()])
     if result.periods:
         print_section(f"By {period}", result.period_lines(), right=(1, 4))
 
@@ -196,7 +210,9 @@ def _facts(result: Any, limit: float) -> dict[str, Any]:
         else {
             "rows": judged.n_rows,
             "is_training_data": judged.is_training_data,
+            "score": result.score,
             "in_training": result.expected,
+            "rare_class": None if result.rare is None else result.classes[result.rare],
             **{
                 name: None if value is None else {"value": value.value, "low": value.low, "high": value.high}
                 for name, value in (

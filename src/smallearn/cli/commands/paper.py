@@ -23,6 +23,7 @@ An interrupted run continues where it stopped.
 EXAMPLES = """\
 smallearn paper table1 --data folder --splits 20 --jobs 2
 smallearn paper all
+smallearn paper surfaces --output surfaces --seed 1
 """
 
 

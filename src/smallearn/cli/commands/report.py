@@ -38,6 +38,10 @@ smallearn report model.json data.csv --no-compare --title "Who needs a second lo
 smallearn report model.json data.csv --no-compare --rows 20 --describe features.csv -o report.html
 smallearn report model.json data.csv --no-compare --sections errors,what-if,chips -o report.html
 smallearn report model.json data.csv --no-compare --reason-codes 2 --wording wording.csv -o report.html
+smallearn report model.json data.csv --train data.csv --unit age=years -o report.html
+smallearn report model.json data.csv --compare-all --favourable no -o report.html
+smallearn report model.json data.xlsx --sheet May --target y --no-compare -o report.html
+smallearn report model.json data.csv --encoding cp1252 --missing 999 --no-compare --quiet -o report.html
 """
 
 

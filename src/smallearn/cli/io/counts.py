@@ -25,8 +25,9 @@ def note_unused(path: Path, counts: Collection[str], numbers: Collection[str], c
     """A note on lines of features that are not among the ``numbers`` that a model is trained on."""
     others = [name for name in counts if name not in numbers]
     if others:
-        lines = f"lines for {listed(others)}, which are" if len(others) > 1 else f"a line for {listed(others)}, which is"
-        console.note(f"{path.name} has {lines} not among the numbers that the model is trained on: not used.")
+        lines, are = ("lines", "are") if len(others) > 1 else ("a line", "is")
+        why = "not among the numbers that the model is trained on: not used."
+        console.note(f"{path.name} has {lines} for {listed(others)}, which {are} {why}")
 
 
 def _number(path: Path, name: str, cell: str) -> float:

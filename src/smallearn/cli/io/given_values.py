@@ -14,6 +14,7 @@ from smallearn.cli.io.tables import similar
 from smallearn.model import Histogram, SMaLLModel, Term
 
 MOST_NAMED = 10  # categories in a message
+MOSTLY = 0.5  # share of the rows without a value, above which none is typical
 HEAVY = 0.2  # share of the rows in a bin; without a frequent value, bins have a tenth
 
 
@@ -80,12 +81,15 @@ def _number(feature: Term, text: str) -> float:
 
 
 def typical_values(model: SMaLLModel, names: Sequence[str], X: Any = None) -> dict[str, Any]:
-    """A typical value of each feature: the median or the most frequent one in ``X``, else in training."""
+    """A typical value of each feature: the median or the most frequent one in ``X``, else in training; none where it
+    is missing in most rows."""
     features = {term.label: term for term in model.features}
     return {name: _typical(model, features[name], None if X is None else X[name]) for name in names}
 
 
 def _typical(model: SMaLLModel, feature: Term, column: Any) -> Any:
+    kind, complete, _ = kind_of(model, feature)
+    gap = np.nan if kind == "numbers" else None
     if column is None:
         seen = () if model.reference is None else model.reference.features
         histogram = next((one for one in seen if one.feature == feature.feature and sum(one.counts) > 0), None)
@@ -94,10 +98,10 @@ def _typical(model: SMaLLModel, feature: Term, column: Any) -> Any:
                 f"no typical value of {show(feature.label)} is known: add --set {feature.label}=VALUE, or a table to "
                 "take typical values from"
             )
-        return _middle(histogram)
+        return gap if histogram.missing > MOSTLY * histogram.total and not complete else _middle(histogram)
     present = column.dropna()
-    if len(present) == 0:
-        return np.nan if column.dtype.kind == "f" else None
+    if len(present) < (1.0 - MOSTLY) * len(column) and not complete:
+        return gap
     if column.dtype.kind == "f":
         return float(present.quantile(0.5, interpolation="lower"))  # a number that occurs
     return present.value_counts().index[0]

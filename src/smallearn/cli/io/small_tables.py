@@ -54,9 +54,7 @@ def read_lines(path: Path, columns: Sequence[str], numbers: Sequence[str] = ()) 
 
 def _header(text: str, columns: Sequence[str]) -> tuple[str, list[str]]:
     """The separator, the one that finds most of the ``columns`` in the first line, and the titles there."""
-    titles = {
-        separator: [title.strip() for title in next(_records(text, separator), [])] for separator in SEPARATORS
-    }
+    titles = {separator: [title.strip() for title in next(_records(text, separator), [])] for separator in SEPARATORS}
     separator = max(SEPARATORS, key=lambda separator: sum(name in titles[separator] for name in columns))
     return separator, titles[separator]
 

@@ -130,7 +130,8 @@ def store_for_training(
     choices = {"target": target, **rules.options, "dtype": dtype}
     with _writing(folder):
         endings = file.path.suffixes
-        key = content_key(file.files, {**choices, "options": options, "endings": endings, "smallearn": __version__, "record": RECORD})
+        made_by = {"smallearn": __version__, "record": RECORD}
+        key = content_key(file.files, {**choices, "options": options, "endings": endings, **made_by})
         made = (folder / key).exists()
         console.note(_announcement(file, folder, made))
         make = partial(_convert, file=file, target=target, rules=rules, dtype=dtype, console=console)

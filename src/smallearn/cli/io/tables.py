@@ -44,8 +44,7 @@ class ReadOptions:
 
     @classmethod
     def of(cls, arguments: argparse.Namespace, model: SMaLLModel | None = None) -> "ReadOptions":
-        """The options that `arguments.add_data` added; what meant a missing value when the ``model`` was trained does so
-        again."""
+        """The options that `arguments.add_data` added; what meant a missing value in training the ``model`` does so."""
         remembered = () if model is None else model.table.missing
         missing = tuple(dict.fromkeys((*remembered, *(text.strip() for text in arguments.missing))))
         return cls(encoding=arguments.encoding, missing=missing, sheet=arguments.sheet)

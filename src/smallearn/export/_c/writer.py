@@ -138,7 +138,7 @@ def to_c(
 
 
 def c_text(c: CModel, form: str, layout: str, conformance: Any, header: str | None = None) -> str:
-    """The text of a file; ``conformance`` are rows for test vectors, or None; ``header`` is what ``form`` c includes."""
+    """The text of a file; ``conformance`` are rows for test vectors, or None; ``header`` is what form "c" includes."""
     check_choice("layout", layout, LAYOUTS)
     if any(term.right for term in c.target.terms):  # tables have no shifts
         layout = "code"
