@@ -112,8 +112,8 @@ def test_words_that_are_missing_values_are_named_with_their_columns(tmp_path, ca
     assert table.missing == {**numbers, "note": ("NULL",), "tall": ("NA",)}  # a dash and none are categories of job
     assert set(table.X["job"].dropna()) == {"cook", "-", "none"}
     assert (
-        "Read as missing values: '-' and 'n/a' in 'age'; '?' in 'calls'; 'NULL' in 'note'; 'NA' in 'tall'. In a database "
-        "they have to be NULL.\n"
+        "Read as missing values: '-' and 'n/a' in 'age'; '?' in 'calls'; 'NULL' in 'note'; 'NA' in 'tall'. "
+        "In a database they have to be NULL.\n"
     ) in capsys.readouterr().err
 
 
