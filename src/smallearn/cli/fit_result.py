@@ -93,7 +93,10 @@ class FitResult:
         return lines
 
     def _baseline(self, share: float) -> str:
-        return f"Always guessing {show(self.majority[0])}, the most common class: {share:.1%}."
+        assert self.model.data is not None
+        counts = self.model.data.class_counts
+        why = ", the most common class" if counts.count(max(counts)) == 1 else ""
+        return f"Always guessing {show(self.majority[0])}{why}: {share:.1%}."
 
     def _named(self, value: float) -> tuple[str, str]:
         """The metric and a score by it."""

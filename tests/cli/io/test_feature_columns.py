@@ -117,7 +117,7 @@ def test_words_that_are_missing_values_are_named_with_their_columns(tmp_path, ca
     ) in capsys.readouterr().err
 
 
-def test_words_that_are_missing_values_in_the_parts_of_a_table_are_put_together(tmp_path, capsys):
+def test_words_that_are_missing_values_in_the_parts_of_a_table_are_put_together(tmp_path):
     names, readers = ["colour", "size"], []
     for part, words in enumerate((["red", "?"], ["n/a", "blue"])):
         table = pd.DataFrame({"colour": words * 8, "size": np.arange(16) % 5, "y": ["a", "b"] * 8})

@@ -307,8 +307,8 @@ def _note_texts_of_numbers(found: Sequence[tuple[str, str]]) -> str:
         names = joined([*(show(name) for name, _ in found[:MOST_NAMED]), *more])
         (which, values), columns = (f"Columns {names} are", "their"), "columns"
     return (
-        f"{which} text in the file, although {values} values are numbers, such as {text}: each is a category. Convert the "
-        f"{columns} {end}"
+        f"{which} text in the file, although {values} values are numbers, such as {text}: each is a category. "
+        f"Convert the {columns} {end}"
     )
 
 
