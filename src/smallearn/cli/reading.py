@@ -99,6 +99,7 @@ def with_memory(
         renamed=rules.names.pairs,
         held_out=rows.held_out,
         missing=ReadOptions.of(arguments).missing,
+        missing_by_column=tuple(rows.missing.items()),
     )
     return replace(rows.remembered_by(model, arguments.target, source), table=facts)
 

@@ -147,6 +147,8 @@ class FlatModel:
         Whether a person changed the model after training.
     missing : tuple of str, default=()
         Texts and numbers that meant a missing value in training, beside the usual ones.
+    missing_by_column : tuple of (str, tuple of str), default=()
+        Inputs in which some of the usual texts, such as ``n/a``, were missing values in training, and these texts.
 
     Examples
     --------
@@ -171,6 +173,7 @@ class FlatModel:
     hash: str
     is_edited: bool = False
     missing: tuple[str, ...] = ()
+    missing_by_column: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
     @property
     def has_one_owner(self) -> bool:
@@ -277,6 +280,7 @@ def flatten(model: Any) -> FlatModel:
         hash=model_hash(model),
         is_edited=bool(model.edits),
         missing=model.table.missing,
+        missing_by_column=tuple(entry for entry in model.table.missing_by_column if entry[0] in labels),
     )
 
 

@@ -170,13 +170,14 @@ def _read_edits(entry: Any, where: str) -> tuple[Edit, ...]:
 
 
 def _read_table(entry: Any, where: str) -> TableFacts:
-    fields = fields_of(entry, where, ("ids", "renamed", "held_out", "missing"))
+    fields = fields_of(entry, where, ("ids", "renamed", "held_out", "missing", "missing_by_column"))
     pairs = enumerate(of_type(fields["renamed"], list, f"{where}.renamed"))
     return TableFacts(
         ids=_read_texts(fields["ids"], f"{where}.ids"),
         renamed=tuple(_read_pair(pair, f"{where}.renamed[{position}]") for position, pair in pairs),
         held_out=None if fields["held_out"] is None else _read_held_out(fields["held_out"], f"{where}.held_out"),
         missing=_read_texts(fields["missing"], f"{where}.missing"),
+        missing_by_column=_read_by_column(fields["missing_by_column"], f"{where}.missing_by_column"),
     )
 
 
@@ -190,6 +191,16 @@ def _read_pair(entry: Any, where: str) -> tuple[str, str]:
     if len(texts) != 2:
         raise ValueError(f"{where}: expected two texts, found {len(texts)}.")
     return texts[0], texts[1]
+
+
+def _read_by_column(entry: Any, where: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    found = []
+    for position, pair in enumerate(of_type(entry, list, where)):
+        place = f"{where}[{position}]"
+        if len(of_type(pair, list, place)) != 2:
+            raise ValueError(f"{place}: expected a column and its texts, found {len(pair)} entries.")
+        found.append((of_type(pair[0], str, f"{place}[0]"), _read_texts(pair[1], f"{place}[1]")))
+    return tuple(found)
 
 
 def _read_held_out(entry: Any, where: str) -> HeldOut:

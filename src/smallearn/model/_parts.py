@@ -387,6 +387,8 @@ class TableFacts:
         The rows that the model was not trained on, if some were held out.
     missing : tuple of str, default=()
         Texts and numbers that mean a missing value, such as ``999``, beside the usual ones.
+    missing_by_column : tuple of (str, tuple of str), default=()
+        Columns in which some of the usual texts, such as ``n/a``, were read as missing values, and these texts.
 
     Examples
     --------
@@ -399,6 +401,7 @@ class TableFacts:
     renamed: tuple[tuple[str, str], ...] = ()
     held_out: HeldOut | None = None
     missing: tuple[str, ...] = ()
+    missing_by_column: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
     def __bool__(self) -> bool:
         return self != NO_TABLE

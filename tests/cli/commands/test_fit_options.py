@@ -78,6 +78,17 @@ def test_an_option_sets_the_parameter_of_the_library(arguments, name, value, buy
     assert parameters[0][name] == value
 
 
+def test_counts_are_looked_at_before_the_search(buyers, capsys, monkeypatch):
+    monkeypatch.setattr(SMaLLClassifierCV, "_race", lambda *_, **__: pytest.fail("the search has begun"))
+    counts = buyers.with_name("counts.csv")
+    lines = ["feature;scale;offset;low;high", "age;0,1;0;0;1023", "Calls;1;0;0;255", "job;1;0;0;2"]
+    counts.write_text("\n".join(lines), encoding="utf-8")
+    chip = ["--device", "attiny85", "--readings", "counts", "--counts", str(counts), "--drop", "times"]
+    said = refused(capsys, buyers, *chip)
+    assert "counts.csv has lines for 'Calls', 'job', which are not among the numbers that the model is trained" in said
+    assert "--counts lacks 'calls' (there is no feature 'Calls'): it has to say what the device reads" in said
+
+
 def test_options_that_are_not_given_leave_the_library_s_defaults(buyers, parameters):
     assert fit(buyers)[0] == 0
     defaults = SMaLLClassifierCV().get_params()

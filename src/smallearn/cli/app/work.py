@@ -90,7 +90,8 @@ class Workshop:
         self._stage("Comparing models by cross-validation")
         with library_errors(arguments), notes.warnings_as_notes(), watched(self._progress):
             selector.fit(train.X, train.y)
-        told = Told(held_out=held_out, missing=setup.table.options.missing)
+        words = tuple(table.missing.items())
+        told = Told(held_out=held_out, missing=setup.table.options.missing, missing_by_column=words)
         model = replace(train.remembered_by(selector.model_, setup.target, setup.table.name), table=told)
         return self._finished(model, setup, test, notes)
 

@@ -27,6 +27,7 @@ from smallearn.cli.io.files import check_output, read_model, write_file
 from smallearn.cli.limits import note_limits
 from smallearn.cli.reason_codes import add_reason_codes, note_wordless, reason_codes_of
 from smallearn.cli.rounding import check_loss
+from smallearn.model import SMaLLModel
 
 DESCRIPTION = """\
 Write a model in another language, so that predictions need neither Python nor smallearn. Whole numbers (--number int8,
@@ -36,6 +37,7 @@ random rows within the training ranges. More than --max-changed percent of them 
 EXAMPLES = """\
 smallearn export model.json --to c --number int8 --readings float -o model.h
 smallearn export model.json data.csv --to c --number int8 --max-changed 1 -o model.h
+smallearn export model.json --to c --form c -o model.c
 smallearn export model.json --to sql --dialect duckdb --table patients
 smallearn export model.json --to sql --reason-codes 2 --wording wording.csv --favourable no
 smallearn export model.json --to arduino -o TumourModel
@@ -82,7 +84,8 @@ def add(commands) -> argparse.ArgumentParser:
     code.add_argument(
         "--form",
         metavar="FORM",
-        help="C: header, h or c (default: header); SQL: select, view or expression (default: select); "
+        help="C: header, or the pair h and c, of which c includes the .h of its own name (default: header); SQL: "
+        "select, view or expression (default: select); "
         "JavaScript: module, commonjs or types (default: module)",
     )
     code.add_argument(
@@ -140,6 +143,8 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
     model = read_model(arguments)
     codes = reason_codes_of(arguments, model)
     options |= codes
+    if arguments.to == "c" and arguments.form == "c" and arguments.output is not None:
+        options["header"] = arguments.output.with_suffix(".h").name  # which --form h -o writes beside it
     if writes_folder:
         options["folder"] = _output(arguments)
     with library_errors(arguments, TypeError, ImportError):
@@ -149,6 +154,8 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
             exported = function(model, **options)
         note_limits(arguments, model, options, console)
         note_wordless(arguments, model, codes, console)
+        if arguments.to == "sql":
+            _note_missing_texts(model, console)
     if writes_folder:
         console.note(f"Wrote the folder {exported}.")
     elif isinstance(exported, str) and arguments.output is None:
@@ -181,6 +188,16 @@ def _target_options(arguments: argparse.Namespace, parameters: Mapping[str, Para
         schema, places = options.pop("schema"), [name for name in ("table", "view") if name in parameters]
         options |= {name: (schema, options.get(name, parameters[name].default)) for name in places}
     return options
+
+
+def _note_missing_texts(model: SMaLLModel, console: Console) -> None:
+    """A note on texts that a database keeps, but which were missing values in training."""
+    from smallearn.cli.io.missing_texts import note_of
+    from smallearn.export import flatten
+
+    text = note_of(flatten(model).missing_by_column)
+    if text is not None:
+        console.note(text)
 
 
 def _option(name: str) -> str:

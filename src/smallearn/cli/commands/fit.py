@@ -29,7 +29,7 @@ from smallearn.cli.console import Console, heading
 from smallearn.cli.errors import CommandError, ExitCode, library_errors
 from smallearn.cli.held_out import add_held_out, check_held_out, save_held_out, score_held_out
 from smallearn.cli.io.costs import read_costs
-from smallearn.cli.io.counts import read_counts
+from smallearn.cli.io.counts import note_unused, read_counts
 from smallearn.cli.io.files import check_output, file_name, looks_like_table, print_json
 from smallearn.cli.io.tables import check_tables
 from smallearn.cli.reading import rows_to_train_on, with_memory
@@ -264,6 +264,9 @@ def _selector(arguments: argparse.Namespace, rows: Any, console: Console) -> Any
     limits = {name: getattr(arguments, name) for name in LIMITS}
     parameters = selection_parameters(arguments, rows, console)
     threshold, costs = arguments.decision_threshold, arguments.cost_matrix
+    counts = None if arguments.counts is None else read_counts(arguments.counts)
+    if counts is not None:
+        note_unused(arguments.counts, counts, set(rows.features) - set(rows.categorical), console)
     return SMaLLClassifierCV(
         arguments.max_terms or _max_terms(arguments),
         min_terms=1,
@@ -276,7 +279,7 @@ def _selector(arguments: argparse.Namespace, rows: Any, console: Console) -> Any
         decision_threshold="auto" if threshold is None else threshold,
         cost_matrix=None if costs is None else read_costs(costs, rows.classes),
         readings=arguments.readings,
-        counts=None if arguments.counts is None else read_counts(arguments.counts),
+        counts=counts,
         **limits,
         **parameters,
     )

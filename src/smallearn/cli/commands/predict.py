@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 
 DESCRIPTION = """\
 Copy a table and add columns: prediction; probability, that of the predicted class; prototype, the number of the
-prototype with the highest score; and probability_LABEL for every class. Other columns are copied unchanged; in Parquet
-and Arrow, cells of a CSV file remain text. Rows are read and written in chunks, so that a table may be larger than
-memory. The output file appears when it is complete. In Excel files cells are what they were, and what is plainly a
-number in a CSV file is one; the extra excel is needed.
+prototype with the highest score; with --score the score; and probability_LABEL for every class. Other columns are
+copied unchanged; in Parquet and Arrow, cells of a CSV file remain text. Rows are read and written in chunks, so that a
+table may be larger than memory. The output file appears when it is complete. In Excel files cells are what they were,
+and what is plainly a number in a CSV file is one; the extra excel is needed.
 
 --only-new leaves the other columns out, but for those of --id. Without --id it copies the columns that have the name of
 an ID, such as customer_id, and that the model does not use; if there are none, it adds the number of the row, from 1.
@@ -40,6 +40,7 @@ EXAMPLES = """\
 smallearn predict model.json data.csv -o scored.csv
 smallearn predict model.json data.csv --threshold 0.3 --suffix _2 -o scored.parquet
 smallearn predict model.json data.csv --only-new --id colour -o scores.csv
+smallearn predict model.json data.csv --score -o scored.csv
 smallearn predict model.json data.csv --rank-by yes --top 10 -o ranked.csv
 smallearn predict model.json data.csv --defuse-formulas -o for_spreadsheet.csv
 smallearn predict model.json data.csv -o scored.xlsx
@@ -49,6 +50,7 @@ smallearn predict model.json data.csv --encoding cp1252 --missing 999 --quiet -o
 """
 ADDED = ("prediction", "probability", "prototype")
 OF_CLASS = "probability_"
+SCORE = "score"
 ROW = "row"  # the column of row numbers
 
 
@@ -75,6 +77,12 @@ def add(commands) -> argparse.ArgumentParser:
         type=probability,
         metavar="P",
         help="with two classes, predict the second where its probability exceeds P (default: as the model was trained)",
+    )
+    parser.add_argument(
+        "--score",
+        action="store_true",
+        help="also add the column score, as in SQL: positive for the second of two classes; of more classes, that of "
+        "the predicted one",
     )
     parser.add_argument("--only-new", action="store_true", help="write the new columns and the ID, not the whole table")
     parser.add_argument(
@@ -119,7 +127,7 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
     reader = ModelReader(model, source, console=console)
     copied = _ids(arguments, model, source, console) if arguments.only_new else source.names
     numbered = arguments.only_new and not copied
-    names = [f"{name}{arguments.suffix}" for name in ([ROW] if numbered else []) + _added(model)]
+    names = [f"{name}{arguments.suffix}" for name in ([ROW] if numbered else []) + _added(model, arguments.score)]
     taken = [name for name in names if name in copied]
     if taken:
         raise CommandError(f"{source.shown} already has {listed(taken)}: choose other names with --suffix _2")
@@ -128,7 +136,7 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
     with open_output(arguments.output, source, layout) as output:
         for chunk, X in reader.chunks(console, columns={*copied, *reader.columns}):
             numbers = [_row_numbers(X)] if numbered else []
-            added = numbers + _columns(model, X)
+            added = numbers + _columns(model, X, arguments.score)
             n_rows += len(chunk)
             if ranked is None:
                 output.write(chunk.select(copied), added)
@@ -189,12 +197,12 @@ def _ids(arguments: argparse.Namespace, model: SMaLLModel, source: "TableFile", 
     return found
 
 
-def _added(model: SMaLLModel) -> list[str]:
+def _added(model: SMaLLModel, with_score: bool) -> list[str]:
     """The names of the columns that are added, without a suffix."""
     labels = list(map(str, model.classes))
     if len(set(labels)) < len(labels):  # 1 and '1'
         labels = list(map(repr, model.classes))
-    return [*ADDED, *(f"{OF_CLASS}{label}" for label in labels)]
+    return [*ADDED, *([SCORE] if with_score else []), *(f"{OF_CLASS}{label}" for label in labels)]
 
 
 def _row_numbers(X: Any) -> Any:
@@ -204,8 +212,9 @@ def _row_numbers(X: Any) -> Any:
     return pa.array(X.index.to_numpy() + 1)
 
 
-def _columns(model: SMaLLModel, X: Any) -> list[Any]:
-    """Class, probability and prototype of each row, and the probability of every class, as columns of pyarrow."""
+def _columns(model: SMaLLModel, X: Any, with_score: bool) -> list[Any]:
+    """Class, probability and prototype of each row, the score if asked for, and the probability of every class, as
+    columns of pyarrow."""
     import pyarrow as pa
 
     try:
@@ -215,17 +224,19 @@ def _columns(model: SMaLLModel, X: Any) -> list[Any]:
     one_type = len({type(label) for label in model.classes}) == 1
     labels = pa.array([label if one_type else str(label) for label in model.classes])
     facts = [labels.take(pa.array(found.code)), pa.array(found.probability), pa.array(found.prototype + 1)]
+    facts += [pa.array(found.score)] if with_score else []
     return facts + [pa.array(np.ascontiguousarray(chance)) for chance in found.chances.T]
 
 
 class Predictions(NamedTuple):
-    """For each row the position of its class, the probability of that class, the prototype that decided, from 0, and
-    the probability of every class."""
+    """For each row the position of its class, the probability of that class, the prototype that decided, from 0, the
+    probability of every class, and the score: the decision function, of more than two classes that of its class."""
 
     code: np.ndarray
     probability: np.ndarray
     prototype: np.ndarray
     chances: np.ndarray
+    score: np.ndarray
 
 
 def predictions(model: SMaLLModel, X: Any) -> Predictions:
@@ -233,5 +244,11 @@ def predictions(model: SMaLLModel, X: Any) -> Predictions:
     z = model.scores(X)
     code = model.decide(z)
     chances = model.chances(z)
-    probability = chances[np.arange(len(z)), code]
-    return Predictions(code=code, probability=probability, prototype=model.winners(z), chances=chances)
+    each, odds = np.arange(len(z)), model._log_odds(z)
+    return Predictions(
+        code=code,
+        probability=chances[each, code],
+        prototype=model.winners(z),
+        chances=chances,
+        score=odds if odds.ndim == 1 else odds[each, code],
+    )

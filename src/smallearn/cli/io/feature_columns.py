@@ -13,7 +13,7 @@ import numpy as np
 from smallearn._learn.data.encoding import MOST_CATEGORIES
 from smallearn._text import count, exact, joined, show
 from smallearn.cli.console import Console
-from smallearn.cli.io import cells, special_codes, units
+from smallearn.cli.io import cells, missing_texts, special_codes, units
 from smallearn.cli.io.column_facts import ID_NAME, Column, Numbers, TextNumbers
 from smallearn.cli.io.special_codes import SpecialCodes
 from smallearn.cli.io.tables import TableFile
@@ -61,11 +61,15 @@ class FeatureReader:
     ----------
     may_keep : set of str
         Once it is decided: the ignored columns that can be used if the user wants it.
+    missing : dict from str to tuple of str
+        Once it is decided: the texts that are read as missing values, by column to learn from, without those that the
+        user named.
     """
 
     def __init__(self, file: TableFile, names: Sequence[str], keep: Iterable[str], console: Console):
         self.file, self.keep, self.console = file, frozenset(keep), console
         self.may_keep: set[str] = set()
+        self.missing: dict[str, tuple[str, ...]] = {}
         self._columns = {name: Column(name, file, name in self.keep) for name in names}
         self._with_units: list[tuple[str, str, str]] = []  # columns to tell of, each with a cell and its number
         self._texts_of_numbers: list[tuple[str, str]] = []  # columns, each with a text
@@ -100,6 +104,12 @@ class FeatureReader:
         if self._with_units:
             self.console.note(f"{units.reading_note(self._with_units)} Exported code and SQL take the plain number.")
         self._note_codes(features)
+        for name, reading in features.items():
+            column = self._columns[name]
+            texts = column.missing | (column.missing_numbers if reading.kind != "text" else set())
+            self.missing |= {name: tuple(sorted(texts))} if texts else {}
+        if (text := missing_texts.note_of(self.missing.items())) is not None:
+            self.console.note(text)
         return features, ignored
 
     def _note_codes(self, features: dict[str, Reading]) -> None:
