@@ -9,7 +9,7 @@ BIN := $(VENV)/bin
 endif
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: help demo test test-all test-oldest test-newest lint format dist lock audit bench bench-scale bench-quality bench-concepts bench-devices bench-flash bench-large bench-databases same-models screenshots clean
+.PHONY: help demo test test-all test-oldest test-newest lint format dist extras lock audit bench bench-scale bench-quality bench-concepts bench-devices bench-flash bench-large bench-databases same-models screenshots clean
 
 help:
 	@echo "make demo    the whole journey on the breast cancer data: fit, evaluate, explain, export, report"
@@ -18,6 +18,7 @@ help:
 	@echo "make test-oldest   the tests of make test with the lowest versions of the dependencies that pyproject.toml allows"
 	@echo "make test-newest   the same with the newest versions, pre-releases among them"
 	@echo "make dist    wheel and source distribution in dist/, the same bytes twice, tried in empty environments"
+	@echo "make extras  each extra installs alone in an empty environment"
 	@echo "make lock    renew .ci/lock.txt, the versions and hashes of what developers install; make audit looks for known holes"
 	@echo "make lint    ruff, mypy, import-linter, numpydoc"
 	@echo "make bench   time it against its rivals"
@@ -71,10 +72,14 @@ test-newest: .venv-newest/.made
 dist: $(VENV)/.dist
 	$(BIN)/python .ci/dist.py
 
+# Each extra alone in an empty environment: EXTRAS="cli plot", all if none is named.
+extras: $(VENV)/.dist
+	$(BIN)/python .ci/extras.py $(EXTRAS)
+
 # For every system and Python version at once; pip takes what applies.
 lock: $(VENV)/.dist
-	UV_CUSTOM_COMPILE_COMMAND="make lock" $(BIN)/python -m uv pip compile --universal --python-version 3.11 --upgrade \
-		--generate-hashes --no-annotate --no-emit-package smallearn --group dev --group dist --extra all pyproject.toml \
+	echo "-e .[all]" | UV_CUSTOM_COMPILE_COMMAND="make lock" $(BIN)/python -m uv pip compile - --group dev --group dist \
+		--universal --python-version 3.11 --upgrade --generate-hashes --no-annotate --no-emit-package smallearn \
 		--quiet --output-file .ci/lock.txt
 
 audit: $(VENV)/.dist
