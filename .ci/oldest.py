@@ -40,7 +40,9 @@ def main() -> None:
         found = installed(name)
         failed |= found is None or found < bound
         same = found is not None and found.release[: len(bound.release)] == bound.release
-        print(f"{name:<16} >={bound}: {found or 'missing'}{'' if same else ', the lowest with a wheel for this Python'}")
+        print(
+            f"{name:<16} >={bound}: {found or 'missing'}{'' if same else ', the lowest with a wheel for this Python'}"
+        )
     sys.exit(failed)
 
 

@@ -16,7 +16,9 @@ PLACES = {
 
 def versions(root: Path) -> dict[str, str | None]:
     """The version that each place has first."""
-    found = {name: re.search(pattern, (root / name).read_text("utf-8"), re.MULTILINE) for name, pattern in PLACES.items()}
+    found = {
+        name: re.search(pattern, (root / name).read_text("utf-8"), re.MULTILINE) for name, pattern in PLACES.items()
+    }
     return {name: match and match.group(1) for name, match in found.items()}
 
 

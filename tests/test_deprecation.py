@@ -66,4 +66,6 @@ def test_nothing_is_kept_longer_than_promised():
     assert overdue('@deprecated(since="0.2", removal="0.10", instead="x")', "0.9.0") == []
     files = sorted(SOURCE.rglob("*.py"))
     assert len(files) > 100
-    assert {str(file): found for file in files if (found := overdue(file.read_text("utf-8"), smallearn.__version__))} == {}
+    assert {
+        str(file): found for file in files if (found := overdue(file.read_text("utf-8"), smallearn.__version__))
+    } == {}

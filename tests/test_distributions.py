@@ -2,6 +2,9 @@
 
 import ast
 import re
+import shutil
+import subprocess
+import sys
 import tomllib
 import zipfile
 from email.parser import Parser
@@ -148,3 +151,36 @@ def test_the_workflows_use_actions_by_their_commit():
         assert uses
         assert [name for name in uses if not re.fullmatch(r"[\w.-]+/[\w.-]+@[0-9a-f]{40}", name)] == [], path.name
         assert re.search(r"^permissions:\n  contents: read$|^permissions: \{\}$", text, re.MULTILINE), path.name
+
+
+def test_the_recipe_has_the_requirements_of_the_package():
+    text = (ROOT / "recipe" / "recipe.yaml").read_text(encoding="utf-8")
+    found = dict(re.findall(r"^    - ([\w-]+) >=([\d.]+)$", text, re.MULTILINE))
+    names = {"matplotlib-base": "matplotlib", "dask-core": "dask"}
+    expected = {}
+    for requirement in [*PROJECT["dependencies"], *(text for extra in OPTIONAL.values() for text in extra)]:
+        if ">=" in requirement:
+            name, bound = requirement.split(">=")
+            expected[name.partition("[")[0]] = bound
+    assert {names.get(name, name): bound for name, bound in found.items() if name != "hatchling"} == expected
+
+
+def test_a_release_whose_versions_disagree_is_refused(tmp_path):
+    for name in (".ci/version.py", "src/smallearn/_version.py", "CITATION.cff", "recipe/recipe.yaml"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, tmp_path / name)
+
+    def answer(tag, changelog):
+        (tmp_path / "CHANGELOG.md").write_text(f"# Changelog\n\n## {changelog}\n", encoding="utf-8")
+        done = subprocess.run([sys.executable, ".ci/version.py", tag], cwd=tmp_path, capture_output=True, text=True)
+        return done.returncode, done.stdout
+
+    version = smallearn.__version__
+    assert answer(f"v{version}", f"{version} (2026-12-01)") == (0, "")
+    assert answer(f"v{version}", f"{version} (unreleased)") == (
+        1,
+        f"CHANGELOG.md has no version with a date, the tag is v{version}\n",
+    )
+    code, words = answer("v99.0.0", f"{version} (2026-12-01)")
+    assert code == 1
+    assert words.count(f"has {version}, the tag is v99.0.0") == 4

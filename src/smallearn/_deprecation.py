@@ -56,7 +56,9 @@ def renamed_parameter(old: str, new: str, *, since: str, removal: str) -> Callab
         def call(*args: Any, **kwargs: Any) -> Any:
             if old in kwargs:
                 if new in kwargs:
-                    raise TypeError(f"{function.__name__} got both {new!r} and {old!r}, its old name; pass {new!r} alone.")
+                    raise TypeError(
+                        f"{function.__name__} got both {new!r} and {old!r}, its old name; pass {new!r} alone."
+                    )
                 warn_deprecated(what, since=since, removal=removal, instead=repr(new))
                 kwargs[new] = kwargs.pop(old)
             return function(*args, **kwargs)
