@@ -1,4 +1,4 @@
-"""Fails unless at least 97% of the lines and 97% of the branches have run, kernels included: the end of `make test-all`.
+"""Fails unless 97% of the lines and 97% of the branches have run, kernels included: the end of `make test-all`.
 
 coverage's own percentage counts both together.
 """

@@ -1,4 +1,4 @@
-"""What a fresh installation must be able to do: fit, predict, save, load, export; with the extra cli the same for files.
+"""What a fresh installation must be able to do: fit, predict, save, load, export; with the extra cli also for files.
 
 `dist.py` runs it where smallearn is installed and no other file of the project is: python smoke.py [--tables]
 """

@@ -1,4 +1,4 @@
-"""Fails unless a tag, the package, CITATION.cff, the recipe and the changelog agree about the version: version.py v0.1.0"""
+"""Fails unless a tag, the package, its citation, recipe and changelog have the same version: version.py v0.1.0"""
 
 import re
 import sys

@@ -33,7 +33,7 @@ def warn_deprecated(what: str, *, since: str, removal: str, instead: str, stackl
 
 
 def deprecated(*, since: str, removal: str, instead: str) -> Callable[[F], F]:
-    """A function or class that still works, and warns when it is called. The arguments are those of `warn_deprecated`."""
+    """A function or class that still works, and warns when it is called; the arguments are as in `warn_deprecated`."""
 
     def decorate(function: F) -> F:
         @wraps(function)

@@ -1,7 +1,7 @@
 """The compiler's instructions of `kernels`, in NumPy: for runs without the compiler (``NUMBA_DISABLE_JIT=1``).
 
-Slow, but a debugger and a coverage tool see the kernels run. Each function has the name and the arguments of the one that
-it stands for, and its results but for rounding; `compiling.instructions` chooses between them.
+Slow, but a debugger and a coverage tool see the kernels run. Each function has the name and the arguments of the one
+that it stands for, and its results but for rounding; `compiling.instructions` chooses between them.
 """
 
 import numpy as np
@@ -34,7 +34,7 @@ def add_rows(X, i, G, j, s, r, _ahead):
 
 
 def _whole_vectors(X, i):
-    """`ROWS` rows of X from ``i`` on, the last one again past the end, each as vectors of which the last ends with it."""
+    """`ROWS` rows of X from ``i`` on, past the end the last one again, as whole vectors; the last one ends a row."""
     m, n = X.shape
     rows = np.minimum(np.arange(i, i + ROWS), m - 1)
     starts = np.minimum(np.arange(0, n, LANES), n - LANES)
