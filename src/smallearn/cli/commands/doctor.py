@@ -29,7 +29,7 @@ CORE = ("numpy", "scipy", "scikit-learn", "numba")
 EXTRAS = {
     "cli": (("pandas", "pyarrow", "shtab"), "tables from files, completion in shells"),
     "plot": (("matplotlib",), "plots"),
-    "report": (("jinja2", "matplotlib"), "reports"),
+    "report": (("jinja2",), "reports"),
     "app": (("starlette", "uvicorn", "pandas", "jinja2"), "smallearn app"),
     "paper": (("pandas", "scikit_posthocs", "matplotlib"), "smallearn paper"),
     "onnx": (("onnx", "skl2onnx"), "export to ONNX"),
