@@ -1,11 +1,19 @@
 """How Sphinx builds the documentation: ``make docs``. Needs no network."""
 
 import re
+import sys
 from pathlib import Path
 
 from sphinx.util.nodes import make_refnode
 
 import smallearn
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE))
+
+import reference  # noqa: E402
+
+reference.write(HERE / "api")
 
 project = "smallearn"
 author = "The smallearn developers"

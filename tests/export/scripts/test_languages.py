@@ -1,4 +1,4 @@
-"""Every language of `export/_scripts` that has no test file of its own, run by its interpreter: many models in one process.
+"""Languages of `export/_scripts`, run by their interpreters: many models in one process.
 
 An entry of `LANGUAGES` says how a program in that language, the host, runs the exported texts. The host is given the
 name of a text file, whose fields are separated by tabs. It loads what each line ``model`` names, and for each line
@@ -58,10 +58,10 @@ for line in open(sys.argv[1], encoding="ascii"):
     x = [value(cell) for cell in cells]
     try:
         why = m.reason(x)
-        terms = [f"{t['feature'].encode('utf-8', 'surrogatepass').hex()}:{number(t['contribution'])}" for t in why["terms"]]
+        terms = [(t["feature"].encode("utf-8", "surrogatepass").hex(), number(t["contribution"])) for t in why["terms"]]
         assert why["class"] == m.predict(x) and why["score"] == m.scores(x)[why["prototype"]]
         fields = [str(m.CLASSES.index(m.predict(x))), numbers(m.scores(x)), numbers(m.decision(x)),
-                  str(why["prototype"]), ",".join(terms), numbers(m.probabilities(x))]
+                  str(why["prototype"]), ",".join(map(":".join, terms)), numbers(m.probabilities(x))]
         print("\\t".join(fields))
     except ValueError:
         print("error")
@@ -124,9 +124,7 @@ QUICK = {"python"}  # those that need no tool
 
 def entries():
     """Each language, marked where it needs a program."""
-    return [
-        pytest.param(name, id=name, marks=() if name in QUICK else pytest.mark.tools) for name in LANGUAGES
-    ]
+    return [pytest.param(name, id=name, marks=() if name in QUICK else pytest.mark.tools) for name in LANGUAGES]
 
 
 @pytest.fixture
@@ -134,14 +132,13 @@ def run(tmp_path_factory):
     """From a language and pairs of a model and rows to the lines that its host prints: for each, the number of test
     vectors that differ, then one for each row."""
 
-    def run_host(name, cases, inputs):
+    def run_host(name, cases, inputs, n_vectors=3):
         language, folder = LANGUAGES[name], tmp_path_factory.mktemp(name)
         ending = languages()[name].file.partition(".")[2]
         lines = []
         for number, (model, rows) in enumerate(cases):
             flat, file = flatten(model), f"m{number}.{ending}"
-            conformance = full_table(flat, [row for row in rows if row not in scripts.REFUSED.values()][:3])
-            text = TARGETS[name](model, inputs=inputs, conformance=conformance)
+            text = TARGETS[name](model, inputs=inputs, conformance=full_table(flat, rows[:n_vectors]))
             (folder / file).write_text(text, encoding="ascii")
             lines.append(f"model\t{file}")
             given = rows if inputs == "used" else [all_features(flat, row) for row in rows]
@@ -224,7 +221,9 @@ def test_labels_of_every_type_are_told_apart(run, name, labels):
 
 @pytest.mark.parametrize("name", entries())
 def test_a_row_without_an_answer_is_refused(run, name):
-    ((wrong, lines),) = run(name, [(scripts.NEEDY, [scripts.FULL, *scripts.REFUSED.values()])], "all")
+    rows = [[row[input_.feature] for input_ in flatten(scripts.NEEDY).inputs] for row in scripts.REFUSED.values()]
+    full = [scripts.FULL[input_.feature] for input_ in flatten(scripts.NEEDY).inputs]
+    ((wrong, lines),) = run(name, [(scripts.NEEDY, [full, *rows])], "all", n_vectors=1)
     assert wrong == "0"
     assert lines[0] != "error"
     assert lines[1:] == ["error"] * len(scripts.REFUSED)
