@@ -81,10 +81,11 @@ html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_show_sourcelink = False
 html_copy_source = False
+html_sidebars = {"index": [], "start": []}
 html_context = {"default_mode": "auto"}
 html_theme_options = {
     "logo": {"text": "smallearn"},
-    "header_links_before_dropdown": 6,
+    "header_links_before_dropdown": 8,
     "navigation_with_keys": False,
     "show_prev_next": True,
     "show_nav_level": 1,

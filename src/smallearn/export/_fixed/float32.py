@@ -146,7 +146,7 @@ def float32_error_bound(model: Any, X: Any) -> np.ndarray:
     Returns
     -------
     ndarray, shape (n_rows, n_prototypes)
-        A proven bound on |float32 score − `SMaLLModel` score|; infinite where float32 may overflow.
+        A proven bound on ``|score in float32 − score of the model|``; infinite where float32 may overflow.
 
     Raises
     ------
