@@ -69,12 +69,13 @@ def test_the_tables_of_the_page_on_commands_are_read(capsys):
     fit = ["fit", "loans.csv", "--target", "answer", "--labels", "0=no,1=yes", "--max-terms", "2", "--drop", "clerk"]
     Path("costs.csv").write_text(block("docs/commands.md", "true,no,yes"), encoding="utf-8")
     assert cli.main([*fit, "--cost-matrix", "costs.csv", "-o", "costly.json"]) == 0
-    SMaLLModel(
-        ("no", "yes"), "<U3", 5, (Prototype(1, 0.0, (Term(0, 1.0, "age"), Term(4, -1.0, "late", "above", 0.0))),)
-    ).save("model.json")
+    terms = (Term(0, 1.0, "age"), Term(4, -1.0, "late", "above", 0.0))
+    ranges = (Range(0, 18.0, 70.0), Range(4, 0.0, 2.0))
+    SMaLLModel(("no", "yes"), "<U3", 5, (Prototype(1, 0.0, terms),), ranges=ranges).save("model.json")
     Path("wording.csv").write_text(block("docs/commands.md", "term,words"), encoding="utf-8")
     capsys.readouterr()
-    assert cli.main(["explain", "model.json", "loans.csv", "--row", "1", "--reason-codes", "2", "--wording", "wording.csv"]) == 0
+    asked = ["--row", "1", "--reason-codes", "2", "--wording", "wording.csv"]
+    assert cli.main(["explain", "model.json", "loans.csv", *asked]) == 0
     printed = capsys.readouterr().out
     assert "Account too young" in printed or "Paid late" in printed
 
