@@ -29,7 +29,15 @@ extensions = [
     "sphinx_copybutton",
     "sphinx_gallery.gen_gallery",
 ]
-exclude_patterns = ["_build", "_templates", "examples", "jupyter_execute", "gallery/*.ipynb", "gallery/*.json", "gallery/*.py"]
+exclude_patterns = [
+    "_build",
+    "_templates",
+    "examples",
+    "jupyter_execute",
+    "gallery/*.ipynb",
+    "gallery/*.json",
+    "gallery/*.py",
+]
 templates_path = ["_templates"]
 default_role = "autolink"  # a name in a docstring links to its page
 highlight_language = "text"  # blocks that are only indented: output, shell
@@ -125,7 +133,7 @@ def by_short_name(app, env, node, content):
     if node.get("refdomain") != "py" or node.get("reftype") != "obj" or not name:
         return None
     found = sorted(full for full in domain.objects if full.endswith(f".{name}"))
-    if not found or "." not in name and len(found) > 1:
+    if not found or ("." not in name and len(found) > 1):
         return None
     page = domain.objects[found[0]]
     return make_refnode(app.builder, node["refdoc"], page.docname, page.node_id, content, found[0])

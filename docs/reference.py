@@ -5,7 +5,10 @@ from pathlib import Path
 
 MODULES = {
     "smallearn": ("Estimators and models", "Train, choose, load."),
-    "smallearn.model": ("The model and its parts", "What a trained model is made of: plain records that need NumPy alone."),
+    "smallearn.model": (
+        "The model and its parts",
+        "What a trained model is made of: plain records that need NumPy alone.",
+    ),
     "smallearn.evaluation": ("Scores and monitoring", "How good a model is on rows, and how far new rows have moved."),
     "smallearn.explain": ("Explanations", "A model and its decisions in words."),
     "smallearn.plot": ("Pictures", "Drawn with matplotlib (extra `plot`)."),
@@ -44,7 +47,9 @@ def write(folder: Path) -> None:
     parts = [HEADING]
     for module, (title, text) in MODULES.items():
         listing = "\n".join(f"   {name}" for name in names(module))
-        table = f".. currentmodule:: {module}\n\n.. autosummary::\n   :toctree: generated\n   :nosignatures:\n\n{listing}"
+        table = (
+            f".. currentmodule:: {module}\n\n.. autosummary::\n   :toctree: generated\n   :nosignatures:\n\n{listing}"
+        )
         parts.append(f"## {title}\n\n`{module}`. {text}\n\n```{{eval-rst}}\n{table}\n```\n")
     page, text = folder / "index.md", "\n".join(parts)
     if not page.exists() or page.read_text(encoding="utf-8") != text:  # an unchanged page is not built again

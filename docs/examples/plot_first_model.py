@@ -2,8 +2,9 @@
 A model of four terms
 =====================
 
-The breast cancer data have 30 features. With a budget of four terms, :class:`~smallearn.SMaLLClassifierCV` chooses which
-to use, and everything else, by cross-validation. The picture shows what each term adds for the rows of each class.
+The breast cancer data have 30 features. With a budget of four terms, :class:`~smallearn.SMaLLClassifierCV` chooses
+which to use, and everything else, by cross-validation. The picture shows what each term adds for the rows of each
+class.
 """
 
 from sklearn.datasets import load_breast_cancer
@@ -20,7 +21,7 @@ print(classifier.model_)
 print(f"{classifier.score(X_test, y_test):.1%} of the rows held out are predicted correctly.")
 
 # %%
-# The score is a sum, so each term can be looked at by itself. Where the two halves of a violin are apart, the term tells
-# the classes apart.
+# The score is a sum, so each term can be looked at by itself. Where the two halves of a violin are apart, the term
+# tells the classes apart.
 
 axes = plot.violins(classifier, X_test, y_test)

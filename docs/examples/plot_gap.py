@@ -53,4 +53,6 @@ ax.axhline(best.objective_, color="black", linewidth=1, label="the best model of
 ax.set(xlabel="iterations", ylabel="training objective", title="What rounding leaves, and what can be proven")
 ax.legend()
 
-print(f"Gap of the model: {fitted['accelerated'][-1].optimality_gap_:.1%}, after branch and bound: {best.optimality_gap_:.0e}")
+print(
+    f"Gap of the model: {fitted['accelerated'][-1].optimality_gap_:.1%}, after branch and bound: {best.optimality_gap_:.0e}"
+)

@@ -23,5 +23,7 @@ axes = plot.violins(digits, X, y)
 figure, ax = plt.subplots(figsize=(3.5, 3.5), layout="constrained")
 ax.imshow(X.mean().to_numpy().reshape(8, 8), cmap="Greys")
 for feature in sorted({term.feature for term in digits.model_.terms}):
-    ax.plot(feature % 8, feature // 8, "o", markersize=14, markerfacecolor="none", markeredgecolor="C1", markeredgewidth=2)
+    ax.plot(
+        feature % 8, feature // 8, "o", markersize=14, markerfacecolor="none", markeredgecolor="C1", markeredgewidth=2
+    )
 ax.set(xticks=[], yticks=[], title="The pixels in use")

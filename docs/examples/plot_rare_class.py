@@ -2,8 +2,8 @@
 A rare class: where to put the threshold
 ========================================
 
-One row in twenty is positive. A model that is chosen by accuracy hardly finds any. With ``scoring="f1"`` the threshold is
-chosen with the model, on held-out rows; the probabilities stay what they are.
+One row in twenty is positive. A model that is chosen by accuracy hardly finds any. With ``scoring="f1"`` the threshold
+is chosen with the model, on held-out rows; the probabilities stay what they are.
 """
 
 import matplotlib.pyplot as plt

@@ -2,8 +2,8 @@
 A card to add up without a calculator
 =====================================
 
-With ``max_points`` the weights are whole numbers from the start: they are found by a search, not by rounding. A table says
-which total means which probability.
+With ``max_points`` the weights are whole numbers from the start: they are found by a search, not by rounding. A table
+says which total means which probability.
 """
 
 from sklearn.datasets import load_breast_cancer

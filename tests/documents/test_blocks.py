@@ -1,15 +1,14 @@
 """Every block of code on every page is run, here or by a test that is named here.
 
 - Blocks of Python run in the order of their page, in one namespace.
-- Commands, in blocks of a shell: ``smallearn`` runs, in a folder that has the tables of the page; what ``pip``, ``apt`` and
-  ``make`` are asked for is there.
+- Commands, in blocks of a shell: ``smallearn`` runs, in a folder that has the tables of the page; what ``pip``, ``apt``
+  and ``make`` are asked for is there.
 - All other blocks are in `ELSEWHERE`, with the test that runs them, or in `NO_CODE`.
 """
 
 import re
 import shlex
 import shutil
-from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -37,18 +36,33 @@ SNIPPETS = "test_the_lines_of_other_languages_run"
 ELSEWHERE = [
     ("README.md", "SMaLL model: 4 terms in 2", "test_the_python_in_the_readme_runs_and_prints_the_model_below_it"),
     ("README.md", "$ smallearn explain model.json board.csv", "test_the_rule_in_the_readme_is_what_the_demo_prints"),
-    ("README.md", "SMaLL model: 4 terms (12 weights)", "test_the_model_of_wine_in_the_readme_is_that_of_the_page_on_models"),
+    (
+        "README.md",
+        "SMaLL model: 4 terms (12 weights)",
+        "test_the_model_of_wine_in_the_readme_is_that_of_the_page_on_models",
+    ),
     ("docs/index.md", "SMaLL model: 4 terms in 2", "test_the_first_page_shows_the_model_of_the_readme"),
-    ("docs/demo.md", "In the folder smallearn-demo:", "test_the_session_in_the_page_on_the_demo_is_what_the_demo_prints"),
+    (
+        "docs/demo.md",
+        "In the folder smallearn-demo:",
+        "test_the_session_in_the_page_on_the_demo_is_what_the_demo_prints",
+    ),
     ("docs/start.md", "$ smallearn demo", "test_the_session_in_the_page_on_the_demo_is_what_the_demo_prints"),
     ("docs/commands.md", "term,words", "test_the_tables_of_the_page_on_commands_are_read"),
     ("docs/commands.md", 'data = "loans.csv"', "test_the_tables_of_the_page_on_commands_are_read"),
     ("docs/commands.md", "true,no,yes", "test_the_tables_of_the_page_on_commands_are_read"),
-    ("docs/commands.md", "smallearn predict model.json new.csv --only-new", "test_the_ranked_list_of_the_page_on_commands"),
+    (
+        "docs/commands.md",
+        "smallearn predict model.json new.csv --only-new",
+        "test_the_ranked_list_of_the_page_on_commands",
+    ),
     ("docs/commands.md", "smallearn --print-completion bash", "test_the_completion_of_the_page_on_commands"),
     *(("docs/exports.md", first, CHIP) for first in ("import csv", "feature,scale,offset", "smallearn fit fan.csv")),
     *(("docs/exports.md", first, CHIP) for first in ("smallearn export model.json --to c -o model.h", "#include <avr")),
-    *(("docs/exports.md", first, CHIP) for first in ("/* Runs main.elf", "avr-gcc", "gcc -O2", "smallearn cost model.json fan")),
+    *(
+        ("docs/exports.md", first, CHIP)
+        for first in ("/* Runs main.elf", "avr-gcc", "gcc -O2", "smallearn cost model.json fan")
+    ),
     *(("docs/exports.md", first, MARIADB) for first in ("CREATE DATABASE", "mariadb --local", "folder=$(mktemp")),
     ("docs/exports.md", "smallearn fit loans.csv --target answer --max-terms 6 -o model.json", MARIADB),
     *(("docs/exports.md", first, SNIPPETS) for first in ('#include "model.h"', "uint16_t p =", "import { predict")),
@@ -57,7 +71,11 @@ ELSEWHERE = [
     ("docs/large.md", "duckdb people.db", "test_the_commands_for_duckdb_score_parquet"),
     ("docs/large.md", "CREATE TEMPORARY VIEW", "test_the_view_of_spark_is_what_its_dialect_reads"),
     ("docs/large.md", "duckdb -c", "test_the_commands_for_duckdb_score_parquet"),
-    ("docs/develop/add_a_language.md", ".venv/bin/python -m pytest", "test_every_language_is_run_here_or_in_a_file_of_its_own"),
+    (
+        "docs/develop/add_a_language.md",
+        ".venv/bin/python -m pytest",
+        "test_every_language_is_run_here_or_in_a_file_of_its_own",
+    ),
 ]
 # Drawings and formulas.
 NO_CODE = {"ARCHITECTURE.md": ("X, y ─> data", "cli · paper"), "docs/theory.md": ("loss_i", "Σ_i", "min_W", "D =")}
@@ -97,8 +115,8 @@ def test_every_block_of_code_is_run(block):
     if block.first.startswith(NO_CODE.get(block.page, ())):
         return
     assert elsewhere(block) or commands(block), (
-        f"{name_of(block)} ({block.first!r}) is run by no test: make it commands of smallearn, or write a test and name it in "
-        "ELSEWHERE"
+        f"{name_of(block)} ({block.first!r}) is run by no test: make it commands of smallearn, or write a test "
+        "and name it in ELSEWHERE"
     )
 
 
@@ -110,7 +128,9 @@ def test_every_test_that_is_named_here_is_there():
 
 def test_every_entry_of_the_table_is_of_a_block():
     found = [(block.page, block.first) for block in all_blocks()]
-    lost = [(page, start) for page, start, _ in ELSEWHERE if not any(p == page and f.startswith(start) for p, f in found)]
+    lost = [
+        (page, start) for page, start, _ in ELSEWHERE if not any(p == page and f.startswith(start) for p, f in found)
+    ]
     assert lost == []
     assert {*PYTHON_ELSEWHERE} <= {block.page for block in all_blocks() if block.language == "python"}
 
@@ -142,7 +162,9 @@ def folder(tmp_path_factory):
     rng = np.random.default_rng(0)
     n = 60
     age, size = 5 * rng.integers(4, 14, n), rng.normal(5.0, 2.0, n).round()
-    table = pd.DataFrame({"age": age, "size": size, "colour": rng.choice(["red", "green"], n), "zip": rng.integers(1, 9, n)})
+    table = pd.DataFrame(
+        {"age": age, "size": size, "colour": rng.choice(["red", "green"], n), "zip": rng.integers(1, 9, n)}
+    )
     table["y"] = np.where((age > 40) ^ (rng.random(n) < 0.1), "yes", "no")
     table.to_csv(path / "data.csv", index=False)
     dated = table.assign(customer_id=[f"c{i}" for i in range(n)], applied="2024-03-31")
@@ -157,7 +179,9 @@ def folder(tmp_path_factory):
 
 
 TERMS = (Term(0, 1.5, "age", "above", 40.0), Term(3, 0.5, "zip"), Term(2, 0.2, "colour", "equals", "red"))
-ORDINARY = SMaLLModel(("no", "yes"), "<U3", 4, (Prototype(1, -1.0, TERMS),), ranges=(Range(0, 20.0, 65.0), Range(3, 1.0, 8.0)))
+ORDINARY = SMaLLModel(
+    ("no", "yes"), "<U3", 4, (Prototype(1, -1.0, TERMS),), ranges=(Range(0, 20.0, 65.0), Range(3, 1.0, 8.0))
+)
 GRANTS = SMaLLModel(("grant", "refuse"), "<U6", 2, (Prototype(0, -1.0, TERMS[:1]),), ranges=ORDINARY.ranges[:1])
 
 

@@ -25,7 +25,9 @@ def test_an_example_has_a_title_and_needs_no_files_and_no_network(path):
     imported = [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)]
     names = [node.module if isinstance(node, ast.ImportFrom) else node.names[0].name for node in imported]
     assert {name.partition(".")[0] for name in names} <= ALLOWED
-    assert not [name for node in imported for name in (one.name for one in node.names) if name.startswith(("fetch", "read"))]
+    assert not [
+        name for node in imported for name in (one.name for one in node.names) if name.startswith(("fetch", "read"))
+    ]
 
 
 @pytest.mark.slow  # make docs runs them too

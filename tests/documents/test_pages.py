@@ -22,7 +22,9 @@ MODEL = SMaLLModel(
     3,
     (
         Prototype(
-            1, -2.0, (Term(0, 2.0, "age", "above", 40.0), Term(1, 3.0, "colour", "equals", "red"), Term(2, 0.5, "member"))
+            1,
+            -2.0,
+            (Term(0, 2.0, "age", "above", 40.0), Term(1, 3.0, "colour", "equals", "red"), Term(2, 0.5, "member")),
         ),
     ),
     ranges=(Range(0, 18.0, 90.0), Range(2, 0.0, 1.0)),
@@ -57,7 +59,13 @@ def loans(tmp_path, monkeypatch):
     rng = np.random.default_rng(0)
     age, income = rng.integers(18, 70, 80), rng.integers(1000, 5000, 80)
     answer = np.where((age > 40) & (income > 1500), 1, 0)
-    columns = {"age": age, "income": income, "branch": 1, "clerk": rng.integers(0, 3, 80), "late": rng.integers(0, 3, 80)}
+    columns = {
+        "age": age,
+        "income": income,
+        "branch": 1,
+        "clerk": rng.integers(0, 3, 80),
+        "late": rng.integers(0, 3, 80),
+    }
     pd.DataFrame({**columns, "answer": answer}).to_csv("loans.csv", index=False)
 
 
@@ -134,7 +142,9 @@ def people(tmp_path, monkeypatch):
     """A folder with rows in ``people/*.parquet`` and the model of them, exported to ``scored.sql`` as the page says."""
     monkeypatch.chdir(tmp_path)
     rng = np.random.default_rng(0)
-    rows = pd.DataFrame({"id": np.arange(400), "age": rng.normal(45, 15, 400), "colour": rng.choice(["red", "blue"], 400)})
+    rows = pd.DataFrame(
+        {"id": np.arange(400), "age": rng.normal(45, 15, 400), "colour": rng.choice(["red", "blue"], 400)}
+    )
     rows["member"] = rng.integers(0, 2, 400).astype(float)
     Path("people").mkdir()
     for number in range(2):
@@ -185,7 +195,9 @@ def test_the_command_for_postgresql_scores_the_rows_of_parquet(people):
         environment |= {"PGDATABASE": facts["dbname"]}
         made = "CREATE TABLE people (id bigint, age double precision, colour text, member double precision)"
         subprocess.run([psql, "-q", "-c", made], env=environment, check=True)
-        subprocess.run(["bash", "-c", command.replace("psql", psql, 1)], env=environment, check=True, capture_output=True)
+        subprocess.run(
+            ["bash", "-c", command.replace("psql", psql, 1)], env=environment, check=True, capture_output=True
+        )
         asked = [psql, "-At", "-c", "SELECT prediction FROM scored ORDER BY id"]
         answers = subprocess.run(asked, env=environment, check=True, capture_output=True, text=True).stdout.split()
     assert answers == MODEL.predict(people.drop(columns="id")).tolist()
@@ -195,7 +207,9 @@ def test_the_command_for_postgresql_scores_the_rows_of_parquet(people):
 def test_the_view_of_spark_is_what_its_dialect_reads(people):
     with databases.opened() as opened:
         session = opened["spark"].connection
-        session.sql(block("docs/large.md", "CREATE TEMPORARY VIEW").replace("'people'", f"'{Path('people').resolve()}'"))
+        session.sql(
+            block("docs/large.md", "CREATE TEMPORARY VIEW").replace("'people'", f"'{Path('people').resolve()}'")
+        )
         session.sql("CREATE TEMPORARY VIEW scored AS " + to_sql(MODEL, "spark", table="people"))
         answers = [row[0] for row in session.sql("SELECT prediction FROM scored ORDER BY id").collect()]
         for view in ("scored", "people"):
@@ -242,8 +256,8 @@ def test_the_lines_of_other_languages_run(tmp_path):
     run("rustc", "--edition", "2021", "-o", "main", "main.rs")
     assert run("./main") == 'Some("yes")'
 
-    three = SMaLLModel(("a", "b", "c"), "<U1", 1, tuple(Prototype(i, float(i), (Term(0, 1.0 - i, "age"),)) for i in range(3)),
-                       ranges=age.ranges)  # fmt: skip
+    scores = tuple(Prototype(i, float(i), (Term(0, 1.0 - i, "age"),)) for i in range(3))
+    three = SMaLLModel(("a", "b", "c"), "<U1", 1, scores, ranges=age.ranges)
     answer, (one, more) = block(PAGE, '#include "model.h"'), block(PAGE, "uint16_t p =").splitlines()
     for name, model, code in (("one", age, [*answer.splitlines()[1:], one]), ("more", three, [more])):
         header = export(model, "c", number="int8", readings="float", probabilities=True)

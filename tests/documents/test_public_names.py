@@ -19,7 +19,7 @@ sys.path.pop(0)
 
 
 def public_modules():
-    """smallearn and the packages in it, but those whose docstring begins with "Internal"."""
+    """Smallearn and the packages in it, but those whose docstring begins with "Internal"."""
     found = [f"smallearn.{one.name}" for one in pkgutil.iter_modules(smallearn.__path__) if one.ispkg]
     names = [name for name in found if not name.rpartition(".")[2].startswith("_")]
     modules = [smallearn, *map(importlib.import_module, names)]
@@ -42,7 +42,9 @@ def test_the_reference_has_every_public_module():
 
 @pytest.mark.parametrize("module", public_modules())
 def test_the_reference_has_every_public_name_once(module):
-    shown = {id(getattr(importlib.import_module(one), name)) for one in reference.MODULES for name in reference.names(one)}
+    shown = {
+        id(getattr(importlib.import_module(one), name)) for one in reference.MODULES for name in reference.names(one)
+    }
     names = [name for name in importlib.import_module(module).__all__ if not name.startswith("__")]
     assert names
     assert [name for name in names if id(getattr(importlib.import_module(module), name)) not in shown] == []

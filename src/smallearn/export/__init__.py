@@ -5,14 +5,13 @@ estimator.
 
 Where to add something:
 
-- a language like Python or Rust: one file, see ``_scripts/_skeleton.py``, and one line in `TARGETS`, from which the
-  command ``smallearn export`` takes its targets and, by their signatures, which of its options they have;
+- a language like Python or Rust: one file in ``_scripts/``, where it is found (docs/develop/add_a_language.md);
 - an SQL dialect: one class in ``_sql/databases.py`` and one line in ``_sql/dialects.py``;
 - a chip: one record in ``smallearn/devices/_chips.py``, and a fit if its costs are to be estimated;
 - anything else: a function ``to_…(model, **options)`` and one line in `TARGETS`, or `register` from outside.
 
-The command ``smallearn export`` takes its targets from `TARGETS` and, by the signatures of their functions, which of its
-options they have:
+The command ``smallearn export`` takes its targets from `TARGETS` and, by the signatures of their functions, which of
+its options they have:
 
 >>> from smallearn.export import TARGETS, to_lua
 >>> TARGETS["lua"] is to_lua
@@ -74,7 +73,7 @@ TARGETS: dict[str, Callable[..., Any]] = {
     "pmml": to_pmml,
 }
 globals().update({f"to_{name}": language.write for name, language in languages().items()})
-__all__ += [f"to_{name}" for name in languages() if f"to_{name}" not in __all__]  # noqa: PLE0604
+__all__ += [f"to_{name}" for name in languages() if f"to_{name}" not in __all__]
 
 
 def export(model: Any, target: str, **options: Any) -> Any:

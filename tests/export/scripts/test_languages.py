@@ -6,9 +6,9 @@ name of a text file, whose fields are separated by tabs. It loads what each line
 
 - a cell of a row is ``#`` and a number in decimal digits, ``$`` and the UTF-8 of a text in hexadecimal digits, or ``-``
   for a missing value;
-- an answer is a line of six fields: the position of the class, the scores, the decision, the prototype, the terms of the
-  reason and the probabilities. Positions begin with 0, entries are separated by commas, numbers have 17 digits, and a
-  term is the UTF-8 of its feature in hexadecimal digits, a colon and what it adds.
+- an answer is a line of six fields: the position of the class, the scores, the decision, the prototype, the terms of
+  the reason and the probabilities. Positions begin with 0, entries are separated by commas, numbers have 17 digits, and
+  a term is the UTF-8 of its feature in hexadecimal digits, a colon and what it adds.
 """
 
 import subprocess

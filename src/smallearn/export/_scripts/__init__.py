@@ -1,8 +1,8 @@
 """Internal: a file for each language. The files without an underscore in front are targets.
 
 The file ``lua.py`` is the target "lua": `smallearn.export`, the command ``smallearn export``, the app and the reference
-find it here. It has a function ``to_lua``, and ``NAME`` and ``FILE``: what people call the language, and the usual name of
-a file. docs/develop/add_a_language.md leads through it.
+find it here. It has a function ``to_lua``, and ``NAME`` and ``FILE``: what people call the language, and the usual name
+of a file. docs/develop/add_a_language.md leads through it.
 """
 
 from collections.abc import Callable

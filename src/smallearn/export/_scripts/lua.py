@@ -300,7 +300,9 @@ def _literal(value: Any) -> str:
     """Text, a number, a boolean or None as Lua reads it back, in ASCII."""
     if isinstance(value, str):
         signs = str(value).encode("utf-8", "surrogatepass")
-        return '"' + "".join(chr(one) if 32 <= one < 127 and one not in b'"\\' else f"\\{one:03}" for one in signs) + '"'
+        return (
+            '"' + "".join(chr(one) if 32 <= one < 127 and one not in b'"\\' else f"\\{one:03}" for one in signs) + '"'
+        )
     if value is None:
         return "nil"
     if isinstance(value, bool):
