@@ -53,6 +53,5 @@ ax.axhline(best.objective_, color="black", linewidth=1, label="the best model of
 ax.set(xlabel="iterations", ylabel="training objective", title="What rounding leaves, and what can be proven")
 ax.legend()
 
-print(
-    f"Gap of the model: {fitted['accelerated'][-1].optimality_gap_:.1%}, after branch and bound: {best.optimality_gap_:.0e}"
-)
+rounded = fitted["accelerated"][-1]
+print(f"Gap of the model: {rounded.optimality_gap_:.1%}, after branch and bound: {best.optimality_gap_:.0e}")

@@ -235,8 +235,9 @@ ROW = {"age": 41, "colour": "red", "member": True}
 @pytest.mark.tools
 def test_the_lines_of_other_languages_run(tmp_path):
     def run(*command):
-        return subprocess.run([need(command[0]) if "/" not in command[0] else command[0], *command[1:]], cwd=tmp_path,
-                              capture_output=True, text=True, check=True).stdout.strip()  # fmt: skip
+        program = command[0] if "/" in command[0] else need(command[0])
+        done = subprocess.run([program, *command[1:]], cwd=tmp_path, capture_output=True, text=True, check=True)
+        return done.stdout.strip()
 
     (tmp_path / "model.mjs").write_text(export(MODEL, "javascript"))
     lines = block(PAGE, "import { predict")
@@ -247,8 +248,8 @@ def test_the_lines_of_other_languages_run(tmp_path):
     (tmp_path / "main.lua").write_text(block(PAGE, "local model"))
     assert run("lua5.4", "main.lua") == MODEL.predict(pd.DataFrame([ROW]))[0]
 
-    age = SMaLLModel(("no", "yes"), "<U3", 1, (Prototype(1, -2.0, (Term(0, 3.0, "age", "above", 40.0),)),),
-                     ranges=(Range(0, 18.0, 90.0),))  # fmt: skip
+    above = Prototype(1, -2.0, (Term(0, 3.0, "age", "above", 40.0),))
+    age = SMaLLModel(("no", "yes"), "<U3", 1, (above,), ranges=(Range(0, 18.0, 90.0),))
     (tmp_path / "model.rs").write_text(export(age, "rust", number="int8", readings="float"))
     module, *lines = block(PAGE, "mod model;").splitlines()
     body = "\n".join([*lines, 'println!("{:?}", answer);'])
