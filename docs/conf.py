@@ -1,5 +1,6 @@
 """How Sphinx builds the documentation: ``make docs``. Needs no network."""
 
+import os
 import re
 import sys
 from pathlib import Path
@@ -51,6 +52,11 @@ nb_execution_timeout = 180
 nb_execution_raise_on_error = True
 nb_execution_excludepatterns = ["gallery/*"]
 nb_execution_in_temp = True
+# Kernels say on stderr that their connection on this machine is not encrypted: only errors are of interest.
+os.environ["IPYTHONDIR"] = str(HERE / "_build" / "ipython")
+profile = HERE / "_build" / "ipython" / "profile_default"
+profile.mkdir(parents=True, exist_ok=True)
+(profile / "ipython_kernel_config.py").write_text("c.IPKernelApp.log_level = 40\n", encoding="utf-8")
 
 # The reference, from docstrings.
 autosummary_generate = True
@@ -113,6 +119,7 @@ linkcheck_retries = 2
 linkcheck_anchors = False
 
 EXAMPLE = re.compile(r"\]\((?:\.\./)*(?:docs/)?examples/(plot_\w+)\.py\)")
+GALLERY = re.compile(r"\]\((?:\.\./)*(?:docs/)?examples/README\.txt\)")
 PICTURE = re.compile(r"<!-- picture: examples/(plot_\w+)\.py: (.+?) -->")
 ABOVE = re.compile(r"\]\((?:\.\./)+(ARCHITECTURE|CONTRIBUTING|CHANGELOG|SECURITY)\.md(#[\w-]+)?\)")
 
@@ -122,6 +129,7 @@ def on_the_site(app, docname: str, source: list[str]) -> None:
     if Path(app.env.doc2path(docname)).suffix != ".md":
         return
     text = EXAMPLE.sub(r"](/gallery/\1.rst)", source[0])
+    text = GALLERY.sub("](/gallery/index.rst)", text)
     text = PICTURE.sub(r"![\2](/gallery/images/sphx_glr_\1_001.png)", text)
     source[0] = ABOVE.sub(lambda found: f"](/develop/{found[1].lower()}.md{found[2] or ''})", text)
 
