@@ -1,4 +1,4 @@
-"""Links between the pages as they lie in the repository, where people read them too, and the check of the built site."""
+"""Links between the pages as they lie in the repository, where people read them too, and the check of the site."""
 
 import re
 import sys
@@ -9,7 +9,7 @@ from tests.helpers import pages
 from tests.helpers.pages import ROOT
 
 sys.path.insert(0, str(ROOT / "docs"))
-import links  # noqa: E402
+import links
 
 sys.path.pop(0)
 

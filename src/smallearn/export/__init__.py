@@ -84,8 +84,8 @@ def export(model: Any, target: str, **options: Any) -> Any:
     model : SMaLLModel or fitted estimator
         The model.
     target : str
-        One of the names in `TARGETS`: "c", "arduino", "sql", "onnx", "pmml", a programming language such as "python", or
-        one added with `register`.
+        One of the names in `TARGETS`: "c", "arduino", "sql", "onnx", "pmml", a programming language such as "python",
+        or one added with `register`.
     **options : dict
         The parameters of the target's function.
 
