@@ -9,7 +9,8 @@ BIN := $(VENV)/bin
 endif
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: help demo test test-all test-oldest test-newest lint format dist extras lock audit bench bench-scale bench-quality bench-concepts bench-devices bench-flash bench-large bench-databases same-models screenshots clean
+.PHONY: help demo test test-all test-oldest test-newest lint format dist extras lock audit bench bench-scale bench-quality \
+	bench-concepts bench-devices bench-flash bench-large bench-databases same-models docs docs-links screenshots clean
 
 help:
 	@echo "make demo    the whole journey on the breast cancer data: fit, evaluate, explain, export, report"
@@ -30,6 +31,8 @@ help:
 	@echo "make bench-large   passes in memory, mapped and on Dask; fits from Parquet; a plan for a cluster"
 	@echo "make bench-databases   a million rows scored in DuckDB, and in PostgreSQL if ARGS names a server"
 	@echo "make same-models BASE=revision   are all models and exports the same as at another Git revision?"
+	@echo "make docs    build the documentation in docs/_build/html; warnings and broken links inside it are errors"
+	@echo "make docs-links   are the links to other sites alive? (needs the network)"
 	@echo "make screenshots   draw the report anew for the README (needs chromium)"
 	@echo "make format  let ruff rewrite the code"
 	@echo "make clean   remove the environment and caches"
@@ -133,12 +136,21 @@ bench-large: $(VENV)/.bench
 bench-databases: $(VENV)/.test
 	$(BIN)/python -m benchmarks.databases $(ARGS)
 
+# The gallery and the notebooks run while it builds; those that have not changed since the last time are not run again.
+docs: $(VENV)/.docs
+	$(BIN)/python -m sphinx -b html -W --keep-going -q docs docs/_build/html
+	$(BIN)/python docs/links.py docs/_build/html
+
+docs-links: $(VENV)/.docs
+	$(BIN)/python -m sphinx -b linkcheck -q docs docs/_build/links
+
 # The picture of the report in the README, from what make demo left behind.
 screenshots: $(VENV)/.test
 	$(BIN)/python docs/screenshots.py smallearn-demo/report.html docs
 
 clean:
-	rm -rf $(VENV) .venv-oldest .venv-newest dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .coverage .hypothesis
+	rm -rf docs/_build docs/api docs/gallery docs/jupyter_execute docs/sg_execution_times.rst dist
+	rm -rf $(VENV) .venv-oldest .venv-newest .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .coverage .hypothesis
 
 # Stamps record what was made; what is installed is made anew when the list of dependencies changes.
 $(VENV)/.made:
@@ -155,6 +167,6 @@ $(VENV)/.cli: pyproject.toml $(VENV)/.made
 	$(PIP) install --no-compile --editable ".[cli]"
 	@touch $@
 
-$(VENV)/.test $(VENV)/.databases $(VENV)/.lint $(VENV)/.bench $(VENV)/.dist: $(VENV)/.%: pyproject.toml $(VENV)/.made
+$(VENV)/.test $(VENV)/.databases $(VENV)/.lint $(VENV)/.bench $(VENV)/.dist $(VENV)/.docs: $(VENV)/.%: pyproject.toml $(VENV)/.made
 	$(PIP) install --editable . --group "$*"
 	@touch $@

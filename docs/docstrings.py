@@ -11,7 +11,19 @@ from collections.abc import Iterator
 
 from numpydoc.validate import validate
 
-MODULES = ("", ".model", ".evaluation", ".datasets", ".explain", ".export", ".devices", ".plot", ".report", ".dask")
+MODULES = (
+    "",
+    ".model",
+    ".evaluation",
+    ".datasets",
+    ".explain",
+    ".export",
+    ".devices",
+    ".plot",
+    ".report",
+    ".dask",
+    ".tables",
+)
 CHECKS = {
     "GL01": None,  # not used: text may begin beside the quotes
     "GL06": "unknown section",

@@ -26,12 +26,17 @@ Modules:
 - `smallearn.explain`: a model as a rule, why a row got its class, the smallest change that changes the class.
 - `smallearn.evaluation`: scores with confidence intervals, errors, comparison with standard models.
 - `smallearn.plot`, `smallearn.report`: figures with matplotlib, and a page of HTML about a model.
-- `smallearn.export`: a model as C, an Arduino library, Python, JavaScript, Rust, SQL, ONNX or PMML.
+- `smallearn.export`: a model as C, an Arduino library, Python, JavaScript, Lua, Rust, SQL, ONNX or PMML.
 - `smallearn.devices`: flash, RAM and cycles of a model on a microcontroller.
 - `smallearn.dask`: the classifiers for rows on a Dask cluster.
+- `smallearn.tables`: tables larger than memory, converted once to mapped files.
 - `smallearn.datasets`: generated data whose true rule is known.
 
 The command ``smallearn`` does the same for table files; see ``smallearn --help``.
+
+>>> import smallearn
+>>> smallearn.__version__.count(".") >= 2  # major.minor.patch
+True
 """
 
 from importlib import import_module

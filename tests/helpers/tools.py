@@ -31,6 +31,7 @@ DEBIAN = {
     "node": "nodejs",
     "npm": "npm",
     "rustc": "rustc",
+    "lua5.4": "lua5.4",
     "initdb": "postgresql",
     **dict.fromkeys(("mariadbd", "mariadb-install-db"), "mariadb-server"),
     "mariadb": "mariadb-client",

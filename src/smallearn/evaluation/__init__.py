@@ -1,5 +1,12 @@
 """How good a model is on labelled rows: scores with intervals, errors, standard models for comparison, and how far
-new rows have moved since training."""
+new rows have moved since training.
+
+`N_FAMILIAR` is the number of standard models that `familiar` scores:
+
+>>> from smallearn.evaluation import N_FAMILIAR
+>>> N_FAMILIAR
+5
+"""
 
 from smallearn.evaluation._comparison import N_FAMILIAR, Comparison, familiar
 from smallearn.evaluation._evaluate import Evaluation, evaluate

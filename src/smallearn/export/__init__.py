@@ -1,15 +1,21 @@
-"""Exports: a trained model as C, Arduino, Python, JavaScript, Rust, SQL, ONNX or PMML.
+"""Exports: a trained model as C, Arduino, Python, JavaScript, Lua, Rust, SQL, ONNX or PMML.
 
 Every target is written from the same flat list of terms (`flatten`) and every function takes a `SMaLLModel` or a fitted
 estimator.
 
 Where to add something:
 
-- a language like Python or Rust: one file, see ``_scripts/skeleton.py``, and one line in `TARGETS`, from which the
-  command ``smallearn export`` takes its targets and, by their signatures, which of its options they have;
+- a language like Python or Rust: one file in ``_scripts/``, where it is found (docs/develop/add_a_language.md);
 - an SQL dialect: one class in ``_sql/databases.py`` and one line in ``_sql/dialects.py``;
 - a chip: one record in ``smallearn/devices/_chips.py``, and a fit if its costs are to be estimated;
 - anything else: a function ``to_…(model, **options)`` and one line in `TARGETS`, or `register` from outside.
+
+The command ``smallearn export`` takes its targets from `TARGETS` and, by the signatures of their functions, which of
+its options they have:
+
+>>> from smallearn.export import TARGETS, to_lua
+>>> TARGETS["lua"] is to_lua
+True
 """
 
 from collections.abc import Callable
@@ -25,6 +31,7 @@ from smallearn.export._fixed.quantise import IntegerModel, quantise
 from smallearn.export._flat import FlatModel, FlatTerm, Input, flatten, model_hash
 from smallearn.export._onnx.writer import register_onnx, to_onnx
 from smallearn.export._pmml.writer import to_pmml
+from smallearn.export._scripts import languages
 from smallearn.export._scripts.javascript import to_javascript
 from smallearn.export._scripts.python import to_python
 from smallearn.export._scripts.rust import to_rust
@@ -60,13 +67,13 @@ __all__ = [
 TARGETS: dict[str, Callable[..., Any]] = {
     "c": to_c,
     "arduino": to_arduino,
-    "python": to_python,
-    "javascript": to_javascript,
-    "rust": to_rust,
+    **{name: language.write for name, language in languages().items()},
     "sql": to_sql,
     "onnx": to_onnx,
     "pmml": to_pmml,
 }
+globals().update({f"to_{name}": language.write for name, language in languages().items()})
+__all__ += [f"to_{name}" for name in languages() if f"to_{name}" not in __all__]
 
 
 def export(model: Any, target: str, **options: Any) -> Any:
@@ -77,8 +84,8 @@ def export(model: Any, target: str, **options: Any) -> Any:
     model : SMaLLModel or fitted estimator
         The model.
     target : str
-        One of the names in `TARGETS`: "c", "arduino", "python", "javascript", "rust", "sql", "onnx", "pmml", or one
-        added with `register`.
+        One of the names in `TARGETS`: "c", "arduino", "sql", "onnx", "pmml", a programming language such as "python",
+        or one added with `register`.
     **options : dict
         The parameters of the target's function.
 

@@ -33,6 +33,13 @@ class CachedTable:
         Its shape.
     n_bytes : int
         What it takes on the disk.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from smallearn.tables import CachedTable
+    >>> CachedTable(path=Path("3f9a"), source="rows.parquet", n_rows=1000, n_features=4, n_bytes=36_000).source
+    'rows.parquet'
     """
 
     path: Path
@@ -93,6 +100,17 @@ def cached_tables(folder: str | os.PathLike | None = None) -> list[CachedTable]:
     -------
     list of CachedTable
         By name.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> import pyarrow
+    >>> from smallearn.tables import cached_tables, open_table
+    >>> batch = pyarrow.RecordBatch.from_pydict({"age": [20.0, 40.0, 60.0], "ill": ["no", "no", "yes"]})
+    >>> with TemporaryDirectory() as folder:
+    ...     table = open_table([batch], "ill", cache=folder)
+    ...     print([(one.n_rows, one.n_features) for one in cached_tables(folder)])
+    [(3, 1)]
     """
     found = []
     for facts_file in sorted(cache_folder(folder).glob(f"*/{FACTS}")):
@@ -113,6 +131,14 @@ def clear_cache(folder: str | os.PathLike | None = None) -> int:
     -------
     int
         The number of bytes that were freed.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> from smallearn.tables import cached_tables, clear_cache
+    >>> with TemporaryDirectory() as folder:
+    ...     print(clear_cache(folder), cached_tables(folder))
+    0 []
     """
     place = cache_folder(folder)
     freed = 0

@@ -1,6 +1,7 @@
 """Every function that takes a model takes a pipeline, and scikit-learn's wrappers of classifiers."""
 
 import inspect
+from functools import partial
 from types import SimpleNamespace
 
 import matplotlib.pyplot as plt
@@ -34,6 +35,7 @@ from smallearn import (
     plot,
     report,
 )
+from smallearn.export._scripts import languages
 from smallearn.model import as_model
 
 N = 120
@@ -94,11 +96,8 @@ CALLS = {
     "quantise": lambda s: export.quantise(s.model),
     "to_arduino": lambda s: export.to_arduino(s.model, s.folder / "Model"),
     "to_c": lambda s: export.to_c(s.model),
-    "to_javascript": lambda s: export.to_javascript(s.model),
     "to_onnx": lambda s: export.to_onnx(s.model),
     "to_pmml": lambda s: export.to_pmml(s.model),
-    "to_python": lambda s: export.to_python(s.model, conformance=s.X),
-    "to_rust": lambda s: export.to_rust(s.model),
     "to_sql": lambda s: export.to_sql(s.model),
     "cost": lambda s: devices.cost(s.model, method="estimate"),
     "contributions": lambda s: plot.contributions(s.model, s.X.iloc[[1]]),
@@ -110,6 +109,8 @@ CALLS = {
     "as_model": lambda s: as_model(s.model),
     "fold_pipeline": lambda s: fold_pipeline(s.model),
 }
+CALLS |= {f"to_{name}": partial(lambda name, s: export.export(s.model, name), name) for name in languages()}
+CALLS["to_python"] = lambda s: export.to_python(s.model, conformance=s.X)
 NO_MODEL = {"familiar", "wilson", "register", "register_onnx", "available", "read_rows", "load_model"}
 NO_MODEL |= {"frontier"}  # of a trained classifier: its frontier is a record of the selection
 

@@ -61,7 +61,20 @@ class Table:
         return self.classes[np.asarray(self.code)]
 
     def read_features(self, rows: slice, features: Sequence[int]) -> list[np.ndarray]:
-        """Some features of some rows as they were before they were encoded."""
+        """Read some features of some rows, as they were before they were encoded.
+
+        Parameters
+        ----------
+        rows : slice
+            Which rows.
+        features : sequence of int
+            The positions of the features.
+
+        Returns
+        -------
+        list of ndarray
+            A column for each feature.
+        """
         return [_decoded(np.asarray(self.X[rows, l]), (self.categories or {}).get(l)) for l in features]
 
 

@@ -19,10 +19,8 @@ NUMBERS = {  # the first is the default of the library
     "arduino": ("int16", "float32", "int32", "int8"),
     "rust": ("float64", "float32", "int32", "int16", "int8"),
 }
-FILES = {"c": "model.h", "python": "model.py", "javascript": "model.mjs", "rust": "model.rs", "sql": "model.sql"}
-FILES |= {"pmml": "model.pmml", "onnx": "model.onnx", "arduino": "SmallModel.zip"}
-NAMES = {"c": "C", "arduino": "Arduino library", "python": "Python", "javascript": "JavaScript", "rust": "Rust"}
-NAMES |= {"sql": "SQL", "onnx": "ONNX", "pmml": "PMML"}
+FILES = {"c": "model.h", "arduino": "SmallModel.zip"}  # languages say it themselves, others are model.TARGET
+NAMES = {"c": "C", "arduino": "Arduino library", "sql": "SQL", "onnx": "ONNX", "pmml": "PMML"}
 NEEDS = {"onnx": ("onnx", "skl2onnx")}
 LIBRARY = "SmallModel"  # the name of the Arduino library
 
@@ -39,9 +37,11 @@ class Download:
 def offered() -> list[dict[str, Any]]:
     """The exports that there are, with the options of each and their values."""
     from smallearn.export import TARGETS
+    from smallearn.export._scripts import languages
     from smallearn.export._sql.dialects import DIALECTS
 
     found = []
+    names = NAMES | {target: language.name for target, language in languages().items()}
     for target, function in TARGETS.items():
         lacking = [module for module in NEEDS.get(target, ()) if util.find_spec(module) is None]
         takes = signature(function).parameters
@@ -54,7 +54,7 @@ def offered() -> list[dict[str, Any]]:
         found.append(
             {
                 "target": target,
-                "name": NAMES.get(target, target),
+                "name": names.get(target, target),
                 "options": options,
                 "needs": f"pip install 'smallearn[{target}]'" if lacking else None,
             }
@@ -84,6 +84,8 @@ def as_chosen(model: SMaLLModel, size: str | None, threshold: str | None) -> SMa
 
 def exported(model: SMaLLModel, target: str, options: Mapping[str, str]) -> Download:
     """The model in another language."""
+    from smallearn.export._scripts import languages
+
     entry = next((one for one in offered() if one["target"] == target), None)
     if entry is None:
         raise CommandError(f"there is no export {target!r}")
@@ -102,7 +104,8 @@ def exported(model: SMaLLModel, target: str, options: Mapping[str, str]) -> Down
     except (*LIBRARY_ERRORS, ImportError, TypeError) as error:
         raise CommandError(message_of(error, {})) from None
     notes = dict.fromkeys(str(one.message) for one in caught if issubclass(one.category, UserWarning))
-    return Download(name=FILES.get(target, f"model.{target}"), content=content, notes=tuple(notes))
+    files = FILES | {name: language.file for name, language in languages().items()}
+    return Download(name=files.get(target, f"model.{target}"), content=content, notes=tuple(notes))
 
 
 def _content(model: SMaLLModel, target: str, options: dict[str, str]) -> bytes:

@@ -43,6 +43,7 @@ TOOLS = {
     "arm-none-eabi-gcc": "bytes and instructions on Cortex-M, RP2040",
     "riscv64-unknown-elf-gcc": "bytes and instructions on ESP32-C3",
     "node": "running exported JavaScript",
+    "lua5.4": "running exported Lua",
     "rustc": "compiling exported Rust",
     "psql": "running exported SQL on PostgreSQL",
     "mariadb": "running exported SQL on MariaDB",

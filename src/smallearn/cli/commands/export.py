@@ -58,7 +58,7 @@ def add(commands) -> argparse.ArgumentParser:
     parser = add_command(
         commands,
         "export",
-        summary="a model as C, Arduino library, Python, JavaScript, Rust, SQL, ONNX or PMML",
+        summary="a model as C, Arduino library, Python, JavaScript, Lua, Rust, SQL, ONNX or PMML",
         description=DESCRIPTION,
         examples=EXAMPLES,
     )
@@ -91,7 +91,7 @@ def add(commands) -> argparse.ArgumentParser:
     code.add_argument(
         "--inputs",
         metavar="WHICH",
-        help="Python, JavaScript, Rust, ONNX: a row has all features, or only those used (default: all, for Rust used)",
+        help="programming languages, ONNX: a row has all features, or only those used (default: all, for Rust used)",
     )
     add_readings(code, None, "C, Arduino, Rust: what the program passes: float, counts (see --counts) or codes")
     code.add_argument(

@@ -146,7 +146,7 @@ def float32_error_bound(model: Any, X: Any) -> np.ndarray:
     Returns
     -------
     ndarray, shape (n_rows, n_prototypes)
-        A proven bound on |float32 score − `SMaLLModel` score|; infinite where float32 may overflow.
+        A proven bound on ``|score in float32 − score of the model|``; infinite where float32 may overflow.
 
     Raises
     ------
@@ -157,16 +157,16 @@ def float32_error_bound(model: Any, X: Any) -> np.ndarray:
     -----
     A prototype's score is ``s = b + Σ w_i v_i`` with n terms, where v_i is x, a mean, or 0 or 1. Literals hold for the
     same float32 x in both, as cut points are rounded down. With u = 2⁻²⁴ and η = 2⁻¹²⁶ the result of a float32
-    operation, and of rounding a constant, is ``exact · (1 + δ) + ε`` with |δ| ≤ u and |ε| ≤ η: η covers underflow,
-    gradual or to 0.
+    operation, and of rounding a constant, is ``exact · (1 + δ) + ε`` with ``|δ| ≤ u`` and ``|ε| ≤ η``: η covers
+    underflow, gradual or to 0.
 
     - A term is rounded at most three times, its weight, its mean and its product (in C and ONNX twice: its weight and
       its product, where x is missing ``w_i · mean``, to float64 and then to float32), and takes part in at most n
       additions: n + 3 factors (1 + δ) or fewer. They change the sum by at most ``γ (|b| + Σ |w_i v_i|)``,
       ``γ = (n + 3) u / (1 − (n + 3) u)``.
-    - A term has at most four ε: of its weight, times |v_i|; of x (0 instead of a subnormal number) or the mean, times
-      |w_i|; of the product; of the addition. Later operations multiply each by at most 2 · 2. With that of b they are
-      at most ``4 η (1 + Σ (|w_i| + |v_i| + 2))``.
+    - A term has at most four ε: of its weight, times ``|v_i|``; of x (0 instead of a subnormal number) or the mean,
+      times ``|w_i|``; of the product; of the addition. Later operations multiply each by at most 2 · 2. With
+      that of b they are at most ``4 η (1 + Σ (|w_i| + |v_i| + 2))``.
     - `SMaLLModel` itself is off by at most the same with u = 2⁻⁵³ and a smaller η. The bound is the sum of both, and
       2⁻⁴⁰ of itself for the rounding of its own computation.
     - A product and a sum that are fused into one operation have one δ and one ε less.

@@ -7,7 +7,7 @@ from xml.etree.ElementTree import Element, SubElement
 
 from smallearn._text import show
 from smallearn.export._flat import FlatModel, FlatTerm, unchecked
-from smallearn.export._scripts.skeleton import NUMERIC
+from smallearn.export._scripts._skeleton import NUMERIC
 
 NAMESPACE = "http://www.dmg.org/PMML-4_4"
 INT32 = 2**31

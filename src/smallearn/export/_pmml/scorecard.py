@@ -13,7 +13,7 @@ from smallearn._text import listed
 from smallearn.export._flat import FlatModel, FlatTerm
 from smallearn.export._pmml.document import COMPARISONS, Document, apply, constant, number_text, reference
 from smallearn.export._reason_codes import Shortfalls
-from smallearn.export._scripts.skeleton import term_text
+from smallearn.export._scripts._skeleton import term_text
 
 LARGEST_WHOLE = 2.0**53  # whole numbers below have exact sums
 

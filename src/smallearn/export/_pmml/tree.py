@@ -12,7 +12,7 @@ from xml.etree.ElementTree import Element, SubElement
 
 from smallearn.export._flat import FlatModel, FlatTerm
 from smallearn.export._pmml.document import COMPARISONS, Document, apply, constant, number_text, reference, sum_of
-from smallearn.export._scripts.skeleton import term_text
+from smallearn.export._scripts._skeleton import term_text
 
 
 class Tree(Document):

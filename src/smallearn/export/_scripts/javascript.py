@@ -10,9 +10,10 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from smallearn._errors import check_choice
-from smallearn.export._scripts.skeleton import Script, write
+from smallearn.export._scripts._skeleton import Script, write
 from smallearn.export._vectors import Cell, Vector
 
+NAME, FILE = "JavaScript", "model.mjs"
 LARGEST_WHOLE = 2**53  # beyond it a whole number of JavaScript is a BigInt or rounded
 EXPORTED = re.compile(r"^export (?=(?:const|function) (\w+))", re.MULTILINE)
 

@@ -9,9 +9,10 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from smallearn.export._flat import FlatTerm
-from smallearn.export._scripts.skeleton import Script, write
+from smallearn.export._scripts._skeleton import Script, write
 from smallearn.export._vectors import Cell
 
+NAME, FILE = "Python", "model.py"
 LONGEST_SUM = 100  # terms in one expression: Python's compilers refuse expressions that are too deep
 
 

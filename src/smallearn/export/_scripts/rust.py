@@ -1,4 +1,4 @@
-"""A model as a Rust module for ``no_std``: in floats (`rust_floats`) or in whole numbers (`rust_whole`)."""
+"""A model as a Rust module for ``no_std``: in floats (`_rust_floats`) or in whole numbers (`_rust_whole`)."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -11,12 +11,14 @@ from smallearn.export._fixed.loss import warn_if_much
 from smallearn.export._fixed.numbers import NUMBERS
 from smallearn.export._fixed.quantise import BITS, check_float_options, quantise
 from smallearn.export._flat import flatten
-from smallearn.export._scripts import rust_whole
-from smallearn.export._scripts.rust_floats import Rust, Rust32
-from smallearn.export._scripts.skeleton import layout_of
+from smallearn.export._scripts import _rust_whole
+from smallearn.export._scripts._rust_floats import Rust, Rust32
+from smallearn.export._scripts._skeleton import layout_of
 from smallearn.export._vectors import float32_vectors, vectors_of
 from smallearn.model import SMaLLModel
 from smallearn.model._arguments import as_model
+
+NAME, FILE = "Rust", "model.rs"
 
 
 def to_rust(
@@ -101,7 +103,7 @@ def to_rust(
         target = quantise(model, number, ranges, counts, readings)
         if not formed.is_chosen:
             warn_if_much(target, counts)
-        return rust_whole.text(target, layout_of(target.flat, inputs), conformance, bool(probabilities))
+        return _rust_whole.text(target, layout_of(target.flat, inputs), conformance, bool(probabilities))
     check_float_options(number, ranges, counts, readings)
     return _in_floats(model, number == "float32", inputs, conformance, bool(probabilities))
 

@@ -1,4 +1,4 @@
-"""What the Python, JavaScript and Rust exports have in common, and what a language has to describe.
+"""What the exports in this folder have in common, and what a language has to describe.
 
 A language is a subclass of `Script`, in a file of its own. It has
 
@@ -9,11 +9,10 @@ A language is a subclass of `Script`, in a file of its own. It has
   ``offsets_decide`` and ``costs_decide``: what ``@winner@`` is;
 - the abstract methods: ``number``, ``string``, ``cell``, ``labels``, ``named_place``, ``reading``, ``missing``,
   ``equal``, ``either`` and ``named``;
-- where the language differs, other class variables (``comment``, ``brackets``, …) and the methods ``value``,
-  ``operand`` and ``summand``.
+- where the language differs, other class variables (``comment``, ``brackets``, ``closing``, …) and the methods
+  ``value``, ``operand``, ``summand`` and ``shared_name``.
 
-To add a language: write such a file with a function ``to_…(model, *, inputs, conformance)`` that calls `write`, and add
-one line to ``smallearn.export.TARGETS``.
+docs/develop/add_a_language.md leads through it.
 """
 
 import re
@@ -84,6 +83,7 @@ class Script(ABC):
     highest_decides: ClassVar[str]
     offsets_decide: ClassVar[str]
     costs_decide: ClassVar[str]
+    closing: ClassVar[str] = ""  # the end of the text, after the test vectors
     comment: ClassVar[str] = "//"
     gap: ClassVar[str] = " "  # between code and a comment
     indent: ClassVar[str] = "    "
@@ -134,6 +134,10 @@ class Script(ABC):
     def named(self, name: str, expression: str) -> str:
         """A statement that gives a name to the value of an expression."""
 
+    def shared_name(self, number: int) -> str:
+        """What number so many of the terms that several prototypes have is called."""
+        return f"b{number}"
+
     def value(self, position: int) -> str:
         """An input, as an expression."""
         return f"x{self.layout.places[position]}"
@@ -151,8 +155,9 @@ class Script(ABC):
     def text(self, vectors: Sequence[Vector] | None) -> str:
         """The whole program."""
         if vectors is None:
-            return fill(self.template, self.parts())
-        return fill(self.template + self.test_template, self.parts() | self.test_parts(vectors))
+            return fill(self.template + self.closing, self.parts())
+        template = self.template + self.test_template + self.closing
+        return fill(template, self.parts() | self.test_parts(vectors))
 
     def parts(self) -> dict[str, str | list[str]]:
         """What goes in the place of each ``@name@`` of a template: text, or a block of lines."""
@@ -204,7 +209,7 @@ class Script(ABC):
         rows = [[term for term in row if term is not None] for row in self.flat.rows]
         shared = [row[0] for row in rows if len(row) > 1 and (row[0].kind != "raw" or row[0].mean is not None)]
         named = [term for term in shared if term.kind == "raw" or self._condition(term) is not None]
-        return {_factor(term): f"b{number}" for number, term in enumerate(named)}
+        return {_factor(term): self.shared_name(number) for number, term in enumerate(named)}
 
     def _shared_parts(self) -> Iterator[str]:
         """Statements that evaluate what several prototypes have."""

@@ -13,7 +13,7 @@ import numpy as np
 
 from smallearn._text import show
 from smallearn.export._flat import FlatTerm
-from smallearn.export._scripts.skeleton import Script, fill
+from smallearn.export._scripts._skeleton import Script, fill
 from smallearn.export._vectors import Cell
 
 TEMPLATES: tuple[str, ...] = (

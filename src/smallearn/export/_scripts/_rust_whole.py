@@ -23,8 +23,8 @@ from smallearn.export._fixed.quantise import CODE_BITS, IntegerModel, bits_for
 from smallearn.export._fixed.scaling import codes_in_products
 from smallearn.export._flat import decision_rule, unchecked
 from smallearn.export._names import comment_text, unique_names
-from smallearn.export._scripts.rust_floats import Rust, float32, string, typed_labels
-from smallearn.export._scripts.skeleton import Layout, fill
+from smallearn.export._scripts._rust_floats import Rust, float32, string, typed_labels
+from smallearn.export._scripts._skeleton import Layout, fill
 
 
 def text(target: IntegerModel, layout: Layout, conformance: Any, probabilities: bool) -> str:
