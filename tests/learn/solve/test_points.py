@@ -215,3 +215,21 @@ def test_the_model_of_the_objective_has_its_slopes_and_curvatures(zero_owner, al
         for e in steps
     ]
     np.testing.assert_allclose(H, numeric, rtol=1e-3, atol=1e-5)
+
+
+@pytest.mark.parametrize("scale", [1e-150, 1e-49, 1e49, 1e99])
+def test_numbers_of_any_size_give_the_same_card(scale):
+    """Also if nothing is standardised, so that the penalty does not know the deviations of the terms."""
+    rng = np.random.default_rng(0)
+    B = rng.normal(size=(80, 2))
+    code = (B[:, 0] - B[:, 1] + 0.5 * rng.normal(size=80) > 0.2).astype(int)
+    rows = rows_of(np.zeros(80, dtype=np.intp), code, np.array([1]))
+    raw, weights = np.array([True, True]), np.array([[2.0, -1.5]])
+    one, other = (
+        find_points(B * s, weights / s, np.array([-0.4]), **rows, raw=raw, max_points=9, deviation=np.ones(2))
+        for s in (1.0, scale)
+    )
+    assert one.points.tolist() == other.points.tolist()
+    assert one.intercepts.tolist() == other.intercepts.tolist()
+    np.testing.assert_allclose(np.log10(other.units / one.units), np.log10(scale), rtol=0.03)
+    assert one.objective == pytest.approx(other.objective, rel=1e-6)
