@@ -215,11 +215,11 @@ def test_too_little_memory_is_told_in_a_sentence(module, action, words, tmp_path
     assert done.stderr.count("\n") == 1
 
 
-@pytest.mark.parametrize("command", ["evaluate", "report", "predict", "explain", "monitor"])
+@pytest.mark.parametrize("command", ["evaluate", "report", "predict", "explain"])
 def test_every_command_that_reads_a_table_names_pandas_if_it_is_missing(command, saved, tmp_path, monkeypatch, capsys):
     (tmp_path / "d.csv").write_text("a,y\n1,2\n")
     monkeypatch.setitem(sys.modules, "pandas", None)
-    output = [] if command in ("evaluate", "explain", "monitor") else ["-o", str(tmp_path / "out")]
+    output = ["-o", str(tmp_path / "out.csv")] if command in ("report", "predict") else []
     assert cli.main([command, str(saved), str(tmp_path / "d.csv"), *output]) == 1
     assert capsys.readouterr().err == (
         f"smallearn {command}: reading tables needs pandas, which is not installed: pip install 'smallearn[cli]'.\n"

@@ -11,11 +11,13 @@ import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
+fcntl: Any
 try:
     import fcntl
 except ImportError:  # Windows
-    fcntl = None  # type: ignore[assignment]
+    fcntl = None
 
 DRAFT = ".smallearn-"  # names of drafts begin with it
 OLD = "old"  # the folder inside the draft of a folder for the folder that it replaces

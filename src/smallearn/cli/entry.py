@@ -54,7 +54,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         return ExitCode.WRONG_ARGUMENTS
     console = Console(quiet=getattr(arguments, "quiet", False))
     try:
-        code = arguments.run(arguments, console)
+        with console.quiet_libraries():
+            code = arguments.run(arguments, console)
         sys.stdout.flush()  # a closed pipe is noticed here
         return code
     except CommandError as error:

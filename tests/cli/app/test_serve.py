@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from smallearn._run.files import DRAFT, scratch_folder
 from tests.helpers.app import served
 from tests.helpers.commands import run
 
@@ -21,7 +22,7 @@ def fetched(address, **headers):
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_the_server_answers_its_address_and_leaves_nothing_behind(tmp_path, number):
     with served(TMPDIR=str(tmp_path)) as (address, process):
-        assert [path.name.startswith("smallearn-app-") for path in tmp_path.iterdir()] == [True]
+        assert [path.name.startswith(DRAFT) for path in tmp_path.iterdir()] == [True]
         assert fetched(address).status == 200
         with pytest.raises(urllib.error.HTTPError, match="403"):
             fetched(address.partition("?")[0])
@@ -30,6 +31,17 @@ def test_the_server_answers_its_address_and_leaves_nothing_behind(tmp_path, numb
     assert process.returncode == (0 if number == signal.SIGINT else 128 + number)
     assert "Traceback" not in error
     assert list(tmp_path.iterdir()) == []
+
+
+def test_what_a_killed_server_leaves_is_removed_by_the_next(tmp_path):
+    with served(TMPDIR=str(tmp_path)) as (_, process):
+        process.kill()
+        process.communicate(timeout=60)
+    left = [path.name for path in tmp_path.iterdir() if path.name.startswith(DRAFT)]
+    assert len(left) == 1
+    with scratch_folder(tmp_path) as folder:
+        assert [path.name for path in tmp_path.iterdir() if path.name.startswith(DRAFT)] == [folder.name]
+    assert [path.name for path in tmp_path.iterdir() if path.name.startswith(DRAFT)] == []
 
 
 def test_it_listens_on_this_machine_alone():
