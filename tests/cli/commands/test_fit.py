@@ -303,20 +303,22 @@ def test_a_positive_class_is_for_two_classes(simple, table, capsys):
     assert "--positive is for two classes" in capsys.readouterr().err
 
 
-def test_fit_says_which_class_high_scores_mean_and_how_to_reverse_it(table, tmp_path, capsys):
-    path, line = tmp_path / "data.csv", "High scores mean "
-    table.to_csv(path, index=False)
+def test_fit_says_how_to_reverse_high_scores_that_mean_the_first_class(table, tmp_path, capsys):
+    path, output, line, owners = tmp_path / "data.csv", tmp_path / "model.json", "High scores mean ", []
     arguments = ["--target", "result", "--max-terms", "1", "--prototypes", "1", "--missing", "n. b.", "--quiet"]
-    fit = ["fit", str(path), *arguments, "-o", str(tmp_path / "model.json")]
-    assert cli.main(fit) == 0
-    output = capsys.readouterr().out
-    words = next(text for text in output.splitlines() if text.startswith(line)).split()
-    label, flag, other = words[3], words[5], words[6]
-    assert {label, f"'{other}'."} == {"'yes'.", "'no'."}
-    assert "data.csv '--missing=n. b.'" in output
-    assert cli.main([*fit, flag, other]) == 0
+    fit = ["fit", str(path), *arguments, "-o", str(output)]
+    for names in ({"yes": "1 yes", "no": "2 no"}, {"yes": "2 yes", "no": "1 no"}):
+        table.assign(result=table["result"].replace(names)).to_csv(path, index=False)
+        assert cli.main(fit) == 0
+        printed, model = capsys.readouterr().out, load_model(output)
+        owners.append(model.prototypes[0].owner)
+        reverse = f"{line}'{model.classes[0]}'. Use --positive '{model.classes[1]}' to reverse.\n"
+        assert (reverse in printed) == (line in printed) == (owners[-1] == 0)
+    assert sorted(owners) == [0, 1]
+    other = model.classes[1 - owners[-1]]
+    assert cli.main([*fit, "--positive", other]) == 0
     assert line not in capsys.readouterr().out
-    model = load_model(tmp_path / "model.json")
+    model = load_model(output)
     assert model.classes[model.prototypes[0].owner] == other
 
 
