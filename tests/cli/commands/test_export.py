@@ -74,6 +74,9 @@ def test_reason_codes_have_the_words_of_a_file_and_speak_of_the_class_that_is_na
     assert capsys.readouterr().out == to_sql(CARD, reason_codes=2, **options)
     assert cli.main(["export", str(saved), "--to", "sql", *asked[2:]]) == 0
     assert capsys.readouterr().out == to_sql(CARD, reason_codes=3, **options)
+    words.write_text("term;words\n[age > 40];Too old\ncolour;Wrong colour\n", encoding="utf-8")
+    assert cli.main(["export", str(saved), "--to", "sql", *asked]) == 0
+    assert capsys.readouterr().out == to_sql(CARD, reason_codes=2, **options)
     assert cli.main(["export", str(saved), "--to", "pmml", "--favourable", "no"]) == 0
     assert capsys.readouterr().out == to_pmml(CARD, reason_codes=3, favourable="no")
     assert cli.main(["export", str(saved), "--to", "c", "--favourable", "no"]) == 1
