@@ -1,6 +1,7 @@
 """What a person does not fix is refitted to the minimum of the objective; what is fixed is held exactly."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -181,3 +182,15 @@ def test_nothing_to_refit_unknown_labels_and_other_columns_are_refused():
     with pytest.raises(ValueError, match="needs a table with names"):
         refit(dropped, X.to_numpy(), y, replace_terms=True)
     assert len(refit(model, X.to_numpy(), y).terms) == 2
+
+
+def test_a_term_that_left_is_replaced_by_one_weight_where_the_budget_counts_weights():
+    X, y = CANCER
+    fitted = SMaLLClassifier(2, 4, budget="total", literals="thresholds", random_state=0).fit(X, y).model_
+    both = fitted.terms[:2]
+    shared = replace(
+        fitted, prototypes=tuple(replace(one, terms=both) for one in fitted.prototypes), ranges=(), reference=None
+    )
+    assert shared.n_terms == len(shared.terms) == 4
+    dropped = shared.edit(feature_names=list(X.columns)).drop(both[0].text, score=1)
+    assert refit(dropped, X, y, replace_terms=True).n_terms == 4

@@ -102,7 +102,7 @@ def _check_fit(output, path):
     assert [step.n_terms for step in model.selection.frontier] == [1, 2, 3]
     after = output.out.partition("Next:")[2].strip().splitlines()
     commands = [shlex.split(line) for line in after]
-    assert [command[1] for command in commands] == ["explain", "report", "export"]
+    assert [command[1] for command in commands] == ["explain", "report", "predict", "export"]
     known = {module.__name__.rpartition(".")[2] for module in COMMANDS}
     for command in commands:
         assert command[2] == path

@@ -137,7 +137,7 @@ def test_a_fit_makes_a_model_that_was_tested_on_rows_it_did_not_see(visit, model
     assert (made.data.target, made.data.source) == ("answer", "people.csv")
     assert model["features"] == [term.label for term in made.features]
     assert {name: value for name, value, _ in model["figures"]}["accuracy"].endswith("%)")
-    assert model["command"].startswith("smallearn fit people.csv --target=answer --max-terms=3 --prototypes=1")
+    assert model["command"].startswith("smallearn fit people.csv --target=answer --test-size=0.3 --max-terms=3 ")
     assert model["sizes"][-1] >= model["n_terms"]
 
 

@@ -1,17 +1,20 @@
 """The jobs of the second process, here in this one: what they answer, and what they say where they fail."""
 
+import shlex
 import signal
 import threading
+from dataclasses import replace
 from multiprocessing import Pipe
 
 import numpy as np
 import pytest
 
-from smallearn import SMaLLModel
+from smallearn import SMaLLModel, cli, load_model
 from smallearn.cli.app import work
 from smallearn.cli.app.setup import Changes, Setup, TableFacts
 from smallearn.cli.errors import CommandError
 from smallearn.cli.io.tables import ReadOptions
+from smallearn.evaluation import evaluate
 from tests.helpers.app import many_rows
 
 
@@ -105,3 +108,50 @@ def test_the_process_answers_until_the_connection_is_closed(setup):
     assert [word for word, _ in answers] == ["done", "failed", "failed"]
     assert "nothing" in answers[1][1]
     assert answers[2][1] == work.UNEXPECTED
+
+
+def test_the_command_that_the_page_shows_trains_the_same_model(setup, fitted, tmp_path, monkeypatch):
+    shown = replace(setup, table=replace(setup.table, name=str(setup.table.path)))
+    monkeypatch.chdir(tmp_path)
+    assert cli.main([*shlex.split(shown.command())[1:], "--quiet"]) == 0
+    here, there = load_model("model.json"), SMaLLModel.from_json(fitted["model"])
+    assert here.table == there.table
+    assert here.table.held_out.class_counts != (0, 0)
+    assert (here.prototypes, here.decision_threshold) == (there.prototypes, there.decision_threshold)
+    assert here.data.fingerprint == there.data.fingerprint
+
+
+def test_codes_come_with_what_was_seen_and_are_missing_once_that_is_asked_for(workshop, setup, tmp_path):
+    rows = many_rows(400)
+    rows["number 2"] = np.where(np.arange(400) % 3 == 0, 999.0, rows["number 2"])
+    rows.to_csv(tmp_path / "codes.csv", index=False)
+    coded = replace(setup, table=replace(setup.table, path=tmp_path / "codes.csv"))
+    chosen = workshop.choose(coded)
+    assert chosen["codes"] == ["999"]
+    assert any("999 occurs in 34% of the rows" in note and "--missing" not in note for note in chosen["notes"])
+    again = replace(coded, table=replace(coded.table, options=ReadOptions(missing=("999",))))
+    assert workshop.choose(again)["codes"] == []
+
+
+def test_a_change_is_told_beside_the_model_that_was_changed(workshop, setup, fitted):
+    model = SMaLLModel.from_json(fitted["model"])
+    small = replace(model.frontier_models[0], table=model.table, data=model.data)
+    dropped = Changes(drop=(small.terms[0].text,), replaces=True)
+    made = workshop.shape(small.to_json(), dropped, setup)
+    assert made["before"]["n_terms"] == small.n_terms
+    test = work._split(workshop._rows(setup)[0], setup)[1]
+    accuracy = {name: value for name, value, _ in made["before"]["figures"]}["accuracy"]
+    assert accuracy == f"{evaluate(small, test.X, test.y).accuracy}"
+    assert dropped.name == f"without {small.terms[0].text}"
+    assert Changes(cuts=(("age", 40.0, 45.0),), forbid=("size",)).name == "without size; age cut at 45, not 40"
+
+
+def test_a_rare_class_has_figures_of_its_own(workshop, setup, tmp_path):
+    rows = many_rows(1000)
+    rare = rows[(rows["bought"] == "no") | (rows.index < 150)]
+    rare.to_csv(tmp_path / "rare.csv", index=False)
+    rarely = replace(setup, table=replace(setup.table, path=tmp_path / "rare.csv"))
+    made = workshop.fit(replace(rarely, options=(*setup.options, ("metric", "f1"))))
+    names = [name for name, _, _ in made["figures"]]
+    assert names[-2:] == ["recall of 'yes'", "precision of 'yes'"]
+    assert SMaLLModel.from_json(made["model"]).selection.metric == "f1"

@@ -303,21 +303,22 @@ def test_a_positive_class_is_for_two_classes(simple, table, capsys):
     assert "--positive is for two classes" in capsys.readouterr().err
 
 
-def test_fit_says_which_class_high_scores_mean_and_how_to_reverse_it(table, tmp_path, capsys):
-    path, line = tmp_path / "data.csv", "High scores mean "
+@pytest.mark.parametrize(("either", "neither"), [("a", "b"), ("b", "a")])
+def test_fit_says_how_to_reverse_high_scores_that_mean_the_first_class(either, neither, tmp_path, capsys):
+    path, output, line = tmp_path / "data.csv", tmp_path / "model.json", "High scores mean "
+    X = np.random.default_rng(0).normal(size=(200, 2)).round(2)
+    table = pd.DataFrame(X, columns=["x", "z"]).assign(result=np.where(X.max(axis=1) > 0.8, either, neither))
     table.to_csv(path, index=False)
-    arguments = ["--target", "result", "--max-terms", "1", "--prototypes", "1", "--missing", "n. b.", "--quiet"]
-    fit = ["fit", str(path), *arguments, "-o", str(tmp_path / "model.json")]
+    quick = ["--target", "result", "--max-terms", "2", "--prototypes", "2", "--literals", "thresholds", "--quiet"]
+    fit = ["fit", str(path), *quick, "-o", str(output)]
     assert cli.main(fit) == 0
-    output = capsys.readouterr().out
-    words = next(text for text in output.splitlines() if text.startswith(line)).split()
-    label, flag, other = words[3], words[5], words[6]
-    assert {label, f"'{other}'."} == {"'yes'.", "'no'."}
-    assert "data.csv '--missing=n. b.'" in output
-    assert cli.main([*fit, flag, other]) == 0
+    assert load_model(output).sole_owner == "ab".index(either)
+    said = f"\n{line}'a'. Use --positive b to reverse.\n"
+    printed = capsys.readouterr().out
+    assert (said in printed) == (line in printed) == (either == "a")
+    assert cli.main([*fit, "--positive", neither]) == 0
     assert line not in capsys.readouterr().out
-    model = load_model(tmp_path / "model.json")
-    assert model.classes[model.prototypes[0].owner] == other
+    assert load_model(output).sole_owner == "ab".index(neither)
 
 
 def test_a_threshold_and_costs_move_the_decision(table, tmp_path, capsys):

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from smallearn import cli, load_model
+from smallearn.evaluation import monitor
 from tests.helpers.commands import run
 
 
@@ -100,3 +101,18 @@ def test_sections_and_rows_that_are_none_are_refused(capsys, option, told):
     with pytest.raises(SystemExit):
         cli.main(["report", "model.json", "test.csv", *option, "-o", "report.html"])
     assert told in capsys.readouterr().err
+
+
+def test_new_rows_are_a_section_of_the_page(capsys):
+    table = pd.read_csv("train.csv").assign(when="2024-03-31")
+    table.assign(age=table["age"] + 40).to_csv("new.csv", index=False)
+    page = ["report", "model.json", "train.csv", "--no-compare", "-o", "page.html"]
+    run(capsys, *page)
+    assert "Monitoring" not in Path("page.html").read_text(encoding="utf-8")
+    run(capsys, *page, "--monitor", "new.csv", "--date", "when", "--period", "quarter")
+    text = Path("page.html").read_text(encoding="utf-8")
+    expected = monitor(load_model("model.json"), pd.read_csv("new.csv"))
+    assert 'id="monitoring"' in text
+    assert "2024-Q1" in text
+    assert f"{expected.overall.features[0].psi:.3f}" in text
+    assert "--date goes with --monitor" in run(capsys, *page, "--date", "when", code=1).err

@@ -19,7 +19,7 @@ def held_out_of(share: Share, class_counts: Sequence[int], classes: Sequence[obj
     """How many rows of each class are held out. Enough remain to train on."""
     counts = [max(0, min(round(share.size * number), number - FEWEST_ROWS)) for number in class_counts]
     if sum(number > 0 for number in counts) < 2:
-        at = counts.index(0)
+        at = counts.index(min(counts))
         raise CommandError(
             f"--test-size {share.size:g} leaves no row of class {show(classes[at])} to test on, as at least "
             f"{FEWEST_ROWS} of its {count(class_counts[at], 'row')} have to be trained on; leave --test-size out, and "
