@@ -54,6 +54,12 @@ def test_a_pair_of_files_in_c_compiles_whatever_the_files_are_called(saved, tmp_
     assert " T model_predict\n" in run([need("nm"), "pair.o"], cwd=tmp_path)
 
 
+def test_what_is_printed_in_c_includes_the_header_of_its_names(saved, capfd):
+    for output in ([], ["-o", "/dev/stdout"]):
+        assert cli.main(["export", str(saved), "--to", "c", "--form", "c", "--name", "card", *output]) == 0
+        assert '#include "card.h"' in capfd.readouterr().out
+
+
 def test_a_table_and_its_view_may_be_in_a_schema(saved, capsys):
     query = ["export", str(saved), "--to", "sql", "--schema", "my bank"]
     assert cli.main(query) == 0
