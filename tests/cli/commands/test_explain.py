@@ -115,7 +115,7 @@ def test_reason_codes_of_a_row_are_those_of_python_in_the_words_of_a_file(capsys
     [
         ("term,words\nage,Too old\n", ["--favourable", "maybe"], "--favourable maybe is not a class"),
         ("term,words\nheight,Too tall\n", [], "'height' is neither a term nor a feature in use"),
-        ("term;words\nage;Too old\n", [], "must have the columns term, words"),
+        ("term;word\nage;Too old\n", [], "columns term, words; its first line lacks words: it has 'term', 'word'"),
         ("term,words\nage,Too old\nage,Old\n", [], "has 'age' twice"),
         ("term,words\n", [], "has no lines"),
     ],

@@ -54,6 +54,12 @@ def test_a_pair_of_files_in_c_compiles_whatever_the_files_are_called(saved, tmp_
     assert " T model_predict\n" in run([need("nm"), "pair.o"], cwd=tmp_path)
 
 
+def test_what_is_printed_in_c_includes_the_header_of_its_names(saved, capfd):
+    for output in ([], ["-o", "/dev/stdout"]):
+        assert cli.main(["export", str(saved), "--to", "c", "--form", "c", "--name", "card", *output]) == 0
+        assert '#include "card.h"' in capfd.readouterr().out
+
+
 def test_a_table_and_its_view_may_be_in_a_schema(saved, capsys):
     query = ["export", str(saved), "--to", "sql", "--schema", "my bank"]
     assert cli.main(query) == 0
@@ -74,6 +80,9 @@ def test_reason_codes_have_the_words_of_a_file_and_speak_of_the_class_that_is_na
     assert capsys.readouterr().out == to_sql(CARD, reason_codes=2, **options)
     assert cli.main(["export", str(saved), "--to", "sql", *asked[2:]]) == 0
     assert capsys.readouterr().out == to_sql(CARD, reason_codes=3, **options)
+    words.write_text("term;words\n[age > 40];Too old\ncolour;Wrong colour\n", encoding="utf-8")
+    assert cli.main(["export", str(saved), "--to", "sql", *asked]) == 0
+    assert capsys.readouterr().out == to_sql(CARD, reason_codes=2, **options)
     assert cli.main(["export", str(saved), "--to", "pmml", "--favourable", "no"]) == 0
     assert capsys.readouterr().out == to_pmml(CARD, reason_codes=3, favourable="no")
     assert cli.main(["export", str(saved), "--to", "c", "--favourable", "no"]) == 1

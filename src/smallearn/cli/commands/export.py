@@ -143,7 +143,7 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
     model = read_model(arguments)
     codes = reason_codes_of(arguments, model)
     options |= codes
-    if arguments.to == "c" and arguments.form == "c" and arguments.output is not None:
+    if arguments.to == "c" and arguments.form == "c" and arguments.output is not None and arguments.output.suffix:
         options["header"] = arguments.output.with_suffix(".h").name  # which --form h -o writes beside it
     if writes_folder:
         options["folder"] = _output(arguments)
