@@ -9,6 +9,8 @@ from smallearn import SMaLLClassifierCV
 from smallearn._learn.data.labels import Labels
 from smallearn._learn.data.problem import build_problem
 
+pytestmark = pytest.mark.uncompiled
+
 
 def test_taking_a_share_of_rows_keeps_their_standardisation_and_scales_their_weight():
     rng = np.random.default_rng(0)
