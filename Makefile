@@ -73,6 +73,7 @@ test-newest: .venv-newest/.made
 	@touch $@
 
 dist: $(VENV)/.dist
+	$(BIN)/python .ci/recipe.py
 	$(BIN)/python .ci/dist.py
 
 # Each extra alone in an empty environment: EXTRAS="cli plot", all if none is named.

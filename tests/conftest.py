@@ -16,7 +16,9 @@ for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(name, "1")
 
 # The first example of a test may wait for a kernel to compile; and the same commit should always give the same answer.
-settings.register_profile("smallearn", deadline=None, derandomize=True)
+# Without the compiler (the tests marked `uncompiled`) few examples have to do.
+examples = 10 if os.environ.get("NUMBA_DISABLE_JIT", "0") != "0" else 100
+settings.register_profile("smallearn", deadline=None, derandomize=True, max_examples=examples)
 settings.load_profile("smallearn")
 
 

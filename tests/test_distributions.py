@@ -150,6 +150,7 @@ def test_the_workflows_use_actions_by_their_commit():
         uses = re.findall(r"uses: (\S+)", text)
         assert uses
         assert [name for name in uses if not re.fullmatch(r"[\w.-]+/[\w.-]+@[0-9a-f]{40}", name)] == [], path.name
+        assert tools.need_module("yaml").safe_load(text)["jobs"], path.name
         assert re.search(r"^permissions:\n  contents: read$|^permissions: \{\}$", text, re.MULTILINE), path.name
 
 

@@ -14,7 +14,6 @@ from smallearn.model import Prototype, SMaLLModel, Term
 METHODS = ("predict", "predict_proba", "decision_function")
 N_FEATURES = 7
 ROWS = 411 if config.DISABLE_JIT else 20_011  # if compiled, more than one chunk; and no whole number of blocks
-pytestmark = pytest.mark.uncompiled
 STORED = {
     "rows": lambda X: X,
     "columns": np.asfortranarray,
@@ -54,6 +53,7 @@ def assert_same(found, expected):
     assert found.tobytes() == expected.tobytes()
 
 
+@pytest.mark.uncompiled
 @pytest.mark.parametrize("store", STORED.values(), ids=STORED)
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("gaps", [False, True])
@@ -87,6 +87,7 @@ def random_entries(rng, dtype, index, gaps):
     return X
 
 
+@pytest.mark.uncompiled
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("index", [np.int32, np.int64])
 @pytest.mark.parametrize("gaps", [False, True])
@@ -105,6 +106,7 @@ def test_every_answer_for_sparse_rows_is_that_of_the_model(dtype, index, gaps, c
             assert_same(chances, model.predict_proba(X))
 
 
+@pytest.mark.uncompiled
 @pytest.mark.parametrize("column", [0, 1], ids=["in use", "not in use"])
 @pytest.mark.parametrize(("bad", "gaps"), [(np.nan, False), (np.inf, False), (-np.inf, True)])
 @pytest.mark.parametrize("row", [0, ROWS - 1])
@@ -114,6 +116,7 @@ def test_there_is_no_answer_if_an_entry_is_not_finite(column, bad, gaps, row):
     assert compiled_answers(model, X, gaps=gaps) == (None, None, None)
 
 
+@pytest.mark.uncompiled
 @pytest.mark.parametrize("gaps", [False, True])
 def test_there_is_no_answer_if_the_sum_of_repeated_entries_in_use_overflows(gaps):
     X = sparse.csr_array((np.full(2, 1.5e308), [0, 0], [0, 2]), (1, 2))
@@ -123,6 +126,7 @@ def test_there_is_no_answer_if_the_sum_of_repeated_entries_in_use_overflows(gaps
         assert (prediction.predict(model, prediction.stored(X, gaps), 1) is not None) == answered
 
 
+@pytest.mark.uncompiled
 def test_rows_without_entries_or_a_model_without_terms_are_answered():
     model = SMaLLModel((0, 1), "<i8", 3, (Prototype(1, 1.0, (Term(2, 1.0),)),))
     constant = SMaLLModel((0, 1), "<i8", 3, (Prototype(1, 1.0, ()),))
@@ -148,6 +152,7 @@ def test_a_table_is_read_in_the_order_of_its_columns_however_it_lies_in_memory()
         assert_same(compiled_answers(model, other)[1], model.scores(X))
 
 
+@pytest.mark.uncompiled
 @pytest.mark.parametrize("n_threads", [1, 2])
 def test_no_rows_have_no_answers(n_threads):
     model = SMaLLModel((0, 1), "<i8", 2, (Prototype(1, 0.0, (Term(0, 1.0),)),))
@@ -155,6 +160,7 @@ def test_no_rows_have_no_answers(n_threads):
         assert prediction.predict(model, prediction.stored(X, False), n_threads).tolist() == []
 
 
+@pytest.mark.uncompiled
 @pytest.mark.parametrize("owner", [0, 1])
 def test_a_tie_goes_to_the_first_class(owner):
     prototype = Prototype(owner, 0.0, (Term(0, 1.0),))
@@ -165,12 +171,14 @@ def test_a_tie_goes_to_the_first_class(owner):
     assert labels[:2].tolist() == ["a", "a"]
 
 
+@pytest.mark.uncompiled
 def test_a_tie_among_several_classes_goes_to_the_first_of_them():
     prototypes = tuple(Prototype(owner, 0.0, (Term(0, 1.0),)) for owner in (2, 1, 0))
     model = SMaLLModel((7, 8, 9), "<i8", 1, prototypes)
     assert prediction.predict(model, prediction.stored(np.ones((40, 1)), False), 1).tolist() == [7] * 40
 
 
+@pytest.mark.uncompiled
 @pytest.mark.parametrize("store", STORED.values(), ids=STORED)
 @pytest.mark.parametrize("column", [0, 1], ids=["in use", "not in use"])
 @pytest.mark.parametrize(("bad", "gaps"), [(np.nan, False), (np.inf, False), (-np.inf, True)])
@@ -182,6 +190,7 @@ def test_there_is_no_answer_if_a_number_is_not_finite(store, column, bad, gaps, 
     assert compiled_answers(model, store(X), gaps=gaps) == (None, None, None)
 
 
+@pytest.mark.uncompiled
 def test_there_is_no_answer_if_a_score_overflows_or_a_raw_term_has_no_mean():
     model = SMaLLModel((0, 1), "<i8", 1, (Prototype(1, 0.0, (Term(0, 10.0),)),))
     for bad in (1e308, np.nan):

@@ -113,3 +113,22 @@ def test_tables_and_batches_of_arrow_are_read_by_name():
         np.testing.assert_array_equal(classifier.model_.predict_proba(rows), classifier.model_.predict_proba(frame))
     with pytest.raises(ValueError, match=r"lacks the columns .* its first are 'c'"):
         classifier.model_.predict(table.select(["c"]))
+
+
+def test_a_batch_without_a_shape_is_read_by_name_too():
+    """Those of pyarrow before version 16 have none."""
+
+    class Batch:
+        column_names = ("c", "b")
+
+        def __len__(self):
+            return 2
+
+        def __array__(self, *_args, **_kwargs):
+            raise AssertionError("the names of the columns would be lost")
+
+        def to_pandas(self):
+            return pd.DataFrame({"c": [9.0, 9.0], "b": [0.0, 1.0]})
+
+    model = SMaLLClassifier(1, 1).fit(pd.DataFrame({"b": [0.0, 0.0, 1.0, 1.0]}), [0, 0, 1, 1]).model_
+    assert model.predict(Batch()).tolist() == [0, 1]

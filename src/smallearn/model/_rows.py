@@ -36,8 +36,8 @@ def gather(
         if X.n_rows:
             yield X.n_rows, {term.feature: X.column(term) for term in features}
         return
-    if not hasattr(X, "shape"):
-        X = np.asarray(X)
+    if not hasattr(X, "shape"):  # a list, or a batch of pyarrow before 16
+        X = X.to_pandas() if hasattr(X, "column_names") else np.asarray(X)
     if len(X.shape) != 2:
         raise ValueError(
             f"X has shape {X.shape}; the model was trained on {n_features} features. X must be rows × features."

@@ -12,6 +12,8 @@ from smallearn._learn.kernels import MOST_DEVIATIONS, NO_PROTOTYPE, PADDING
 from smallearn._learn.solve.objective import residual
 from tests.helpers import oracle, problems
 
+pytestmark = pytest.mark.uncompiled
+
 KINDS = {"dense": np.asarray, "sparse": sparse.csr_array}
 every_kind = pytest.mark.parametrize("convert", KINDS.values(), ids=KINDS)
 with_and_without = pytest.mark.parametrize("intercept", [True, False], ids=["intercept", "no intercept"])

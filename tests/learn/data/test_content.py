@@ -7,6 +7,8 @@ from scipy import sparse
 from smallearn._learn.data import content
 from smallearn._learn.data.problem import build_problem
 
+pytestmark = pytest.mark.uncompiled
+
 M = 4000
 
 

@@ -13,6 +13,8 @@ from smallearn._learn.kernels import PADDING
 from tests.helpers import oracle, problems
 from tests.helpers.literals import by_hand, tables
 
+pytestmark = pytest.mark.uncompiled
+
 
 @st.composite
 def literal_rows(draw):

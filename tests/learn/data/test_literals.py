@@ -12,6 +12,8 @@ from smallearn._learn.data import literals
 from smallearn._learn.data.literals import dense_candidates, only_raw, quantile_cuts, sparse_candidates
 from tests.helpers.literals import COLOURS, NAN, tables, value_by_hand
 
+pytestmark = pytest.mark.uncompiled
+
 # --- cut points ------------------------------------------------------------------------------------------------------
 
 

@@ -10,6 +10,7 @@ from smallearn._learn.data.labels import Labels
 from smallearn._learn.data.problem import build_problem
 
 
+@pytest.mark.uncompiled
 def test_taking_a_share_of_rows_keeps_their_standardisation_and_scales_their_weight():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(20, 2)), np.arange(20) % 2
@@ -28,6 +29,7 @@ def test_taking_a_share_of_rows_keeps_their_standardisation_and_scales_their_wei
     assert isinstance(rest.labels, Labels)
 
 
+@pytest.mark.uncompiled
 def test_a_value_too_large_is_reported_with_the_position_of_its_feature():
     X = np.column_stack([np.arange(6) % 2, np.arange(6.0), [1.0, 2.0, 3.0, 4.0, 5.0, 1e301]])
     categories = {0: ("no", "yes")}

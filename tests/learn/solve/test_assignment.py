@@ -12,6 +12,8 @@ from smallearn._learn.kernels import NO_PROTOTYPE
 from smallearn._learn.solve import assignment
 from tests.helpers import problems
 
+pytestmark = pytest.mark.uncompiled
+
 
 def rows_of(X, code, kind=DenseRows):
     data = sparse.csr_array(X) if kind is SparseRows else X

@@ -9,6 +9,8 @@ from smallearn._learn.solve import geometry
 from smallearn._learn.solve.objective import Penalty
 from tests.helpers import oracle
 
+pytestmark = pytest.mark.uncompiled
+
 # Squares and quotients of smaller numbers leave the range of floats in the oracles; extremes have tests of their own.
 moderate = st.floats(-1e3, 1e3).filter(lambda x: x == 0.0 or abs(x) > 1e-30)
 numbers = moderate | st.sampled_from([0.0, 1.0, -1.0, 0.5, 1e-17])

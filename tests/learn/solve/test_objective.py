@@ -10,6 +10,8 @@ from smallearn._learn.solve.objective import Penalty
 from smallearn._learn.solve.solvers import accelerated
 from tests.helpers import oracle, problems
 
+pytestmark = pytest.mark.uncompiled
+
 seeds = st.integers(0, 2**32 - 1)
 class_counts = st.sampled_from([2, 3, 4])
 

@@ -16,6 +16,8 @@ from smallearn._run.deadline import Deadline, enforce
 from tests.helpers import problems
 from tests.helpers.problems import REFERENCE
 
+pytestmark = pytest.mark.uncompiled
+
 MIRROR_PROX = {
     "euclidean": mirror_prox.StepOptions("euclidean"),
     "fixed steps in one kernel": mirror_prox.StepOptions("euclidean", (0.1, 0.001)),

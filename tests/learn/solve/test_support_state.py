@@ -14,6 +14,8 @@ from smallearn._learn.solve import support_state
 from smallearn._learn.solve.support_state import ColumnCache, Entries, State, begin_of, fit, tempered, weighted_sums
 from tests.helpers import problems
 
+pytestmark = pytest.mark.uncompiled
+
 
 def entries_of(pairs, theta=None):
     prototype, column = (np.array([pair[at] for pair in pairs], dtype=np.int64) for at in (0, 1))
