@@ -111,6 +111,12 @@ def test_a_table_with_a_column_of_no_numbers_is_refused_by_fit_and_predict(colum
             call()
 
 
+@pytest.mark.parametrize("convert", [pd.DataFrame, pl.DataFrame])
+def test_a_table_with_text_is_refused_by_column_with_what_to_do(convert):
+    columns = {name: X[:, l] for l, name in enumerate("abcd")} | {"kind": np.repeat(["low", "high"], 30)}
+    check_refused("Column 'kind' contains text .'low'.*categorical_features='from_dtype'", X=convert(columns))
+
+
 @pytest.mark.parametrize(
     "fitted_on",
     [

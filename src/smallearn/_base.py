@@ -238,6 +238,10 @@ class SMaLLBase(ClassifierMixin, BaseEstimator):
             checked = validate_data(self, X, **checks)
         except DTypePromotionError as error:
             raise ValueError(f"X has columns that are not numbers: {error}") from None
+        except ValueError as error:
+            if y and "could not convert string" in str(error) and hasattr(X, "columns"):
+                encode_table(X)  # says which column has text, and what to do
+            raise
         check_consistent_length(checked, y[0])
         return checked, y[0]
 

@@ -56,7 +56,7 @@ def find_alternatives(
     single = try_without([(feature,) for feature in features])
     least_missed = [candidate.family.without[0] for candidate in single]
     several = [tuple(least_missed[:size]) for size in range(2, len(least_missed) + 1)]
-    good = single + (try_without(several) if several and not present().passed() else [])
+    good = single + (try_without(several) if several and not present().stops(WORK) else [])
     return choose_different(model, _train(task, tried, good, n_init), count)
 
 

@@ -56,7 +56,7 @@ def train_choice(
         states = sample.train(chosen.family, alike, starts)
         errors = {candidate: error_rate(task, sample.training.problem, state) for candidate, state in states.items()}
         chosen = min(alike, key=lambda c: (round(errors[c], 9), c.n_terms, -c.alpha))
-        if not results.beats_training(chosen, errors[chosen]) or present().passed():
+        if not results.beats_training(chosen, errors[chosen]) or present().stops("further starts"):
             break
     state = sample.settle(chosen, states[chosen])
     sizes = results.sizes_like(chosen)

@@ -205,7 +205,7 @@ def score_on_folds(
         else:
             scored = Parallel(n_jobs=n_jobs)(delayed(_score_families)(track, families, False) for track in tracks)
         yield from zip(numbers, scored, strict=True)
-        if present().passed():
+        if present().stops("the comparison of models"):
             return
 
 
