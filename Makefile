@@ -9,12 +9,18 @@ BIN := $(VENV)/bin
 endif
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: help demo test test-all lint format bench bench-scale bench-quality bench-concepts bench-devices bench-flash bench-large bench-databases same-models docs docs-links screenshots clean
+.PHONY: help demo test test-all test-oldest test-newest lint format dist extras lock audit bench bench-scale bench-quality \
+	bench-concepts bench-devices bench-flash bench-large bench-databases same-models docs docs-links screenshots clean
 
 help:
 	@echo "make demo    the whole journey on the breast cancer data: fit, evaluate, explain, export, report"
 	@echo "make test    run the tests that need nothing but Python (a few minutes)"
 	@echo "make test-all   those, then the tests that need compilers, databases and a browser (.ci/packages), with coverage"
+	@echo "make test-oldest   the tests of make test with the lowest versions of the dependencies that pyproject.toml allows"
+	@echo "make test-newest   the same with the newest versions, pre-releases among them"
+	@echo "make dist    wheel and source distribution in dist/, the same bytes twice, tried in empty environments"
+	@echo "make extras  each extra installs alone in an empty environment"
+	@echo "make lock    renew .ci/lock.txt, the versions and hashes of what developers install; make audit looks for known holes"
 	@echo "make lint    ruff, mypy, import-linter, numpydoc"
 	@echo "make bench   time it against its rivals"
 	@echo "make bench-scale   seconds and memory as rows, columns, terms and classes grow, beside its rivals"
@@ -40,10 +46,47 @@ QUICK := not tools and not browser and not slow
 test: $(VENV)/.test
 	$(BIN)/python -m pytest -m "$(QUICK)"
 
-# What is required of coverage is required of both runs together.
+# Kernels are compiled, and the tracer does not see compiled code: the third run is without the compiler. What is required
+# of coverage is required of the three runs together.
 test-all: $(VENV)/.test $(VENV)/.databases
 	$(BIN)/python -m pytest -m "$(QUICK)" --cov --cov-report= --cov-fail-under=0
-	$(BIN)/python -m pytest -m "not ($(QUICK))" --cov --cov-append --cov-report=term
+	$(BIN)/python -m pytest -m "not ($(QUICK))" --cov --cov-append --cov-report= --cov-fail-under=0
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -m uncompiled tests/learn --cov --cov-append --cov-report= --cov-fail-under=0
+	$(BIN)/python -m coverage report
+	$(BIN)/python .ci/coverage.py
+
+# Each in an environment of its own. Old releases of scikit-posthocs do not work with statsmodels 0.15. Other packages are
+# the newest that fit: of these, old releases may use what is deprecated.
+test-oldest: .venv-oldest/.made
+	.venv-oldest/bin/python .ci/oldest.py
+	.venv-oldest/bin/python -m pytest -m "$(QUICK)" -W default::DeprecationWarning -W default::PendingDeprecationWarning $(ARGS)
+
+test-newest: .venv-newest/.made
+	.venv-newest/bin/python -m pytest -m "$(QUICK)" $(ARGS)
+
+.venv-oldest/.made: RESOLUTION := --resolution lowest-direct --only-binary :all: --no-binary smallearn "statsmodels<0.15"
+.venv-newest/.made: RESOLUTION := --upgrade --prerelease allow
+.venv-oldest/.made .venv-newest/.made: .venv-%/.made: pyproject.toml
+	$(PYTHON) -m venv .venv-$*
+	.venv-$*/bin/python -m pip --disable-pip-version-check --quiet install uv
+	.venv-$*/bin/python -m uv pip install --python .venv-$*/bin/python $(RESOLUTION) --editable ".[all]" --group test
+	@touch $@
+
+dist: $(VENV)/.dist
+	$(BIN)/python .ci/dist.py
+
+# Each extra alone in an empty environment: EXTRAS="cli plot", all if none is named.
+extras: $(VENV)/.dist
+	$(BIN)/python .ci/extras.py $(EXTRAS)
+
+# For every system and Python version at once; pip takes what applies.
+lock: $(VENV)/.dist
+	echo "-e .[all]" | UV_CUSTOM_COMPILE_COMMAND="make lock" $(BIN)/python -m uv pip compile - --group dev --group dist \
+		--universal --python-version 3.11 --upgrade --generate-hashes --no-annotate --no-emit-package smallearn \
+		--quiet --output-file .ci/lock.txt
+
+audit: $(VENV)/.dist
+	$(BIN)/pip-audit --require-hashes --disable-pip --requirement .ci/lock.txt
 
 lint: $(VENV)/.lint
 	$(BIN)/ruff check .
@@ -106,8 +149,8 @@ screenshots: $(VENV)/.test
 	$(BIN)/python docs/screenshots.py smallearn-demo/report.html docs
 
 clean:
-	rm -rf docs/_build docs/api docs/gallery docs/jupyter_execute
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .coverage .hypothesis
+	rm -rf docs/_build docs/api docs/gallery docs/jupyter_execute dist
+	rm -rf $(VENV) .venv-oldest .venv-newest .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .coverage .hypothesis
 
 # Stamps record what was made; what is installed is made anew when the list of dependencies changes.
 $(VENV)/.made:
@@ -124,6 +167,6 @@ $(VENV)/.cli: pyproject.toml $(VENV)/.made
 	$(PIP) install --no-compile --editable ".[cli]"
 	@touch $@
 
-$(VENV)/.test $(VENV)/.databases $(VENV)/.lint $(VENV)/.bench $(VENV)/.docs: $(VENV)/.%: pyproject.toml $(VENV)/.made
+$(VENV)/.test $(VENV)/.databases $(VENV)/.lint $(VENV)/.bench $(VENV)/.dist $(VENV)/.docs: $(VENV)/.%: pyproject.toml $(VENV)/.made
 	$(PIP) install --editable . --group "$*"
 	@touch $@

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smallearn._text import count, exact, joined, of_unit, percent, percent_up, show_category, signed
+from smallearn._text import count, exact, joined, of_unit, percent, percent_up, show, show_category, signed
 
 
 @pytest.mark.parametrize(
@@ -60,4 +60,19 @@ def test_a_category_has_as_many_digits_as_identify_it():
         "'a'",
         "True",
     )
-    assert show_category("a" * 100, most=5) == "'aaaa…'"
+    assert show_category("a" * 100, most=5) == "'aaa…a'"
+
+
+def test_long_names_that_differ_at_their_ends_differ_as_text():
+    names = [f"{'measurement_of_' * 10}{end}" for end in ("radius", "area")]
+    assert show(names[0]) != show(names[1])
+    assert show(names[0], quote=False).endswith("measurement_of_radius"[-20:])
+    assert {len(show(name, quote=False)) for name in names} == {60}
+
+
+@given(st.text(max_size=300), st.integers(3, 80))
+def test_text_is_no_longer_than_asked_and_can_be_printed(text, most):
+    shown = show(text, quote=False, most=most)
+    assert len(shown) <= most
+    assert shown.isprintable()
+    assert shown == text or not text.isprintable() or len(text) > most

@@ -285,7 +285,10 @@ def _places(model: SMaLLModel) -> int:
 
 
 def _is_shared(model: SMaLLModel) -> bool:
-    return len(model.prototypes) > 1 and shares_terms(model)
+    """Whether a term that several scores have is one, as its budget counts it."""
+    if len(model.prototypes) == 1:
+        return False
+    return shares_terms(model) if model.training is None else model.training.budget == "shared"
 
 
 def _best_addition(model: SMaLLModel, setting: _Setting, fixed: Fixed) -> tuple[SMaLLModel, list[Edit]] | None:

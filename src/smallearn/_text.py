@@ -7,11 +7,17 @@ from typing import Any
 
 
 def show(value: Any, quote: bool = True, most: int = 60) -> str:
-    """A value on one line: control characters escaped, text beyond ``most`` characters cut, text in quotes."""
+    """A value on one line: control characters escaped, text in quotes, without its middle beyond ``most`` characters.
+
+    Long names often differ at their ends.
+    """
     text = value if isinstance(value, str) else repr(value)
-    text = "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in text[: most + 1])
+    if len(text) > 2 * most:
+        text = text[:most] + text[-most:]
+    text = "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in text)
     if len(text) > most:
-        text = text[: most - 1] + "…"
+        end = most // 3
+        text = f"{text[: most - 1 - end]}…{text[len(text) - end :]}"
     return f"'{text}'" if quote and isinstance(value, str) else text
 
 

@@ -351,6 +351,10 @@ class SMaLLClassifierCV(SMaLLBase):
         shown = int(self.verbose) >= 0
         with notice_of_compiling(shown), Passes(shown), enforce(Deadline(self.time_limit)) as deadline:
             data = self._validated_data(X, y, sample_weight)
+            if self.device is not None and self.counts is not None:
+                from smallearn._learn.choose.device import check_counts
+
+                check_counts(data.problem, data.feature_names, self.counts)
             task, results, folds = self._race(data, self._min_terms(), n_models=1)
             choice = self._choose(data, task, results)
             choice = self._with_alternatives(task, results, folds, choice)

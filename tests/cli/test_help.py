@@ -28,8 +28,8 @@ def examples():
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """What the examples find: a table with the class in ``y``, also as Parquet and in parts, and two models of it, one
-    of conditions alone; a table with dates, a table of visits and a file of options."""
+    """What the examples find: a table with the class in ``y``, also as Parquet, in parts and in Excel, two models of
+    it, one of conditions alone; a table with dates, one of visits, files of options, and small tables for options."""
     path = tmp_path_factory.mktemp("help")
     rng = np.random.default_rng(0)
     age, size = 5 * rng.integers(4, 18, 30), rng.normal(5.0, 2.0, 30).round()
@@ -53,6 +53,11 @@ def folder(tmp_path_factory):
     options = {"data": "data.csv", "target": "y", "output": "model.json", "metric": "f1"}
     (path / "fit.toml").write_text("".join(f'{key} = "{value}"\n' for key, value in options.items()))
     (path / "features.csv").write_text("name,words,unit\nage,age of the patient,years\n")
+    options = {"data": "data.csv", "target": "y", "max-terms": 3}
+    (path / "frontier.toml").write_text("".join(f"{key} = {value!r}\n" for key, value in options.items()))
+    table.to_excel(path / "data.xlsx", sheet_name="May", index=False)
+    (path / "costs.csv").write_text("true,no,yes\nno,0,1\nyes,5,0\n")
+    (path / "counts.csv").write_text("feature,scale,offset,low,high\nage,1,0,0,120\nsize,0.1,0,0,200\n")
     (path / "wording.csv").write_text("term,words\nage,Too young\n")
     return path
 
@@ -63,6 +68,14 @@ def test_every_command_shows_examples_of_itself():
         assert mine, name
         assert all(line.startswith(f"smallearn {name}") for line in mine)
         assert parser.format_help()
+
+
+def test_every_option_occurs_in_an_example():
+    for name, parser in parsers().items():
+        words = {word for command, line in examples() if command == name for word in shlex.split(line)}
+        options = [action.option_strings for action in parser._actions if action.dest != "help"]
+        lacking = [names[-1] for names in options if names and words.isdisjoint(names)]
+        assert lacking == [], name
 
 
 @pytest.mark.usefixtures("few_standard_models")

@@ -34,3 +34,14 @@ def test_many_categories_take_no_longer_than_rows():
     begin = time.perf_counter()
     assert groups_of(model, read_rows(model, X), np.zeros(60_000, dtype=bool)) == []
     assert time.perf_counter() - begin < 5.0
+
+
+def test_rows_of_one_score_for_each_class_are_grouped_by_what_is_predicted():
+    X = pd.DataFrame({"x": np.r_[np.full(30, -1.0), np.full(30, 1.0)]})
+    each = tuple(Prototype(k, 0.0, (Term(0, 2.0 * k - 1.0, "x"),)) for k in (0, 1))
+    wrong = np.r_[np.ones(30, dtype=bool), np.zeros(30, dtype=bool)]
+    model = SMaLLModel(("no", "yes"), "<U3", 1, each)
+    assert "predicted 'no'" in [group.text for group in groups_of(model, read_rows(model, X), wrong)]
+    several = SMaLLModel(("no", "yes"), "<U3", 1, (each[1], Prototype(1, 0.5, (Term(0, -1.0, "x"),))))
+    texts = [group.text for group in groups_of(several, read_rows(several, X), wrong)]
+    assert "highest is the score 2 for class 'yes'" in texts

@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 import pandas as pd
 
-from smallearn.model import Prototype, Range, Selection, SMaLLModel, Step, Term
+from smallearn.model import Prototype, Range, Selection, SMaLLModel, Step, Term, Training
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,10 @@ def ten_classes() -> Given:
         )
         return _trained(SMaLLModel(tuple(range(10)), "<i8", 6, prototypes), X, code, "digit")
 
-    return Given(_with_sizes([made(4), made(6)], 1, X, code), X, code)
+    def shared(model: SMaLLModel) -> SMaLLModel:
+        return replace(model, training=Training("0.1.0", len(X), 0.01, 6, 0.5, None, budget="shared"))
+
+    return Given(_with_sizes([shared(made(4)), shared(made(6))], 1, X, code), X, code)
 
 
 def many_terms() -> Given:

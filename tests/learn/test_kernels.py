@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 from smallearn._learn import kernels
 from smallearn._learn.kernels import NO_PROTOTYPE
 
+pytestmark = pytest.mark.uncompiled
+
 
 @given(st.floats(-707.0, 700.0))
 def test_exp_is_exact_to_a_few_units_of_the_last_place(x):

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from numba import config
 from scipy import sparse
 
 from smallearn import SMaLLClassifier, _base
@@ -12,7 +13,8 @@ from smallearn.model import Prototype, SMaLLModel, Term
 
 METHODS = ("predict", "predict_proba", "decision_function")
 N_FEATURES = 7
-ROWS = 20_011  # more than one chunk, and no whole number of blocks
+ROWS = 411 if config.DISABLE_JIT else 20_011  # if compiled, more than one chunk; and no whole number of blocks
+pytestmark = pytest.mark.uncompiled
 STORED = {
     "rows": lambda X: X,
     "columns": np.asfortranarray,

@@ -14,6 +14,8 @@ from smallearn._learn.search_kernels import BLOCK, STEEP
 from smallearn._learn.solve.support_state import begin_of
 from tests.helpers import oracle, problems
 
+pytestmark = pytest.mark.uncompiled
+
 CLASSES = {"two classes": 2, "three classes": 3}
 by_classes = pytest.mark.parametrize("n_classes", CLASSES.values(), ids=CLASSES)
 

@@ -728,6 +728,7 @@ def test_other_models_have_no_others_themselves():
 # --- what a model was told of its table ------------------------------------------------------------------------------
 
 TOLD = replace(YES, table=TableFacts(ids=("key",), renamed=(("0", "no"), ("1", "yes")), held_out=HeldOut(7, (30, 10))))
+TOLD = replace(TOLD, table=replace(TOLD.table, missing=("999", "unknown"), missing_by_column=(("a", ("-", "n/a")),)))
 
 
 def test_what_a_model_was_told_of_its_table_is_kept():
@@ -743,6 +744,10 @@ def test_what_a_model_was_told_of_its_table_is_kept():
         ("table.held_out.seed", -1, "table.held_out.seed: expected a whole number"),
         ("table.held_out.class_counts[0]", 0.5, r"table.held_out.class_counts\[0\]: expected a whole number"),
         ("table.held_out.class_counts", [1, 2, 3], "There are 3 counts of rows held out; classes: 2"),
+        ("table.missing[1]", 999, r"table.missing\[1\]: expected str"),
+        ("table.missing_by_column[0]", ["a"], r"table.missing_by_column\[0\]: expected a column and its texts"),
+        ("table.missing_by_column[0][0]", 1, r"table.missing_by_column\[0\]\[0\]: expected str"),
+        ("table.missing_by_column[0][1][1]", 1, r"table.missing_by_column\[0\]\[1\]\[1\]: expected str"),
         ("table.ids", GONE, r"table: missing fields \['ids'\]"),
     ],
 )

@@ -123,8 +123,8 @@ def test_terms_that_were_allowed_and_not_used_are_counted():
         ("\ud800", "\\ud800"),
         ("π · 1", "π · 1"),
         ("n" * 60, "n" * 60),
-        ("n" * 61, "n" * 59 + "…"),
-        ("n" * 10_000, "n" * 59 + "…"),
+        ("n" * 61, "n" * 39 + "…" + "n" * 20),
+        ("n" * 10_000, "n" * 39 + "…" + "n" * 20),
     ],
 )
 def test_print_escapes_control_characters_and_cuts_long_text(name, shown):

@@ -51,7 +51,7 @@ def test_a_literal_is_a_factor_or_a_condition(term, text, condition):
 
 
 def test_long_names_are_cut_and_all_digits_can_be_shown():
-    assert term_text(Term(0, 1.0, "n" * 30, "equals", "c" * 30), longest=10) == "[nnnnnnnnn… = 'ccccccccc…']"
+    assert term_text(Term(0, 1.0, "n" * 30, "equals", "c" * 30), longest=10) == "[nnnnnn…nnn = 'cccccc…ccc']"
     assert term_text(Term(0, 1.0, "age", "at_most", 1 / 3), all_digits=True) == "[age ≤ 0.3333333333333333]"
 
 

@@ -7,13 +7,17 @@ from functools import cache
 from unittest.mock import patch
 
 import numpy as np
+import pandas as pd
 import pytest
+from sklearn.metrics import average_precision_score, roc_auc_score
 
 from smallearn import explain
-from smallearn.model import SMaLLModel
+from smallearn.model import Prototype, SMaLLModel, Term
 from smallearn.report import report_html
 from smallearn.report._counts import STEPS, counts_of
 from smallearn.report._panel import fields_of
+from smallearn.report._quality import judged_of, ranked_by
+from smallearn.report._rule import is_card
 from smallearn.report._verdict import percent_of, rows_of, verdict_of_more, verdict_of_two
 from tests.helpers.browser import subject_of
 from tests.helpers.report_models import GIVEN, given
@@ -33,8 +37,37 @@ STATE = """() => {
     chances: [...document.querySelectorAll("#probabilities tbody tr")].map((row) => Number(row.dataset.chance)),
     matrix: [...document.querySelectorAll("[data-slot=confusion] tbody tr")].map(
       (row) => [...row.cells].slice(1, -1).map((cell) => Number(cell.textContent))),
+    scores: [...document.querySelectorAll("[data-slot=scores] tbody tr")].map(
+      (row) => [...row.cells].slice(0, 2).map((cell) => cell.textContent)),
+    errors: text("[data-slot=errors] p"),
+    weights: [...document.querySelectorAll("[data-slot=rule] .card")].map(
+      (card) => [...card.querySelectorAll("td.number")].map((cell) => Number(cell.textContent.replace("−", "-")))),
+    curves: [...document.querySelectorAll("[data-slot=curves] [data-class]:not([hidden]) figcaption")].map(
+      (one) => one.textContent),
+    why: [...document.querySelectorAll("#base, #contributions tbody tr")].map((row) => Number(row.dataset.points)),
+    reason: text("#why"), total: text("#total"),
   };
 }"""
+# Words that are cut: letters of one word that are not on one line. A long name may wrap after "_".
+CUT_WORDS = """() => {
+  const found = [];
+  const walk = document.createTreeWalker(document.querySelector("main"), NodeFilter.SHOW_TEXT);
+  for (let node = walk.nextNode(); node; node = walk.nextNode()) {
+    for (const word of node.data.matchAll(/[A-Za-z0-9]{2,18}/g)) {
+      const range = document.createRange();
+      range.setStart(node, word.index);
+      range.setEnd(node, word.index + word[0].length);
+      const lines = new Set([...range.getClientRects()].map((box) => Math.round(box.top)));
+      if (lines.size > 1) found.push([word[0], node.data]);
+    }
+  }
+  return found;
+}"""
+WIDE_TABLES = """() => [...document.querySelectorAll(".scroll")]
+  .filter((one) => one.scrollWidth > one.clientWidth + 1)
+  .map((one) => [one.getAttribute("aria-label"), one.querySelector("tr").cells.length])
+"""
+OPEN = "document.querySelectorAll('details').forEach((one) => { one.open = true; })"
 SLIDE = """([id, value]) => {
   const slider = document.getElementById(id);
   slider.value = String(value);
@@ -93,6 +126,25 @@ def check_state(name: str, model: SMaLLModel, shown: dict) -> None:
     assert float(figures["cost"]) == pytest.approx((missed + wrong) / total, rel=1e-3)
 
 
+def check_view(name: str, model: SMaLLModel, shown: dict) -> None:
+    """What is told of a model at its own threshold: its weights, its scores, its errors and its curves."""
+    rows, code = subject(name).rows, subject(name).code
+    is_chosen = model == subject(name).models[0]
+    judged = subject(name).judged if is_chosen else judged_of(subject(name), model, resampled=False)
+    if shown["scores"]:
+        assert shown["scores"] == [[label, value] for label, value, _ in judged.figures()]
+    wrong = int(np.sum(model.decide(model.scores(rows)) != code))
+    assert shown["errors"].startswith(f"{wrong:,} of the " if wrong else "None of the ")
+    for numbers, prototype in zip(shown["weights"], model.prototypes, strict=bool(shown["weights"])):
+        assert sorted(numbers) == sorted([*(term.weight for term in prototype.terms), prototype.intercept])
+    if shown["curves"]:
+        k = subject(name).positive if len(model.classes) == 2 else 0
+        ranked = ranked_by(model, model.scores(rows))
+        order = ranked[:, k] if ranked.ndim == 2 else ranked if k else -ranked
+        assert shown["curves"][0] == f"ROC curve; area {roc_auc_score(code == k, order):.3f}."
+        assert f"average precision {average_precision_score(code == k, order):.3f}." in shown["curves"][1]
+
+
 def random_row(name, rng):
     """A row of the table, with one value of another."""
     X = given(name).X
@@ -141,7 +193,11 @@ def test_every_number_is_that_of_the_model_for_random_states(visit, name):
     opened = visit(page(name))
     models = list(subject(name).models)
     sizes, fields = sizes_of(name), fields_of(subject(name))[0]
-    check_state(name, models[0], opened.page.evaluate(STATE))
+    before = opened.page.evaluate(STATE)
+    check_state(name, models[0], before)
+    check_view(name, models[0], before)
+    assert before["scores"]
+    assert before["curves"]
     rng = np.random.default_rng(0)
     for _ in range(8):
         model = models[0]
@@ -155,6 +211,7 @@ def test_every_number_is_that_of_the_model_for_random_states(visit, name):
             model = replace(model, decision_threshold=threshold)
         elif len(model.classes) == 2 and opened.page.is_enabled("#own-threshold"):
             opened.page.click("#own-threshold")
+        own = next(one for one in models if one.prototypes == model.prototypes).decision_threshold
         values = random_row(name, rng)
         opened.page.evaluate(ENTER_ROW, entries_of(fields, list(given(name).X.columns), values))
         shown = opened.page.evaluate(STATE)
@@ -162,11 +219,29 @@ def test_every_number_is_that_of_the_model_for_random_states(visit, name):
             model = replace(model, decision_threshold=float(shown["threshold"]))
             assert f"--threshold {shown['threshold']} " in shown["command"]
         check_state(name, model, shown)
+        check_view(name, replace(model, decision_threshold=own), shown)
         z = model.scores(np.array([[values[column] for column in given(name).X.columns]], dtype=object))
         assert json.loads(shown["decision"]["scores"], parse_int=float) == z[0].tolist()
         assert int(shown["decision"]["label"]) == model.decide(z)[0]
         assert shown["chances"] == pytest.approx(model.chances(z)[0].tolist(), abs=1e-12)
+        check_why(model, z, shown)
         check_flips(opened, model, fields, plain(values), name)
+
+
+def check_why(model, z, shown):
+    """What the values add makes up the total: the points of the card, or the score less that of the next class."""
+    best = int(model.winners(z)[0])
+    others = [float(z[0, j]) for j, owner in enumerate(model.owners) if owner != model.owners[best]]
+    total = float(z[0, best])
+    if model.sole_owner is None:
+        total -= max(others)
+    elif is_card(model):
+        total += model.score_card().zero
+        assert f"{total:.4g} points" in shown["reason"]
+        cut = model.score_card().threshold
+        assert re.search(r"threshold of (\S+):", shown["reason"])[1] == f"{cut:.4g}".replace("-", "−")
+    assert sum(shown["why"]) == pytest.approx(total, rel=1e-6, abs=1e-6)
+    assert float(shown["total"].replace("−", "-")) == pytest.approx(total, rel=6e-4, abs=1e-9)
 
 
 def check_flips(opened, model, fields, values, name):
@@ -188,6 +263,16 @@ def check_flips(opened, model, fields, values, name):
     if case.smallest is not None and len(case.smallest.changes) <= 2:
         assert found
         assert found[0]["size"] <= 1.03 * case.smallest.size + 1e-4
+    elif case.smallest is not None and model.sole_owner is not None:
+        assert found
+    for flip in found:
+        changed = values | {
+            next(t.label for t in model.features if t.feature == fields[one["place"]].feature): one["to"]
+            for one in flip["changes"]
+        }
+        label = model.predict_one({term.label: changed[term.label] for term in model.features})
+        assert label == model.classes[flip["label"]] != model.predict_one(row)
+        assert case.smallest is None or flip["size"] >= case.smallest.size / 1.03 - 1e-4
 
 
 @every
@@ -267,6 +352,65 @@ def test_on_paper_it_has_at_most_six_pages(visit, name):
     found = visit(page(name)).page
     found.emulate_media(media="print")
     assert len(re.findall(rb"/Type\s*/Page[^s]", found.pdf())) <= 6
+
+
+@every
+def test_on_a_phone_no_word_is_cut_and_no_table_of_few_columns_is_wider(visit, name):
+    found = visit(page(name), viewport={"width": 390, "height": 800}).page
+    for view in range(len(subject(name).models)):
+        if view and found.locator("#size").count() and view < len(sizes_of(name)):
+            found.evaluate(SLIDE, ["size", view])
+        found.evaluate(OPEN)
+        assert found.evaluate(CUT_WORDS) == []
+        assert [one for one in found.evaluate(WIDE_TABLES) if one[1] <= 7] == []
+
+
+def test_where_one_or_two_features_are_not_enough_a_change_of_several_is_shown(visit):
+    opened = visit(page("score card"))
+    model, fields = subject("score card").models[0], fields_of(subject("score card"))[0]
+    values = {"age": 20.0, "income": 500.0, "visits": 0.0}
+    opened.page.evaluate(ENTER_ROW, entries_of(fields, list(given("score card").X.columns), values))
+    opened.page.evaluate(SLIDE, ["threshold", 0.85])
+    (flip,) = opened.page.evaluate(FLIPS)
+    assert len(flip["changes"]) == 3
+    assert opened.page.inner_text("#no-changes").endswith("but these together:")
+    changed = values | {list(values)[fields[one["place"]].feature]: one["to"] for one in flip["changes"]}
+    moved = replace(model, decision_threshold=0.85)
+    assert (moved.predict_one(values), moved.predict_one(changed)) == ("leaves", "stays")
+    opened.page.evaluate(SLIDE, ["threshold", 0.99])
+    assert opened.page.evaluate(FLIPS) == []
+    assert opened.page.inner_text("#no-changes").endswith("within the ranges below.")
+
+
+def test_a_whole_number_alone_moves_beyond_its_threshold(visit):
+    X = pd.DataFrame({"age": np.arange(18.0, 90.0)})
+    model = SMaLLModel(("no", "yes"), "<U3", 1, (Prototype(1, -1.0, (Term(0, 2.0, "age", "above", 45.0),)),))
+    opened = visit(report_html(model, X, model.predict(X), sections=["what-if"]))
+    for before, after in ((44, 46), (80, 45)):
+        opened.page.fill("#input-0", str(before))
+        (flip,) = opened.page.evaluate(FLIPS)
+        assert flip["changes"] == [{"place": 0, "from": before, "to": after}]
+
+
+@every
+def test_on_paper_a_heading_stays_with_what_follows(visit, name):
+    found = visit(page(name)).page
+    found.emulate_media(media="print")
+    kept = "(all) => [...new Set(all.map((one) => getComputedStyle(one).breakAfter))]"
+    for what in ("h2, h3", "h2 + p, h3 + p"):
+        assert found.eval_on_selector_all(f"main :is({what})", kept) == ["avoid"]
+
+
+def test_the_points_of_the_panel_are_those_of_the_card(visit):
+    opened = visit(page("score card"))
+    model, X = subject("score card").models[0], given("score card").X
+    card, fields = model.score_card(), fields_of(subject("score card"))[0]
+    for row in (0, 7, 42):
+        opened.page.evaluate(ENTER_ROW, entries_of(fields, list(X.columns), X.iloc[row].to_dict()))
+        shown = opened.page.evaluate(STATE)
+        (total,) = card.totals(X.iloc[[row]])[0]
+        assert shown["total"] == f"{total:.4g}"
+        assert shown["reason"].endswith(f"the threshold of {card.threshold:.4g}: {total:.4g} points.")
 
 
 def test_the_exact_rule_is_in_the_first_screen(visit):

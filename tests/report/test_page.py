@@ -24,7 +24,7 @@ from smallearn.model._rows import gather
 from smallearn.report import _page as report
 from smallearn.report import report_html
 from smallearn.report._verdict import of_hundred, verdict_of_two
-from tests.helpers.browser import HOSTILE, NASTY, example, messy
+from tests.helpers.browser import HOSTILE, NASTY, example, messy, subject_of
 from tests.helpers.html_pages import check_form
 from tests.helpers.models import CARD, RANGED, THREE, YES
 from tests.helpers.report_models import given
@@ -394,3 +394,41 @@ def test_held_out_rows_are_called_so_and_a_size_counts_terms_as_the_rule_does(ch
     found = check_form(report_html(shared.model, shared.X, shared.y))
     assert found.words.count("6 terms (60 weights)") >= 2  # the slider and the rule
     assert "60 terms" not in found.words
+
+
+def test_rows_held_out_are_told_with_the_numbers_that_are_shown(chosen):
+    given_scores = replace(evaluate(chosen.model, chosen.others, chosen.truth), is_held_out=True)
+    found = check_form(report_html(chosen.model, chosen.others, chosen.truth, evaluation=given_scores))
+    assert "Rounded so that no decision on the 142 rows given changes" in found.words
+    assert "computed with the exact weights" not in found.words
+    shown = subject_of(chosen.model, chosen.others, chosen.truth).model
+    assert shown != chosen.model
+    rounded = evaluate(shown, chosen.others, chosen.truth)
+    assert [line[:2] for line in found.table("score", "value (95% interval)")] == [
+        [name, value] for name, value, _ in rounded.figures()
+    ]
+
+
+def test_of_a_sample_nothing_is_rounded_and_its_scores_stay(chosen):
+    judged = replace(evaluate(chosen.model, chosen.others, chosen.truth), log_loss=0.123)
+    found = check_form(report_html(chosen.model, chosen.others, chosen.truth, evaluation=judged, sampled_from=5000))
+    assert "computed with the exact weights" in found.words
+    assert ["log loss", "0.123"] in [line[:2] for line in found.table("score", "value (95% interval)")]
+
+
+def test_pictures_without_a_curve_are_not_said_to_have_one():
+    one = given("tic tac toe")
+    found = check_form(report_html(one.model, one.X, one.y)).words
+    assert "compared with the average row. The feature" in found
+    assert "dotted line" not in found
+    assert "The dotted line is the observed share" in check_form(report_html(*_parts("imbalanced"))).words
+
+
+def _parts(name):
+    one = given(name)
+    return one.model, one.X, one.y
+
+
+def test_the_matrix_of_more_classes_names_them_alone():
+    found = check_form(report_html(*_parts("ten classes")))
+    assert len(found.table("true class", *map(str, range(10)), "correct")) == 10

@@ -1,12 +1,18 @@
-"""How kernels are compiled, an instruction that Python has no word for, and the notice of what takes a while."""
+"""How kernels are compiled, an instruction that Python has no word for, and the notice of what takes a while.
+
+With ``NUMBA_DISABLE_JIT=1`` nothing is compiled: kernels run as the Python that they are written in.
+"""
 
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import wraps
+from importlib import import_module
 from typing import Any
 
+import numpy as np
 from llvmlite import ir  # type: ignore[import-untyped]
-from numba import njit, types
+from numba import config, njit, types
 from numba.core import event
 from numba.extending import intrinsic
 
@@ -31,14 +37,39 @@ def compiled_as_written(function, inline="never"):
     return _compiled(function, fastmath=False, inline=inline)
 
 
+def instructions(generate):
+    """As numba's ``intrinsic``. If nothing is compiled, the function of that name in `uncompiled` is called instead."""
+    if not config.DISABLE_JIT:
+        return intrinsic(generate)
+
+    @wraps(generate)
+    def call(*arguments):
+        return getattr(import_module(f"{_PACKAGE}.uncompiled"), generate.__name__)(*arguments)
+
+    return call
+
+
 def _compiled(function, **options):
+    if config.DISABLE_JIT:
+        return _without_warnings(function)
     try:
         return njit(cache=True, **_OPTIONS, **options)(function)
     except RuntimeError:  # numba found no writable folder
         return njit(**_OPTIONS, **options)(function)
 
 
-@intrinsic
+def _without_warnings(function):
+    """The function itself, as silent about overflows and divisions by 0 as compiled code."""
+
+    @wraps(function)
+    def call(*arguments):
+        with np.errstate(all="ignore"):
+            return function(*arguments)
+
+    return call
+
+
+@instructions
 def prefetch(_context, array, _offset):
     """Ask the processor for the cache line at ``offset`` bytes into an array. Any offset is allowed."""
 

@@ -16,9 +16,8 @@ import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.extending import intrinsic
 
-from smallearn._learn.compiling import compiled, compiled_as_written, compiled_in_order, prefetch
+from smallearn._learn.compiling import compiled, compiled_as_written, compiled_in_order, instructions, prefetch
 
 NO_PROTOTYPE = -1  # own[i] of a row whose class owns the prototype frozen at zero
 PADDING = -1  # column[j, a] if prototype j has a or fewer entries
@@ -385,7 +384,7 @@ def _on_rows(X, A, Z):
     return None
 
 
-@intrinsic
+@instructions
 def score_rows(_context, X, _i, V, _j, z, _r, _ahead):
     """Fill ``z[j : j + 2, r : r + ROWS]`` with ``V x``, for the rows of X from ``i`` on; see `_Loop`."""
 
@@ -408,7 +407,7 @@ def score_rows(_context, X, _i, V, _j, z, _r, _ahead):
     return _on_rows(X, V, z), generate
 
 
-@intrinsic
+@instructions
 def add_rows(_context, X, _i, G, _j, s, _r, _ahead):
     """Add ``Σ_i s_ij x_i`` to rows ``j`` and ``j + 1`` of G, for the rows of X from ``i`` on; see `_Loop`."""
 
@@ -432,7 +431,7 @@ def add_rows(_context, X, _i, G, _j, s, _r, _ahead):
     return _on_rows(X, G, s), generate
 
 
-@intrinsic
+@instructions
 def exp_number(_context, _x):
     """`_exp` of one number, 0 below `LEAST_EXPONENT`."""
 
@@ -445,7 +444,7 @@ def exp_number(_context, _x):
     return types.float64(types.float64), generate
 
 
-@intrinsic
+@instructions
 def log_number(_context, _x):
     """`_log` of one number."""
 
@@ -564,7 +563,7 @@ class _Softmax:
         _store(self._builder, self._builder.select(self._takes_part(j), score, _ZEROS), self._z, self._at(j))
 
 
-@intrinsic
+@instructions
 def softmax_rows(_context, z, s, sums, offset, own, code, weight, _begin, owner, _has_zero, _r):
     """`softmax_tile` for one vector of rows, from ``r`` on in the tile. Call it only from kernels in order.
 

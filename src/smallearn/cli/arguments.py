@@ -19,6 +19,7 @@ from smallearn.model import SMaLLModel
 # How shtab, which writes the completions of shells, names files and folders.
 FILE = {"bash": "_shtab_compgen_files", "zsh": "_files", "tcsh": "f"}
 FOLDER = {"bash": "_shtab_compgen_dirs", "zsh": "_files -/", "tcsh": "d"}
+TABLE = "the table"  # the title of options about how it is read
 WIDTH = 79  # of descriptions in a help text
 
 
@@ -43,6 +44,8 @@ class Names(Collection[str]):
     def __str__(self) -> str:
         return ", ".join(self)
 
+
+Parser = argparse.ArgumentParser | argparse._ArgumentGroup
 
 CHIP_NAMES = Names("smallearn.devices", "CHIPS")
 TARGET_NAMES = Names("smallearn.export", "TARGETS")
@@ -78,8 +81,10 @@ def add_model(parser: argparse.ArgumentParser) -> None:
     add_path(parser, "model", metavar="MODEL", help="a model file (JSON)")
 
 
-def add_data(parser: argparse.ArgumentParser, *, optional: bool = False, several: bool = False) -> None:
-    """``DATA``, ``--encoding``, ``--missing`` and ``--sheet``."""
+def add_data(
+    parser: argparse.ArgumentParser, *, optional: bool = False, several: bool = False
+) -> argparse._ArgumentGroup:
+    """``DATA``, ``--encoding``, ``--missing`` and ``--sheet``; the group of options about the table."""
     more = "a folder of Parquet files, or several of them" if several else "a folder of Parquet files"
     add_path(
         parser,
@@ -88,24 +93,28 @@ def add_data(parser: argparse.ArgumentParser, *, optional: bool = False, several
         help=f"a table: CSV or TSV (also .gz), Parquet, Arrow or Excel; or {more}",
         nargs="?" if optional else "+" if several else None,
     )
-    parser.add_argument("--encoding", default="utf-8", metavar="NAME", help="encoding of CSV and TSV (default: utf-8)")
-    parser.add_argument(
+    group = parser.add_argument_group(TABLE)
+    group.add_argument("--encoding", default="utf-8", metavar="NAME", help="encoding of CSV and TSV (default: utf-8)")
+    remembered = "; the model remembers it" if several else ""
+    group.add_argument(
         "--missing",
         action="append",
         default=[],
         metavar="TEXT",
-        help="also treat TEXT as a missing value, in any column; repeatable (--missing=-9 if it begins with -)",
+        help=f"also treat TEXT as a missing value, in any column{remembered}; repeatable (--missing=-9 if it begins "
+        "with -)",
     )
-    parser.add_argument("--sheet", metavar="NAME", help="the sheet of an Excel file (default: the first)")
+    group.add_argument("--sheet", metavar="NAME", help="the sheet of an Excel file (default: the first)")
+    return group
 
 
-def add_named(parser: argparse.ArgumentParser, option: str, names: Names, *, help: str, **more: Any) -> None:
+def add_named(parser: Parser, option: str, names: Names, *, help: str, **more: Any) -> None:
     """An option whose value is one of ``names``, which stand in the help for ``%(names)s``; the library checks it."""
     action = parser.add_argument(option, **more)
     action.names, action.help = names, help  # type: ignore[attr-defined]  # argparse fills in any attribute
 
 
-def add_readings(parser: argparse.ArgumentParser, default: str | None, text: str) -> None:
+def add_readings(parser: Parser, default: str | None, text: str) -> None:
     """``--readings`` and ``--counts``: what a device reads."""
     parser.add_argument("--readings", metavar="KIND", default=default, help=text)
     add_path(
@@ -124,9 +133,9 @@ def add_target(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_training(parser: argparse.ArgumentParser, *, several: bool = False) -> None:
+def add_training(command: argparse.ArgumentParser, *, several: bool = False) -> None:
     """``DATA``, ``--target`` and which columns to learn from."""
-    add_data(parser, several=several)
+    parser = add_data(command, several=several)
     parser.add_argument("--target", required=True, metavar="COLUMN", help="the column of classes")
     parser.add_argument(
         "--drop", action="append", default=[], metavar="COLUMN", help="do not use this column; repeatable"
@@ -162,7 +171,7 @@ def add_training(parser: argparse.ArgumentParser, *, several: bool = False) -> N
     )
 
 
-def add_storage(parser: argparse.ArgumentParser) -> None:
+def add_storage(parser: Parser) -> None:
     """``--on-disk``, ``--in-memory``, ``--dask`` and ``--float32``."""
     where = parser.add_mutually_exclusive_group()
     where.add_argument(
@@ -192,7 +201,7 @@ def add_storage(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_groups(parser: argparse.ArgumentParser) -> None:
+def add_groups(parser: Parser) -> None:
     """``--group NAME=COLUMN,COLUMN`` and ``--max-per-group``."""
     parser.add_argument(
         "--group",
@@ -229,7 +238,7 @@ def add_printing(parser: argparse.ArgumentParser, json: bool = True) -> None:
         parser.add_argument("--json", action="store_true", help="print one JSON document, for scripts")
 
 
-def add_path(parser: argparse.ArgumentParser, *names: str, folder: bool = False, **options) -> None:
+def add_path(parser: Parser, *names: str, folder: bool = False, **options) -> None:
     """A file or a folder, which shells can complete."""
     argument = parser.add_argument(*names, type=Path, **options)
     argument.complete = FOLDER if folder else FILE  # type: ignore[attr-defined]
@@ -340,7 +349,7 @@ def units_of(arguments: argparse.Namespace, model: SMaLLModel) -> dict[str, str]
 DESCRIBED = ("name", "words", "unit")
 
 
-def add_describe(parser: argparse.ArgumentParser) -> None:
+def add_describe(parser: Parser) -> None:
     """``--describe FILE``."""
     add_path(
         parser,

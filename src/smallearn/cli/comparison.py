@@ -76,7 +76,7 @@ def compare(arguments: argparse.Namespace, model: SMaLLModel, rows: "ModelRows",
     kept = Comparison.kept_with(model)
     if kept is not None and not separate and not arguments.compare_all and model.was_trained_on(rows.X, rows.y):
         return kept
-    options = ReadOptions.of(arguments)
+    options = ReadOptions.of(arguments, model)
     if separate and arguments.train.suffix.lower() not in EXCEL:
         options = replace(options, sheet=None)
     table = open_table(arguments.train, options).load(console) if separate else rows.table

@@ -7,10 +7,13 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from smallearn._run.progress import Bar
 from smallearn._text import show
+
+if TYPE_CHECKING:
+    from smallearn.cli.io.special_codes import CodesHint
 
 BOLD, RED = "1", "31"
 
@@ -42,6 +45,10 @@ class Console:
         """Tell that a column is not learned from, and why; ``may_keep``: the user may have it used nevertheless."""
         hint = f"; --keep {shlex.quote(column)} to use it" if may_keep else ""
         self.note(f"Column {show(column)} {reason}: ignored{hint}.")
+
+    def note_codes(self, hint: "CodesHint") -> None:
+        """Tell of numbers that may mean a missing value."""
+        self.note(hint.text)
 
     @contextmanager
     def warnings_as_notes(self) -> Iterator[None]:

@@ -12,8 +12,9 @@ SIGNS = {"≤": "at_most", "<=": "at_most", ">": "above", "=": "equals"}
 MISSING = "is missing"
 
 
-def add_edits(parser: argparse.ArgumentParser) -> None:
+def add_edits(command: argparse.ArgumentParser) -> None:
     """The options that change a model; ``arguments.steps`` has them in the order in which they were given."""
+    parser = command.add_argument_group("changes")
     for option, (metavar, help_text, _) in STEPS.items():
         parser.add_argument(
             option,
@@ -22,7 +23,7 @@ def add_edits(parser: argparse.ArgumentParser) -> None:
             default=[],
             type=_labelled(option),
             metavar=metavar,
-            help=f"{help_text}; repeatable",
+            help=help_text + ("" if option == "--threshold" else "; repeatable"),
         )
 
 

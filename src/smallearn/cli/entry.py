@@ -5,6 +5,7 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NoReturn
 
 from smallearn._text import show
 from smallearn._version import __version__
@@ -13,7 +14,7 @@ from smallearn.cli.commands import COMMANDS
 from smallearn.cli.completion import SHELLS, PrintCompletion
 from smallearn.cli.config import with_config
 from smallearn.cli.console import Console
-from smallearn.cli.errors import CommandError, ExitCode
+from smallearn.cli.errors import OUT_OF_MEMORY, CommandError, ExitCode, not_imported
 from smallearn.cli.io.files import as_text
 
 EPILOG = """\
@@ -65,11 +66,24 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         _discard_stdout()
         return ExitCode.BROKEN_PIPE
+    except MemoryError:
+        console.error(f"smallearn {arguments.command}: {OUT_OF_MEMORY}.")
+        return ExitCode.FAILED
+    except ImportError as error:
+        console.error(f"smallearn {arguments.command}: {_sentence(not_imported(error))}")
+        return ExitCode.FAILED
     except OSError as error:  # a full disk, a file that was removed
         _discard_stdout()
         where = "" if error.filename is None else f"{show(str(error.filename))}: "
         console.error(f"smallearn {arguments.command}: {where}{error.strerror or error}.")
         return ExitCode.FAILED
+
+
+class _Parser(argparse.ArgumentParser):
+    """Names what is wrong in one line, without all options before it."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(ExitCode.WRONG_ARGUMENTS, f"{self.prog}: error: {message}\n{self.prog} --help lists the options.\n")
 
 
 def make_parser() -> argparse.ArgumentParser:
@@ -80,7 +94,7 @@ def make_parser() -> argparse.ArgumentParser:
     argparse.ArgumentParser
         The parser. What it parses has ``run``, the command's function.
     """
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="smallearn",
         description="Classifiers small enough to read and to run on the smallest chips.",
         epilog=EPILOG,
@@ -105,6 +119,9 @@ def _parsed(argv: Sequence[str] | None) -> argparse.Namespace:
     """The arguments. ``--help`` and its like have printed everything before they exit."""
     try:
         parser = make_parser()
+        if not (sys.argv[1:] if argv is None else argv):
+            parser.print_help(sys.stderr)
+            sys.exit(ExitCode.WRONG_ARGUMENTS)
         arguments, left = parser.parse_known_args(with_config(sys.argv[1:] if argv is None else argv, _commands))
         if len(left) == 1 and not left[0].startswith("-") and getattr(arguments, "data", "") is None:
             arguments.data, left = Path(left.pop()), []  # a table that follows options

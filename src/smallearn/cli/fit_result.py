@@ -10,11 +10,11 @@ import numpy as np
 
 from smallearn._text import count, percent, show
 from smallearn.cli.held_out import HeldOutScores
+from smallearn.cli.rare_classes import found_of, rare_class
 from smallearn.cli.rounding import chosen_loss
 from smallearn.model import SMaLLModel
 from smallearn.model._sentences import alternatives_sentence, smaller_sentence
 
-RARE = 0.2  # share of a class that accuracy says little of; with more classes, half of an equal share
 LOW_RECALL = 0.5
 MOST_NUMBERS = 20  # of rows held out, in a line
 
@@ -55,33 +55,28 @@ class FitResult:
     @property
     def told_class(self) -> Any:
         """The class whose recall and precision are told: a rare one, or that of the metric; None if there is none."""
-        assert self.model.data is not None
-        counts = self.model.data.class_counts
-        if self.positive is not None:
-            return self.positive
-        rare = min(counts) / sum(counts) < min(RARE, 0.5 / len(counts))
-        return self.model.classes[counts.index(min(counts))] if rare else None
+        return rare_class(self.model) if self.positive is None else self.positive
 
     def recall_and_precision(self) -> dict[str, Any] | None:
         """Of `told_class`: its label, the numbers of rows found, there and flagged, and the shares."""
         if self.told_class is None or self.confusion is None:
             return None
-        at = self.model.classes.index(self.told_class)
-        found, there, flagged = (int(n) for n in (self.confusion[at, at], *_margins(self.confusion, at)))
+        told = found_of(self.model, self.told_class, self.confusion)
         return {
             "class": self.told_class,
-            "rows": there,
-            "flagged": flagged,
-            "found": found,
-            "recall": found / there if there else None,
-            "precision": found / flagged if flagged else None,
+            "rows": told.there,
+            "flagged": told.flagged,
+            "found": told.found,
+            "recall": told.recall,
+            "precision": told.precision,
         }
 
     # --- as text -----------------------------------------------------------------------------------------------------
 
     def lines(self, arguments: argparse.Namespace) -> list[str]:
         """Lines about the model, printed after it; the score to rely on first."""
-        lines = [*self._held_out_lines(), *self._rare_class_lines(arguments), *self._cross_validated_lines()]
+        lines = [*self._held_out_lines(), *self._rare_class_lines(arguments)]
+        lines += [*self._which_rows_lines(arguments), *self._cross_validated_lines()]
         if (smaller := smaller_sentence(self.model)) is not None:
             lines.append(smaller)
         if arguments.n_alternatives:
@@ -90,7 +85,7 @@ class FitResult:
             each = ", ".join(f"{one.name} {one.score:.1%}" for one in standard.models)
             lines.append(f"Accuracy of standard models by cross-validation: {each}.")
         owner = self.model.sole_owner
-        if arguments.positive_class is None and owner is not None:
+        if arguments.positive_class is None and owner == 0:  # of two classes, people expect the second
             other = str(self.model.classes[1 - owner])
             option = shlex.quote(f"--positive={other}") if other.startswith("-") else f"--positive {shlex.quote(other)}"
             of = show(self.model.classes[owner])
@@ -98,7 +93,10 @@ class FitResult:
         return lines
 
     def _baseline(self, share: float) -> str:
-        return f"Always guessing {show(self.majority[0])}, the most common class: {share:.1%}."
+        assert self.model.data is not None
+        counts = self.model.data.class_counts
+        why = ", the most common class" if counts.count(max(counts)) == 1 else ""
+        return f"Always guessing {show(self.majority[0])}{why}: {share:.1%}."
 
     def _named(self, value: float) -> tuple[str, str]:
         """The metric and a score by it."""
@@ -109,6 +107,17 @@ class FitResult:
         about = "" if self.positive is None else f" of {show(self.positive)}"
         name = chosen.metric.replace("_", " ")
         return f"{name[:1].upper()}{name[1:]}{about}", chosen.told(value)
+
+    def _which_rows_lines(self, arguments: argparse.Namespace) -> Iterator[str]:
+        """Which rows were held out, and where they are."""
+        if self.held_out is None:
+            return
+        assert self.model.data is not None
+        n_rows = self.held_out.evaluation.n_rows
+        total = n_rows + sum(self.model.data.class_counts)
+        drawn = f"Held out: {n_rows:,} of {total:,} rows, drawn class by class with --seed {arguments.seed}"
+        saved = "" if arguments.save_test is None else f"; {show(str(arguments.save_test), quote=False)} has them"
+        yield f"{drawn}{saved}. On the same table, evaluate, edit and report know them again."
 
     def _held_out_lines(self) -> Iterator[str]:
         if self.held_out is None:
@@ -135,7 +144,7 @@ class FitResult:
             precision = percent(facts["precision"])
             right = f"{found} of the {flagged} rows that it predicts as {label} are right (precision {precision})"
         yield f"{recall[:1].upper()}{recall[1:]}; {right}."
-        ways = _ways_to_find_more(arguments)
+        ways = _ways_to_find_more(arguments, len(self.model.classes))
         if (facts["recall"] or 0.0) < LOW_RECALL and ways:
             yield f"To find more of them, at the price of more false alarms: {ways}."
 
@@ -166,17 +175,19 @@ class FitResult:
         return lines
 
 
-def next_commands(arguments: argparse.Namespace) -> list[str]:
+def next_commands(arguments: argparse.Namespace, result: FitResult) -> list[str]:
     """Commands to go on with, as a shell takes them; on the first file if there are several."""
     model, data = shlex.quote(str(arguments.output)), shlex.quote(str(arguments.data[0]))
     reading = "" if arguments.encoding == "utf-8" else f" --encoding {shlex.quote(arguments.encoding)}"
-    reading += "".join(f" {shlex.quote(f'--missing={text}')}" for text in arguments.missing)
+    label = result.told_class
+    ranked = "" if label is None else f" --rank-by {shlex.quote(str(label))}"
     report = shlex.quote(str(arguments.output.with_suffix(".html")))
     cost = [] if arguments.device is None else [f"smallearn cost {model} {data}{reading}"]
     return [
         f"smallearn explain {model} {data}{reading}",
         f"smallearn report {model} {data}{reading} -o {report}",
         *cost,
+        f"smallearn predict {model} NEW.csv{reading}{ranked} -o scored.csv",
         f"smallearn export {model} --to c",
     ]
 
@@ -232,18 +243,14 @@ def _held_out_facts(held_out: HeldOutScores, seed: int) -> dict[str, Any]:
     }
 
 
-def _ways_to_find_more(arguments: argparse.Namespace) -> str:
+def _ways_to_find_more(arguments: argparse.Namespace, n_classes: int) -> str:
     """Options that find more of a rare class, as far as they are not in use."""
     if arguments.cost_matrix is not None or arguments.decision_threshold is not None:
         return ""
-    ways = [] if arguments.scoring is not None else ["--metric f1"]
+    ways = [] if arguments.scoring is not None else ["--metric f1" if n_classes == 2 else "--metric f1_macro"]
     ways += [] if arguments.class_weight is not None else ["--class-weight balanced"]
     return " or ".join(ways)
 
 
 def _reason(why: str) -> str:
     return "is dropped as asked" if why == "as asked" else why
-
-
-def _margins(confusion: np.ndarray, at: int) -> tuple[int, int]:
-    return confusion[at].sum(), confusion[:, at].sum()

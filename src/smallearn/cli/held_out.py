@@ -36,8 +36,9 @@ class HeldOutScores:
     score: float
 
 
-def add_held_out(parser: argparse.ArgumentParser) -> None:
+def add_held_out(command: argparse.ArgumentParser) -> None:
     """``--test-size`` and ``--save-test``."""
+    parser = command.add_argument_group("rows held out")
     parser.add_argument(
         "--test-size",
         type=probability,
@@ -83,7 +84,7 @@ def score_held_out(arguments: argparse.Namespace, model: SMaLLModel, scoring: An
         model,
         arguments.data,
         labels=Labels.REQUIRED,
-        options=ReadOptions.of(arguments),
+        options=ReadOptions.of(arguments, model),
         watch=watch,
         split=Split.of_model(model),
         console=SILENT,  # what there is to note of the table has been noted

@@ -3,7 +3,7 @@
 import difflib
 import inspect
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -64,6 +64,42 @@ def is_about_one_class(name: str | None) -> bool:
     from sklearn.metrics import get_scorer
 
     return name is not None and _is_about_one_class(get_scorer(name))
+
+
+class Metric(NamedTuple):
+    """The score that a model was chosen by: its name, what computes it, and the class that it is about, if any."""
+
+    name: str
+    scoring: Any
+    about: Any
+
+    @property
+    def text(self) -> str:
+        """``F1 of 'yes'``."""
+        name = self.name.replace("_", " ")
+        return f"{name[:1].upper()}{name[1:]}" + ("" if self.about is None else f" of {show(self.about)}")
+
+
+def metric_of(model: SMaLLModel) -> Metric | None:
+    """The metric that a model was chosen by; None if that is the accuracy, or none of scikit-learn's scores.
+
+    The file does not name the class that it is about: it is taken to be the one that it is by default.
+    """
+    name = "accuracy" if model.selection is None else model.selection.metric
+    if name == "accuracy" or name not in metric_names():
+        return None
+    about = default_positive(name, model.classes, () if model.data is None else model.data.class_counts)
+    return Metric(name, find_scoring(name, model.classes, about), about)
+
+
+def default_positive(name: str | None, classes: Sequence[Any], counts: Sequence[float]) -> Any:
+    """Of two classes, the one that f1, recall and the like are about: 1 of 0 and 1, as in scikit-learn, else the rarer
+    one. None if the metric is about all classes."""
+    if len(classes) > 2 or not is_about_one_class(name):
+        return None
+    if list(classes) in ([0, 1], [-1, 1]) or not counts:  # and False and True
+        return classes[1]
+    return classes[0 if counts[0] < counts[1] else 1]
 
 
 def score_of(model: SMaLLModel, scoring: Any, X: Any, y: np.ndarray) -> float:

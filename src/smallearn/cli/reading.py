@@ -94,7 +94,13 @@ def with_memory(
 ) -> SMaLLModel:
     """A model with what it is to remember of the table that it was trained on, whose name is ``source``."""
     rules = training_rules(arguments)
-    facts = TableFacts(ids=rules.ids, renamed=rules.names.pairs, held_out=rows.held_out)
+    facts = TableFacts(
+        ids=rules.ids,
+        renamed=rules.names.pairs,
+        held_out=rows.held_out,
+        missing=ReadOptions.of(arguments).missing,
+        missing_by_column=tuple(rows.missing.items()),
+    )
     return replace(rows.remembered_by(model, arguments.target, source), table=facts)
 
 
@@ -114,7 +120,7 @@ def read_rows(
     """
     from smallearn.cli.io.model_rows import known_split, read_for_model
 
-    options = ReadOptions.of(arguments)
+    options = ReadOptions.of(arguments, scored or model)
     split = None
     if scored is not None:
         split = known_split(scored, arguments.data, target=arguments.target, options=options)

@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from smallearn.cli.arguments import add_path, positive_integer
+from smallearn.cli.arguments import Parser, add_path, positive_integer
 from smallearn.cli.console import Console
 from smallearn.cli.io.small_tables import read_lines
 from smallearn.model import SMaLLModel
@@ -13,7 +13,7 @@ DEFAULT = 3
 COLUMNS = ("term", "words")
 
 
-def add_reason_codes(parser: argparse.ArgumentParser, target: str = "", shown: str = "name") -> None:
+def add_reason_codes(parser: Parser, target: str = "", shown: str = "name") -> None:
     """``--reason-codes``, ``--wording`` and ``--favourable``; ``target`` begins their help."""
     parser.add_argument(
         "--reason-codes",

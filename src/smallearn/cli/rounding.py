@@ -69,4 +69,4 @@ def read_rows(arguments: argparse.Namespace, model: SMaLLModel, console: Console
     from smallearn.cli.io.model_rows import read_for_model
     from smallearn.cli.io.tables import ReadOptions
 
-    return read_for_model(model, arguments.data, options=ReadOptions.of(arguments), console=console).X
+    return read_for_model(model, arguments.data, options=ReadOptions.of(arguments, model), console=console).X

@@ -13,8 +13,9 @@ from smallearn.model import ScoreCard, SMaLLModel
 SCALED_BY = {"points": "pdo", "odds": "pdo", "pdo": "pdo", "low": "min_max", "high": "min_max"}  # option: --scaling
 
 
-def add_score_card(parser: argparse.ArgumentParser) -> None:
+def add_score_card(command: argparse.ArgumentParser) -> None:
     """``--card`` and how it is scaled."""
+    parser = command.add_argument_group("as a score card")
     parser.add_argument(
         "--card",
         action="store_true",

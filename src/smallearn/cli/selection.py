@@ -1,14 +1,14 @@
 """What cross-validation may choose from: the options of ``fit`` and ``frontier``, and the parameters that they set."""
 
 import argparse
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from smallearn._text import listed, show
 from smallearn.cli.arguments import positive_integer, positive_number, sample_rows, seed, whole_number
 from smallearn.cli.column_options import check_columns, cut_points, directions
 from smallearn.cli.console import Console
 from smallearn.cli.errors import CommandError
-from smallearn.cli.metrics import check_metric, find_scoring, is_about_one_class
+from smallearn.cli.metrics import check_metric, default_positive, find_scoring
 
 if TYPE_CHECKING:
     from smallearn.cli.io.clustered import ClusteredTable
@@ -18,12 +18,20 @@ if TYPE_CHECKING:
     Rows = TrainingTable | StoredTable | ClusteredTable
 
 
-def add_selection(parser: argparse.ArgumentParser, max_terms: int, with_device: str | None = None) -> None:
+class SelectionGroups(NamedTuple):
+    """Groups of options, to which a command may add its own."""
+
+    model: argparse._ArgumentGroup
+    choice: argparse._ArgumentGroup
+
+
+def add_selection(parser: argparse.ArgumentParser, max_terms: int, with_device: str | None = None) -> SelectionGroups:
     """What cross-validation may choose from, the certificate, the time, the seed and the number of processes.
 
     ``with_device`` says what ``--max-terms`` is by default with a chip; it is then None if the user does not set it.
     """
-    parser.add_argument(
+    model = parser.add_argument_group("what the model may be")
+    model.add_argument(
         "--max-terms",
         type=positive_integer,
         default=max_terms if with_device is None else None,
@@ -31,51 +39,36 @@ def add_selection(parser: argparse.ArgumentParser, max_terms: int, with_device: 
         help="the most terms that a model may have; with more than two classes a term that several of them weigh "
         f"counts once (default: {max_terms}{with_device or ''})",
     )
-    parser.add_argument(
+    model.add_argument(
         "--prototypes",
         dest="n_prototypes",
         type=positive_integer,
         metavar="P",
         help="the number of prototypes (default: chosen by cross-validation)",
     )
-    parser.add_argument(
-        "--positive", dest="positive_class", metavar="LABEL", help="with two classes, the one that high scores mean"
-    )
-    parser.add_argument(
-        "--points",
-        dest="max_points",
-        type=positive_integer,
-        metavar="N",
-        help="train a score card: weights are whole points from -N to N",
-    )
-    parser.add_argument(
+    model.add_argument(
         "--literals",
         choices=("raw", "thresholds", "both"),
         metavar="KIND",
         help="what terms are made of: raw, the numbers themselves; thresholds, conditions such as [age ≤ 40]; or both "
         "(default: the better of raw and both)",
     )
-    parser.add_argument(
-        "--metric",
-        dest="scoring",
-        metavar="NAME",
-        help="the score to choose the model by: a name of scikit-learn's, such as f1, recall, roc_auc "
-        "(default: accuracy less a fifth of the log loss); f1, recall and the like are those of the class that "
-        "--positive names, else of class 1 of 0 and 1, else of the rarer class",
-    )
-    parser.add_argument(
-        "--class-weight",
-        choices=("balanced",),
-        help="balanced: in training every class has the same weight, however rare it is",
-    )
-    parser.add_argument(
-        "--folds",
-        dest="cv",
-        type=folds,
+    model.add_argument(
+        "--points",
+        dest="max_points",
+        type=positive_integer,
         metavar="N",
-        help="the number of folds of cross-validation (default: 5, repeated if there are few rows)",
+        help="train a score card: weights are whole points from -N to N",
     )
-    parser.add_argument(
+    model.add_argument(
+        "--cut-points",
+        action="append",
+        default=[],
+        metavar="N|COLUMN=1,2,3",
+        help="at how many values a column may be cut for conditions, or at which; the latter is repeatable (default: "
+        "20, quantiles of each column)",
+    )
+    model.add_argument(
         "--monotone",
         dest="monotonic_cst",
         action="append",
@@ -84,22 +77,45 @@ def add_selection(parser: argparse.ArgumentParser, max_terms: int, with_device: 
         help="with two classes: as COLUMN rises, the probability of the class that --positive names (default: the "
         "second) never falls (+1) or never rises (-1); repeatable",
     )
-    parser.add_argument(
+    model.add_argument(
         "--always-in",
         action="append",
         default=[],
         metavar="COLUMN",
         help="the model has to use this column of numbers; repeatable",
     )
-    parser.add_argument(
-        "--cut-points",
-        action="append",
-        default=[],
-        metavar="N|COLUMN=1,2,3",
-        help="at how many values a column may be cut for conditions, or at which; the latter is repeatable (default: "
-        "20, quantiles of each column)",
+    model.add_argument(
+        "--positive", dest="positive_class", metavar="LABEL", help="with two classes, the one that high scores mean"
     )
-    parser.add_argument(
+    choice = parser.add_argument_group("how it is chosen")
+    choice.add_argument(
+        "--metric",
+        dest="scoring",
+        metavar="NAME",
+        help="the score to choose the model by: a name of scikit-learn's, such as f1, recall, roc_auc "
+        "(default: accuracy less a fifth of the log loss); f1, recall and the like are those of the class that "
+        "--positive names, else of class 1 of 0 and 1, else of the rarer class",
+    )
+    choice.add_argument(
+        "--class-weight",
+        choices=("balanced",),
+        help="balanced: in training every class has the same weight, however rare it is",
+    )
+    choice.add_argument(
+        "--folds",
+        dest="cv",
+        type=folds,
+        metavar="N",
+        help="the number of folds of cross-validation (default: 5, repeated if there are few rows)",
+    )
+    search = parser.add_argument_group("time and chance")
+    search.add_argument(
+        "--time-limit",
+        type=positive_number,
+        metavar="SECONDS",
+        help="take the best result so far when this time is up (default: no limit)",
+    )
+    search.add_argument(
         "--certificate",
         choices=("auto", "yes", "no"),
         default="auto",
@@ -107,13 +123,7 @@ def add_selection(parser: argparse.ArgumentParser, max_terms: int, with_device: 
         help="whether to compute the certificate: yes, no, or auto, where it adds at most about a tenth to the work "
         "(default: auto)",
     )
-    parser.add_argument(
-        "--time-limit",
-        type=positive_number,
-        metavar="SECONDS",
-        help="take the best result so far when this time is up (default: no limit)",
-    )
-    parser.add_argument(
+    search.add_argument(
         "--sample-rows",
         type=sample_rows,
         default="auto",
@@ -121,10 +131,11 @@ def add_selection(parser: argparse.ArgumentParser, max_terms: int, with_device: 
         help="about how many rows of each fold a model is trained on while models are compared; all: every row "
         "(default: auto, at least 1,600)",
     )
-    parser.add_argument("--seed", type=seed, default=0, metavar="N", help="random seed (default: 0)")
-    parser.add_argument(
+    search.add_argument("--seed", type=seed, default=0, metavar="N", help="random seed (default: 0)")
+    search.add_argument(
         "--jobs", dest="n_jobs", type=positive_integer, metavar="N", help="the number of cores to use (default: 1)"
     )
+    return SelectionGroups(model, choice)
 
 
 def check_selection_options(arguments: argparse.Namespace) -> None:
@@ -167,13 +178,10 @@ def scored_class(arguments: argparse.Namespace, rows: "Rows") -> Any:
 
     It is the one that the user named; else 1 of 0 and 1, as in scikit-learn; else the rarer one.
     """
-    if len(rows.classes) > 2 or not is_about_one_class(arguments.scoring):
-        return None
-    if arguments.positive_class is not None:
-        return _positive_class(arguments.positive_class, rows.classes)
-    if rows.classes in ([0, 1], [-1, 1]):  # and False and True
-        return rows.classes[1]
-    return rows.classes[0 if rows.class_counts[0] < rows.class_counts[1] else 1]
+    usual = default_positive(arguments.scoring, rows.classes, rows.class_counts)
+    if usual is None or arguments.positive_class is None:
+        return usual
+    return _positive_class(arguments.positive_class, rows.classes)
 
 
 def _monotonic(arguments: argparse.Namespace, rows: "Rows", positive: Any) -> dict[str, int] | None:

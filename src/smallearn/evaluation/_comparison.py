@@ -23,6 +23,7 @@ from smallearn.evaluation._evaluate import Evaluation
 from smallearn.model import SMaLLModel
 from smallearn.model._arguments import as_model
 from smallearn.model._parts import Familiar, StandardModels, standard_error
+from smallearn.model._sentences import terms_text
 
 FOLDS = 5
 FOLDS_OF_SAMPLE, MOST_ROWS = 3, 5_000  # of more rows a sample is taken, and cross-validated with fewer folds
@@ -174,7 +175,7 @@ class Comparison:
             )
             for m in self.models
         ]
-        return [("this model", own, count(model.n_terms, "term"), UNKNOWN), *each]
+        return [("this model", own, terms_text(model), UNKNOWN), *each]
 
 
 def _was_cross_validated(model: SMaLLModel) -> bool:

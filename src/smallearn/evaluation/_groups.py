@@ -10,6 +10,7 @@ from smallearn._text import exact, show, show_category
 from smallearn.model import SMaLLModel
 from smallearn.model._columns import Column
 from smallearn.model._rows import Rows
+from smallearn.model._sentences import score_name
 
 MOST_GROUPS, FEWEST_ROWS = 5, 10  # that are listed; that a group has, unless 5% of all rows are more
 FEW_VALUES = 5  # of a number: each is a group; more values are split at the quartiles
@@ -44,7 +45,7 @@ def groups_of(model: SMaLLModel, rows: Rows, wrong: np.ndarray) -> list[Group]:
     """The groups with the highest error rates above the overall one; ``wrong`` is true for each row in error."""
     partitions: list[tuple[list[str], np.ndarray]] = []
     if len(model.prototypes) > 1:
-        names = [f"decided by prototype {j + 1}" for j in range(len(model.prototypes))]
+        names = _names_of_prototypes(model)
         partitions.append((names, model.winners(model.scores(rows))))
     partitions += [_partition(rows.columns[term.feature]) for term in model.features]
     fewest = max(FEWEST_ROWS, len(wrong) // 20)
@@ -58,6 +59,13 @@ def groups_of(model: SMaLLModel, rows: Rows, wrong: np.ndarray) -> list[Group]:
         ]
     worse = [group for group in groups if group.wrong > wrong.mean()]
     return sorted(worse, key=lambda group: -group.wrong)[:MOST_GROUPS]
+
+
+def _names_of_prototypes(model: SMaLLModel) -> list[str]:
+    """What rows have in common whose greatest score is that of a prototype."""
+    if len(set(model.owners)) == len(model.owners) and model.sole_owner is None and model.decision[1:3] == (None, None):
+        return [f"predicted {show_category(model.classes[owner])}" for owner in model.owners]
+    return [f"highest is the {score_name(model, j)}" for j in range(len(model.prototypes))]
 
 
 def _partition(column: Column) -> tuple[list[str], np.ndarray]:

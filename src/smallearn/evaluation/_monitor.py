@@ -17,6 +17,7 @@ from smallearn.model import SMaLLModel
 from smallearn.model._arguments import as_model, codes, read_rows
 
 PERFORMANCE = "performance"
+RARE = 0.2  # share of a class that accuracy says little of; with more classes, half of an equal share
 
 
 @dataclass(frozen=True)
@@ -117,6 +118,9 @@ class Monitoring:
         The score in training: ``"85.0% ± 0.5% by cross-validation (accuracy)"``; None if unknown.
     notes : tuple of str
         What could not be compared, and why.
+    score : str or None, default=None
+        The score that the model was chosen by, on the rows with a known class, if that is not the accuracy:
+        ``"F1 of 'yes' 0.581"``.
 
     Examples
     --------
@@ -138,6 +142,21 @@ class Monitoring:
     evaluation: Evaluation | None
     expected: str | None
     notes: tuple[str, ...]
+    score: str | None = None
+
+    @property
+    def rare(self) -> int | None:
+        """The position of the rarest class in training, if accuracy says little of it.
+
+        Returns
+        -------
+        int or None
+            None if no class has less than 20% of the rows, with more than two classes half of an equal share.
+        """
+        if self.observed_before is None:
+            return None
+        least = min(self.observed_before)
+        return self.observed_before.index(least) if least < min(RARE, 0.5 / len(self.classes)) else None
 
     def shifted(self, limit: float = LARGE) -> tuple[str, ...]:
         """What has moved, over all rows or in the latest period.
@@ -152,10 +171,12 @@ class Monitoring:
         tuple of str
             ``"score"`` and names of features.
         """
-        latest = [period for period in self.periods if period.name != NO_DATE][-1:]
-        return tuple(
-            dict.fromkeys(one.name for part in (self.overall, *latest) for one in part.drifts if one.exceeds(limit))
-        )
+        latest = self._latest()
+        parts = (self.overall,) if latest is None else (self.overall, latest)
+        return tuple(dict.fromkeys(one.name for part in parts for one in part.drifts if one.exceeds(limit)))
+
+    def _latest(self) -> Period | None:
+        return next((period for period in reversed(self.periods) if period.name != NO_DATE), None)
 
     def is_stable(self, limit: float = LARGE) -> bool:
         """Whether nothing has moved, over all rows and in the latest period.
@@ -185,26 +206,26 @@ class Monitoring:
         rows = f"{self.overall.n_rows:,} rows, compared with {self.n_reference:,} training rows"
         if not self.overall.drifts:
             yield f"{rows}: nothing can be compared."
-        elif not any(self._with_reading(reading) for reading in (LARGE_SHIFT, SHIFT)):
+        elif not _moved(self.overall):
             yield f"{rows}: stable."
         else:
-            moved = ((reading, self._with_reading(reading)) for reading in (LARGE_SHIFT, SHIFT))
-            texts = [f"{reading} of {joined(names)}" for reading, names in moved if names]
-            yield f"{rows}: {'; '.join(texts)}."
+            yield f"{rows}: {_moved_text(self.overall)}."
+        latest = self._latest()
+        if latest is not None and _moved(latest) and _moved(latest) != _moved(self.overall):
+            yield f"In the latest period, {latest.name}: {_moved_text(latest)}."
+        if self.score is not None:
+            yield self.score + ("" if self.expected is None else f"; in training {self.expected}") + "."
         if self.evaluation is not None:
             yield f"Accuracy {self.evaluation.accuracy}{self._beside()}."
         yield from self.notes
 
     def _beside(self) -> str:
         """The score in training, said to be another one than accuracy if it is."""
-        if self.expected is None:
+        if self.expected is None or self.score is not None:
             return ""
         if self.expected.endswith("by cross-validation"):
             return f"; in training {self.expected}"
         return f". The score by which the model was chosen, in training: {self.expected}"
-
-    def _with_reading(self, reading: str) -> list[str]:
-        return [_shown(one) for one in self.overall.drifts if one.reading == reading]
 
     def stability_lines(self) -> list[tuple[str, ...]]:
         """Give the stability of the scores and features as text.
@@ -267,10 +288,11 @@ class Monitoring:
             "largest of a feature",
             f"predicted {show(self.classes[-1], quote=False)}",
         )
-        lines: list[tuple[str, ...]] = [(*head, *(("accuracy",) if self.evaluation is not None else ()))]
+        judged = () if self.evaluation is None else ("accuracy", *self._rare_head())
+        lines: list[tuple[str, ...]] = [(*head, *judged)]
         for one in self.periods:
             score, feature = one.worst(one.scores), one.worst(one.features)
-            accuracy = (f"{one.accuracy}" if one.accuracy is not None else "–",) if self.evaluation is not None else ()
+            known = (f"{one.accuracy}" if one.accuracy is not None else "–", *self._rare_shares(one.confusion))
             lines.append(
                 (
                     one.name,
@@ -278,10 +300,40 @@ class Monitoring:
                     "–" if score is None else _marked(score),
                     "–" if feature is None else f"{_marked(feature)} {show(feature.name, quote=False)}",
                     _share(one.predicted[-1] / max(1, one.n_rows)),
-                    *accuracy,
+                    *(known if self.evaluation is not None else ()),
                 )
             )
         return lines
+
+    def _rare_head(self) -> tuple[str, ...]:
+        if self.rare is None:
+            return ()
+        label = show(self.classes[self.rare], quote=False)
+        return f"recall of {label}", f"precision of {label}"
+
+    def _rare_shares(self, confusion: np.ndarray | None) -> tuple[str, ...]:
+        """The recall and the precision of the rare class, from a confusion matrix."""
+        if self.rare is None:
+            return ()
+        if confusion is None:
+            return "–", "–"
+        found = confusion[self.rare, self.rare]
+        sizes = confusion[self.rare].sum(), confusion[:, self.rare].sum()
+        return tuple(_share(found / size if size else None) for size in sizes)
+
+    def rare_class_lines(self) -> list[tuple[str, str, str]]:
+        """Give the recall and the precision of the rare class as text.
+
+        Returns
+        -------
+        list of (str, str, str)
+            Name, value and meaning, as `Evaluation.figures` gives them; empty if no class is rare, or without labels.
+        """
+        if self.rare is None or self.overall.confusion is None:
+            return []
+        meanings = ("share of the rows of this class that are found", "share of the rows predicted so that are right")
+        shares = self._rare_shares(self.overall.confusion)
+        return list(zip(self._rare_head(), shares, meanings, strict=True))
 
 
 STABILITY_HEAD = (
@@ -375,8 +427,9 @@ class RunningMonitor:
         none."""
         self._watch.add(read_rows(self._model, X), code, periods)
 
-    def result(self, evaluation: Evaluation | None = None) -> Monitoring:
-        """What was seen of all rows, with an evaluation of those that have a class."""
+    def result(self, evaluation: Evaluation | None = None, score: str | None = None) -> Monitoring:
+        """What was seen of all rows, with an evaluation of those that have a class, and the score that the model was
+        chosen by."""
         model, watch = self._model, self._watch
         reference = model.reference
         assert reference is not None
@@ -391,8 +444,9 @@ class RunningMonitor:
             predicted_before=tuple(one / total for one in reference.predicted) if watch.decides_as_trained else None,
             observed_before=_observed(model),
             evaluation=evaluation,
-            expected=_expected(model),
+            expected=_expected(model, is_named=score is not None),
             notes=tuple(_notes(model, watch)),
+            score=score,
         )
 
     def _period(self, name: str, periods: Sequence[Any]) -> Period:
@@ -414,12 +468,25 @@ def _observed(model: SMaLLModel) -> tuple[float, ...] | None:
     return tuple(one / sum(counts) for one in counts) if sum(counts) else None
 
 
-def _expected(model: SMaLLModel) -> str | None:
-    """The score of the model in its cross-validation."""
+def _expected(model: SMaLLModel, is_named: bool) -> str | None:
+    """The score of the model in its cross-validation, with its name unless the text before it names it."""
     chosen = model.selection
     if chosen is None:
         return None
-    return f"{chosen.text} by cross-validation" + ("" if chosen.metric == "accuracy" else f" ({chosen.metric})")
+    metric = "" if is_named or chosen.metric == "accuracy" else f" ({chosen.metric})"
+    return f"{chosen.text} by cross-validation{metric}"
+
+
+def _moved(period: Period) -> dict[str, list[str]]:
+    """What is more than stable in a period: names by how large the shift is."""
+    names = {
+        reading: [_shown(one) for one in period.drifts if one.reading == reading] for reading in (LARGE_SHIFT, SHIFT)
+    }
+    return {reading: found for reading, found in names.items() if found}
+
+
+def _moved_text(period: Period) -> str:
+    return "; ".join(f"{reading} of {joined(names)}" for reading, names in _moved(period).items())
 
 
 def _notes(model: SMaLLModel, watch: Watch) -> Iterator[str]:

@@ -22,8 +22,8 @@ def rounded(model: Any, X: Any) -> SMaLLModel:
 
     The weights and constants of a model of literals become whole points, the smallest that keep the decisions, if at
     most 100 points for a literal are enough. Otherwise each of them gets as few significant digits as possible: with
-    any one rounded further, a decision would change. The same holds for thresholds, and for means that these rows use.
-    Probabilities change with the weights.
+    any one rounded further, a decision would change. The same holds for means that these rows use. A threshold is
+    rounded as far as it divides these rows as before. Probabilities change with the weights.
 
     Parameters
     ----------
@@ -150,10 +150,14 @@ class _Numbers:
         return replace(self.model, prototypes=prototypes)
 
     def _cut(self, term: Term, digits: int) -> Term:
-        """The threshold in so many digits: rounded up or down to divide the rows as before, if possible."""
-        nearby = [replace(term, value=value) for value in _nearby(float(term.value), digits)]  # type: ignore[arg-type]
-        same = [one for one in nearby if np.array_equal(self.rows.factor(one), self.rows.factor(term))]
-        return (same or nearby)[0]
+        """The threshold in so many digits, rounded up or down to divide the rows as before; in more if none does.
+
+        So nobody reads two thresholds where the model has one, even if no decision hangs on the rows between them.
+        """
+        divided, exact = self.rows.factor(term), float(term.value)  # type: ignore[arg-type]  # of a cut
+        nearby = (value for more in range(digits, MOST_DIGITS) for value in _nearby(exact, more))
+        trials = (replace(term, value=value) for value in nearby)
+        return next((one for one in trials if np.array_equal(self.rows.factor(one), divided)), term)
 
 
 def _value(term: Term) -> tuple:

@@ -145,6 +145,10 @@ class FlatModel:
         The `model_hash` of the model.
     is_edited : bool, default=False
         Whether a person changed the model after training.
+    missing : tuple of str, default=()
+        Texts and numbers that meant a missing value in training, beside the usual ones.
+    missing_by_column : tuple of (str, tuple of str), default=()
+        Inputs in which some of the usual texts, such as ``n/a``, were missing values in training, and these texts.
 
     Examples
     --------
@@ -168,6 +172,8 @@ class FlatModel:
     version: str
     hash: str
     is_edited: bool = False
+    missing: tuple[str, ...] = ()
+    missing_by_column: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
     @property
     def has_one_owner(self) -> bool:
@@ -210,7 +216,9 @@ class FlatModel:
     def stamp(self) -> str:
         """The version and the hash, on one line: every export carries it."""
         changed = ", changed by hand" if self.is_edited else ""
-        return f"smallearn {self.version}, model {self.hash}{changed}"
+        texts = comment_text(", ".join(self.missing))
+        missing = f"; {texts} meant a missing value in training: pass it as one" if texts else ""
+        return f"smallearn {self.version}, model {self.hash}{changed}{missing}"
 
 
 def flatten(model: Any) -> FlatModel:
@@ -271,6 +279,8 @@ def flatten(model: Any) -> FlatModel:
         version=__version__,
         hash=model_hash(model),
         is_edited=bool(model.edits),
+        missing=model.table.missing,
+        missing_by_column=tuple(entry for entry in model.table.missing_by_column if entry[0] in labels),
     )
 
 

@@ -12,6 +12,7 @@ from smallearn._text import listed, show
 from smallearn.model._edit import ACTIONS, Edit
 from smallearn.model._histograms import Histogram, Reference
 from smallearn.model._json_values import (
+    LARGEST_WHOLE,
     category,
     fields_of,
     finite_number,
@@ -22,8 +23,7 @@ from smallearn.model._json_values import (
 from smallearn.model._parts import Description, Familiar, HeldOut, StandardModels, TableFacts
 
 LIMITS = ("max_flash", "max_ram", "max_cycles", "max_time_us")
-
-LARGEST_WHOLE = 2.0**53
+LARGEST_SEED = 10**300
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ def _write_histogram(histogram: Histogram) -> dict[str, Any]:
 
 def _short(count: float) -> float | int:
     """A whole number without a point, which is read as the same number."""
-    return int(count) if count.is_integer() and count < LARGEST_WHOLE else count
+    return int(count) if float(count).is_integer() and count < LARGEST_WHOLE else count
 
 
 def _read_reference(entry: Any, where: str) -> Reference:
@@ -170,12 +170,14 @@ def _read_edits(entry: Any, where: str) -> tuple[Edit, ...]:
 
 
 def _read_table(entry: Any, where: str) -> TableFacts:
-    fields = fields_of(entry, where, ("ids", "renamed", "held_out"))
+    fields = fields_of(entry, where, ("ids", "renamed", "held_out", "missing", "missing_by_column"))
     pairs = enumerate(of_type(fields["renamed"], list, f"{where}.renamed"))
     return TableFacts(
         ids=_read_texts(fields["ids"], f"{where}.ids"),
         renamed=tuple(_read_pair(pair, f"{where}.renamed[{position}]") for position, pair in pairs),
         held_out=None if fields["held_out"] is None else _read_held_out(fields["held_out"], f"{where}.held_out"),
+        missing=_read_texts(fields["missing"], f"{where}.missing"),
+        missing_by_column=_read_by_column(fields["missing_by_column"], f"{where}.missing_by_column"),
     )
 
 
@@ -191,11 +193,21 @@ def _read_pair(entry: Any, where: str) -> tuple[str, str]:
     return texts[0], texts[1]
 
 
+def _read_by_column(entry: Any, where: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    found = []
+    for position, pair in enumerate(of_type(entry, list, where)):
+        place = f"{where}[{position}]"
+        if len(of_type(pair, list, place)) != 2:
+            raise ValueError(f"{place}: expected a column and its texts, found {len(pair)} entries.")
+        found.append((of_type(pair[0], str, f"{place}[0]"), _read_texts(pair[1], f"{place}[1]")))
+    return tuple(found)
+
+
 def _read_held_out(entry: Any, where: str) -> HeldOut:
     fields = fields_of(entry, where, ("seed", "class_counts"))
     counts = enumerate(of_type(fields["class_counts"], list, f"{where}.class_counts"))
     return HeldOut(
-        seed=whole_number(fields["seed"], f"{where}.seed", 0),
+        seed=whole_number(fields["seed"], f"{where}.seed", 0, LARGEST_SEED),
         class_counts=tuple(whole_number(n, f"{where}.class_counts[{position}]", 0) for position, n in counts),
     )
 

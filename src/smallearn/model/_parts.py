@@ -335,8 +335,9 @@ def standard_error(scores: tuple[float, ...]) -> float:
     if len(scores) < 2:
         return 0.0
     mean = math.fsum(scores) / len(scores)
-    variance = math.fsum((score - mean) ** 2 for score in scores) / (len(scores) - 1)
-    return math.sqrt(variance / len(scores))
+    largest = max(abs(score - mean) for score in scores) or 1.0  # whose square may overflow
+    variance = math.fsum(((score - mean) / largest) ** 2 for score in scores) / (len(scores) - 1)
+    return largest * math.sqrt(variance / len(scores))
 
 
 @dataclass(frozen=True)
@@ -384,6 +385,10 @@ class TableFacts:
         Classes that have another name in the table: that name, or a range of numbers such as ``30..50``, and the class.
     held_out : HeldOut or None, default=None
         The rows that the model was not trained on, if some were held out.
+    missing : tuple of str, default=()
+        Texts and numbers that mean a missing value, such as ``999``, beside the usual ones.
+    missing_by_column : tuple of (str, tuple of str), default=()
+        Columns in which some of the usual texts, such as ``n/a``, were read as missing values, and these texts.
 
     Examples
     --------
@@ -395,6 +400,8 @@ class TableFacts:
     ids: tuple[str, ...] = ()
     renamed: tuple[tuple[str, str], ...] = ()
     held_out: HeldOut | None = None
+    missing: tuple[str, ...] = ()
+    missing_by_column: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
     def __bool__(self) -> bool:
         return self != NO_TABLE

@@ -9,10 +9,11 @@ from smallearn._text import count, typeset
 from smallearn.evaluation import wilson
 from smallearn.model import SMaLLModel
 from smallearn.report._subject import Subject
-from smallearn.report._svg import Chart, Picture, number_text, shortened
+from smallearn.report._svg import Chart, Picture, number_text, shortened, width_of
 from smallearn.report._verdict import percent_of
 
 BARS, POINTS, GROUPS = 25, 60, 10  # of the histogram of probabilities; of a curve; of the reliability diagram
+FEW_CLASSES = 6  # above which the bars of classes are narrower
 FAR = 0.005  # share of the picture that a point of a curve must lie off the line to stay
 
 
@@ -39,14 +40,15 @@ def chances_picture(subject: Subject, chance: np.ndarray, threshold: float) -> P
         chart.add(f'<path class="tick" d="M{x:.1f} {base}v4"/>')
         chart.add(f'<text x="{x:.1f}" y="{base + 16}" class="middle">{100 * value:.0f}%</text>')
     chart.line([(0.0, 0.0), (1.0, 0.0)], "axis")
-    for k, y in ((1, 14), (0, base - 5)):
-        told = escape(shortened(f"truly {names[k]}: {count(int(np.sum(code == k)), 'row')}", 300))
-        chart.add(f'<text x="328" y="{y}" class="end strong">{told}</text>')
-    name = escape(shortened(f"probability of {names[1]}", 300))
-    chart.add(f'<text x="170" y="{chart.height - 7}" class="middle name">{name}</text>')
     x = chart.at_x(threshold)
     span = f'data-from="{chart.at_x(0.0):.0f}" data-wide="{chart.at_x(1.0) - chart.at_x(0.0):.0f}"'
     chart.add(f'<path class="cut" data-cut {span} d="M0 8V{base}" transform="translate({x:.2f})"/>')
+    for k, y in ((1, 14), (0, base - 5)):
+        size = f": {count(int(np.sum(code == k)), 'row')}"
+        told = escape(shortened(f"truly {names[k]}", 300 - width_of(size)) + size)
+        chart.add(f'<text x="328" y="{y}" class="end strong over">{told}</text>')
+    name = escape(shortened(f"probability of {names[1]}", 300))
+    chart.add(f'<text x="170" y="{chart.height - 7}" class="middle name">{name}</text>')
     caption = (
         f"To the right of the line {names[1]} is predicted: what lies there below the axis, and to the left above it, "
         "is predicted wrongly. Each class has its own scale."
@@ -57,7 +59,7 @@ def chances_picture(subject: Subject, chance: np.ndarray, threshold: float) -> P
 def found_picture(subject: Subject, confusion: np.ndarray) -> Picture:
     """For more classes: the share of the rows of each that is found."""
     names, sizes, hits = subject.class_names, confusion.sum(axis=1), np.diag(confusion)
-    line, left = 20, 96
+    line, left = (20 if len(names) <= FEW_CLASSES else 15), 96
     height = 48 + line * len(names)
     told = "; ".join(f"{name}: {percent_of(int(h), int(n))}" for name, h, n in zip(names, hits, sizes, strict=True))
     chart = Chart(
@@ -76,8 +78,8 @@ def found_picture(subject: Subject, confusion: np.ndarray) -> Picture:
         y = 6 + line * i
         share = hits[i] / sizes[i] if sizes[i] else 0.0
         title = f"{name}: {int(hits[i]):,} of {count(int(sizes[i]), 'row')} found"
-        chart.add(f'<text x="{left - 6}" y="{y + 12}" class="end">{escape(shortened(name, left - 10))}</text>')
-        shape = f'x="{left}" y="{y}" width="{chart.at_x(share) - left:.1f}" height="15"'
+        chart.add(f'<text x="{left - 6}" y="{y + line - 6}" class="end">{escape(shortened(name, left - 10))}</text>')
+        shape = f'x="{left}" y="{y}" width="{chart.at_x(share) - left:.1f}" height="{line - 3}"'
         chart.add(f'<rect class="plus" {shape}><title>{escape(title)}</title></rect>')
     chart.add(f'<text x="{left}" y="{height - 7}" class="name">found, of the rows of each class</text>')
     return Picture(chart.svg(), "How many of the rows of each class are found.")
@@ -159,18 +161,21 @@ def frontier_picture(model: SMaLLModel, sizes: Sequence[int]) -> Picture | None:
     high = max(step.score + step.spread for step in steps)
     room = 0.05 * (high - low) or 0.01
     most = max(step.n_terms for step in steps)
-    points = ", ".join(f"{count(step.n_terms, 'term')}: {typeset(selection.told(step.score))}" for step in steps)
-    chart = Chart(alt=f"Score by number of terms. {points}.", x=(0.5, most + 0.5), y=(low - room, high + room))
+    unit = "weights" if model.n_terms == len(model.terms) != len(model.card) else "terms"  # what the budget counted
+    points = ", ".join(f"{count(step.n_terms, unit[:-1])}: {typeset(selection.told(step.score))}" for step in steps)
+    chart = Chart(alt=f"Score by number of {unit}. {points}.", x=(0.5, most + 0.5), y=(low - room, high + room))
     is_share = "accuracy" in selection.metric
     whole = [float(n) for n in range(1, most + 1) if most <= 12 or n % (most // 8) == 0]
-    chart.axes("terms", selection.metric, percent="y" if is_share and high - low > 0.08 else "", x_ticks=whole)
+    chart.axes(unit, selection.metric, percent="y" if is_share else "", x_ticks=whole)
     chart.line([(step.n_terms, step.score) for step in steps], "soft-line")
     for step in steps:
         chart.line([(step.n_terms, step.score - step.spread), (step.n_terms, step.score + step.spread)], "error")
     for step in steps:
-        title = f"{count(step.n_terms, 'term')}: {selection.told(step.score)} ± {selection.told(step.spread)}"
+        title = f"{count(step.n_terms, unit[:-1])}: {selection.told(step.score)} ± {selection.told(step.spread)}"
         kind = "spot now" if step.n_terms == model.n_terms else "spot"
         known = f' data-size="{step.n_terms}"' if step.n_terms in sizes else ""
         chart.dot(step.n_terms, step.score, kind, typeset(title), focusable=True, more=known)
-    caption = "Cross-validated score by number of terms; bars are standard errors. The filled point is the model shown."
+    caption = (
+        f"Cross-validated score by number of {unit}; bars are standard errors. The filled point is the model shown."
+    )
     return Picture(chart.svg(), caption)

@@ -55,8 +55,8 @@ def _data_lines(subject: Subject) -> list[tuple[str, str]]:
         if data.target is not None:
             lines.append(("target column", show(data.target, quote=False)))
         counts = zip(model.classes, data.class_counts, strict=True)
-        by_class = ", ".join(f"{n} of class {show(label)}" for label, n in counts)
-        lines.append(("training rows", f"{sum(data.class_counts)}: {by_class}"))
+        by_class = ", ".join(f"{n:,} of class {show(label)}" for label, n in counts)
+        lines.append(("training rows", f"{sum(data.class_counts):,}: {by_class}"))
         if data.fingerprint:
             lines.append(("fingerprint of the training rows", data.fingerprint))
     if judged is not None:

@@ -13,18 +13,20 @@ from smallearn.model import Rows, SMaLLModel, Term
 from smallearn.model._columns import Column, factor_of_one
 from smallearn.report._bins import Bin, bins_of, cuts_of, evidence_of, is_number, mean_in
 from smallearn.report._subject import Subject
-from smallearn.report._svg import Chart, Picture, number_text, shortened, ticks
+from smallearn.report._svg import BOTTOM, TOP, Chart, Picture, number_text, shortened, ticks
 from smallearn.report._tables import Table
 
+LINE = 10.5  # units between the names of curves
 FEW_CLASSES = 6  # that have a column each in the table of bins
 Points = list[tuple[float, float]]
 
 
 @dataclass(frozen=True)
 class Feature:
-    """One feature: its name, its picture and its bins."""
+    """One feature: its name, its picture and its bins; ``is_number`` if the picture is a curve over the rows."""
 
     name: str
+    is_number: bool
     picture: Picture
     bins: Table | None
     value: str | None
@@ -87,7 +89,8 @@ class _Part:
         """How much the feature moves the scores: the greatest standard deviation of what it adds."""
         if self.added is None:
             return max(self.values) - min(self.values)
-        return max(float(one.std()) for one in self.added)
+        largest = max(float(np.abs(one).max(initial=0.0)) for one in self.added) or 1.0  # whose square may overflow
+        return max(largest * float((one / largest).std()) for one in self.added)
 
     def _at(self, j: int, value: Any) -> float:
         return sum(term.weight * factor_of_one(term, value) for term in self.terms[j]) - self.means[j]
@@ -113,7 +116,7 @@ class _Part:
     def feature(self, y: tuple[float, float]) -> Feature:
         picture = self._line_picture(y) if self.is_number else self._category_picture(y)
         table, value = self._table()
-        return Feature(name=self.label, picture=picture, bins=table, value=value)
+        return Feature(name=self.label, is_number=self.is_number, picture=picture, bins=table, value=value)
 
     def _kinds(self) -> list[tuple[int, str, str]]:
         """The scores that read the feature, each with the class of its line and its name."""
@@ -147,8 +150,8 @@ class _Part:
         for j, kind, owner in kinds:
             title = f"{owner}: {ends}" if not several else owner
             chart.line(self.curves[j], kind, title)
-            if several:
-                _end_label(chart, self.curves[j][-1], kind, owner)
+        if several:
+            _end_labels(chart, [(self.curves[j][-1], kind, owner) for j, kind, owner in kinds])
         return Picture(chart.svg(), self.label)
 
     def _category_picture(self, y: tuple[float, float]) -> Picture:
@@ -222,8 +225,32 @@ def _added(rows: Rows, terms: Sequence[Term]) -> np.ndarray:
     return total
 
 
-def _end_label(chart: Chart, end: tuple[float, float], kind: str, text: str) -> None:
-    x, y = chart.at_x(end[0]) + 3, chart.at_y(end[1]) + 3.5
-    chart.add(
-        f'<text x="{x:.1f}" y="{y:.1f}" class="{kind.replace("curve", "label")}">{escape(shortened(text, 52))}</text>'
-    )
+def _end_labels(chart: Chart, ends: Sequence[tuple[tuple[float, float], str, str]]) -> None:
+    """The names of curves at their right ends, one below the other; of too many those of the farthest from 0."""
+    top, bottom = TOP + 4.0, chart.height - BOTTOM
+    room = int((bottom - top) / LINE) + 1
+    kept = sorted(ends, key=lambda end: -abs(end[0][1]))[:room]
+    kept.sort(key=lambda end: -end[0][1])
+    wanted = [chart.at_y(y) for (_, y), _, _ in kept]
+    places = spread_out(wanted, LINE, top, bottom)
+    for (end, kind, text), at, y in zip(kept, wanted, places, strict=True):
+        x = chart.at_x(end[0])
+        label = kind.replace("curve", "label")
+        if abs(y - at) > 1.0:
+            chart.add(f'<path class="lead {label}" d="M{x:.1f} {at:.1f}l6 {y - at:.1f}"/>')
+        name = escape(shortened(text, 48))
+        chart.add(f'<text x="{x + 8:.1f}" y="{y + 3.5:.1f}" class="{label}">{name}<title>{escape(text)}</title></text>')
+
+
+def spread_out(wanted: Sequence[float], gap: float, low: float, high: float) -> list[float]:
+    """The places nearest to those wanted, which rise, at least ``gap`` apart and between ``low`` and ``high``.
+
+    Nearest in squares: runs that are too close are centred on the mean of what they want.
+    """
+    runs: list[list[float]] = []  # of places less the gaps above them, which may then be equal
+    for i, place in enumerate(wanted):
+        runs.append([place - gap * i])
+        while len(runs) > 1 and sum(runs[-2]) / len(runs[-2]) > sum(runs[-1]) / len(runs[-1]):
+            runs[-2:] = [runs[-2] + runs[-1]]
+    free = [sum(run) / len(run) for run in runs for _ in run]
+    return [min(max(place, low), high - gap * (len(wanted) - 1)) + gap * i for i, place in enumerate(free)]

@@ -1,5 +1,6 @@
 """Which features matter, and for many classes what each of them adds to which class."""
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +15,7 @@ from smallearn.report._subject import Subject
 from smallearn.report._tables import Table
 
 FEW_CLASSES = 3  # above which a map of classes and terms is drawn
+MOST_DIGITS = 6  # after the point
 STEPS = 4  # of colour on either side of 0
 
 
@@ -80,10 +82,11 @@ def heat_map_of(subject: Subject, model: SMaLLModel) -> HeatMap | None:
     }
     effects = [[None if term is None else _effect(subject, term) for term in row.terms] for row in model.card]
     most = max(abs(one) for line in effects for one in line if one is not None) or 1.0
+    digits = max(0, 1 - math.floor(math.log10(most)))  # after the point, the same in all cells
     lines = []
     for row, line in zip(model.card, effects, strict=True):
         text = texts[row.term.feature, row.term.kind, row.term.value]
-        cells = [_cell(one, most, text, head) for one, head in zip(line, heads, strict=True)]
+        cells = [_cell(one, most, digits, text, head) for one, head in zip(line, heads, strict=True)]
         lines.append((text, cells))
     return HeatMap(heads=heads, lines=lines)
 
@@ -98,9 +101,10 @@ def _effect(subject: Subject, term: Any) -> float:
     return float(term.weight * extent / 4)
 
 
-def _cell(effect: float | None, most: float, text: str, head: str) -> Cell:
+def _cell(effect: float | None, most: float, digits: int, text: str, head: str) -> Cell:
     if effect is None:
         return Cell(text="·", shade=0, title=f"{head}: {text} does not count")
-    shown = typeset(signed(effect, digits=2))
+    shown = f"{effect:+z.{digits}f}" if digits < MOST_DIGITS else signed(effect, digits=2)
+    shown = typeset(shown if float(shown) else shown.removeprefix("+"))  # what rounds to 0 has no sign
     shade = int(np.sign(effect) * np.ceil(STEPS * abs(effect) / most - 1e-9))
     return Cell(text=shown, shade=shade, title=f"{head}: {text} {shown}")

@@ -1,7 +1,6 @@
 """The page: a view of every model, the script, and the template that puts them together."""
 
-import base64
-import hashlib
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from importlib.resources import files
@@ -20,6 +19,7 @@ from smallearn.report._charts import frontier_picture
 from smallearn.report._facts import cost_of, training_of
 from smallearn.report._monitoring import monitor_section
 from smallearn.report._panel import MOST_ROWS, RealRow, fields_of, rows_of
+from smallearn.report._policy import policy_of
 from smallearn.report._quality import comparison_of, judged_of, warning_of
 from smallearn.report._rounding import in_few_digits
 from smallearn.report._rule import shown_model, title_of
@@ -31,6 +31,7 @@ from smallearn.report._views import PARTS, View, name_of, positive_counts, view_
 STEPS = 5  # calls of `step`
 SECTIONS = ("errors", "what-if", "size", "alternatives", "features", "scores", "comparison", "chips", "facts")
 DEFAULT_SECTIONS = tuple(name for name in SECTIONS if name != "chips")
+BREAKS = re.compile(r"(_+|[^\s_]{10}(?=[^\s_]{9}))")  # after which long names may wrap, as in text.js
 LARGEST = 900_000  # bytes of a page, beyond which other models than the chosen one lose pictures
 SPARED = ("curves", "features", "errors", "scores")  # what they lose, one after the other
 FIGURES = (
@@ -83,7 +84,7 @@ def report_html(
     y : array-like of shape (n_rows,), default=None
         Their classes. Without them, the page has no scores.
     evaluation : Evaluation, default=None
-        The scores to show, of the model without rounding; None: those on ``X`` and ``y``.
+        The scores to show. None, or if the numbers of the model are rounded: those on ``X`` and ``y``.
     sampled_from : int, default=None
         The number of rows that ``X`` is a random sample of; None if these are all.
     compared : Comparison, default=None
@@ -173,7 +174,7 @@ def report_html(
         "start_note": _start_note(subject, start, len(real)),
         "codes": codes[0],
         "script": script,
-        "script_hash": _hash(script),
+        "policy": policy_of(script, content["style"]),
     }
     step()
     content["monitoring"] = None if monitoring is None else monitor_section(monitoring)
@@ -250,7 +251,7 @@ def _subject_of(
     named = [in_words(one, words) for one in originals]
     if rows is not None:
         rows = renamed(rows, features_of_all(named))
-    checked = rows is not None and judged is None
+    checked = rows is not None and of_file["sampled_from"] is None and (judged is None or judged.n_rows == rows.n_rows)
     shown = [shown_model(one, in_few_digits(one, rows) if checked else one, checked=checked) for one in named]
     subject = Subject(
         models=tuple(one.model for one in shown),
@@ -259,8 +260,10 @@ def _subject_of(
         units={words.get(name, name): unit for name, unit in by_name.items()},
         **of_file,
     )
-    if y is not None and judged is None:
+    if y is not None and (judged is None or (checked and shown[0].is_rounded)):
+        is_held_out = judged is not None and judged.is_held_out
         judged = judged_of(subject, subject.model, resampled=True)
+        judged = None if judged is None else replace(judged, is_held_out=is_held_out)
     return replace(subject, judged=judged), shown
 
 
@@ -302,7 +305,6 @@ def _content(
     compared: Comparison | None,
 ) -> dict[str, Any]:
     first = views[0]
-    style = _resource("style.css")
     names = subject.class_names
     sizes = sorted(view.size for view in views if view.is_size)
     alternatives = [view for view in views if not view.is_size]
@@ -313,8 +315,7 @@ def _content(
     content: dict[str, Any] = {
         "version": __version__,
         "title": title or title_of(subject.model),
-        "style": style,
-        "style_hash": _hash(style),
+        "style": _resource("style.css"),
         "verdict": first.verdict,
         "about": _about(subject),
         "warning": warning_of(subject),
@@ -335,7 +336,7 @@ def _content(
         "figure_names": FIGURES,
         "frontier": _frontier(subject, sizes),
         "alternatives": lines,
-        "features_note": _features_note(subject),
+        "features_note": _features_note(subject, views),
         "comparison": comparison_of(subject, compared) if "comparison" in wanted else None,
         "training": training_of(subject),
         "backdrops": subject.backdrops() if "features" in wanted else [],
@@ -397,29 +398,32 @@ def _frontier(subject: Subject, sizes: Sequence[int]) -> dict[str, Any] | None:
     picture = frontier_picture(subject.model, sizes)
     if picture is None:
         return None
-    slide = " The slider at the top shows each of them." if len(sizes) > 1 else ""
     chosen = subject.model.selection
     heading = "Accuracy against size" if chosen is not None and chosen.metric == "accuracy" else "Score against size"
     return {
         "heading": heading,
-        "text": f"The best model of each size, chosen by cross-validation.{slide}",
+        "text": "The best model of each size, chosen by cross-validation.",
         "picture": picture,
     }
 
 
-def _features_note(subject: Subject) -> str:
+def _features_note(subject: Subject, views: Sequence[View]) -> str:
     if subject.rows is None:
         return (
             "What the model adds to its score along each feature; the feature that can move the score most comes first."
         )
-    if len(subject.model.classes) == 2:
+    has_curves = any(
+        one.is_number for view in views for one in (view.parts["features"] or {"features": ()})["features"]
+    )
+    if len(subject.model.classes) == 2 and has_curves:
         name = subject.class_names[subject.positive]
         rate = f" The dotted line is the observed share of {name}, from 0% at the foot of a picture to 100% at its top."
     else:
         rate = ""
+    behind = ", over a histogram of the rows" if has_curves else ""
     return (
-        "What the model adds to its score along each feature, compared with the average row, over a histogram of the "
-        f"rows. The feature that moves the score most comes first; all have the same scale.{rate}"
+        f"What the model adds to its score along each feature, compared with the average row{behind}. The feature that "
+        f"moves the score most comes first; all have the same scale.{rate}"
     )
 
 
@@ -476,12 +480,14 @@ def _environment() -> Any:
     try:
         import jinja2
         from markupsafe import Markup, escape
-    except ImportError:
+    except ModuleNotFoundError:
         raise ImportError(
             "smallearn.report needs jinja2, which is not installed: pip install 'smallearn[report]'"
         ) from None
     environment = jinja2.Environment(loader=jinja2.FunctionLoader(_template), autoescape=True)
-    environment.filters["wrap"] = lambda text: Markup(escape(text).replace("_", Markup("_<wbr>")))
+    environment.filters["wrap"] = lambda text: Markup("").join(
+        escape(part) + Markup("<wbr>") if place % 2 else escape(part) for place, part in enumerate(BREAKS.split(text))
+    )
     return environment
 
 
@@ -492,8 +498,3 @@ def _template(name: str) -> str:
 def _resource(name: str) -> str:
     """The text of a file of this package."""
     return files("smallearn.report").joinpath(name).read_text(encoding="utf-8")
-
-
-def _hash(text: str) -> str:
-    """What the content security policy allows to run or to style: this text alone."""
-    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode('ascii')}"

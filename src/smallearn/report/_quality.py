@@ -57,7 +57,8 @@ def scores_of(subject: Subject, model: SMaLLModel, judged: Evaluation) -> dict[s
 
 def confusion_of(judged: Evaluation) -> dict[str, Any]:
     """The confusion matrix of more than two classes."""
-    head, *lines = judged.confusion_lines()
+    (true, *_, correct), *lines = judged.confusion_lines()
+    head = (true, *(line[0] for line in lines), correct)
     return {"caption": _captions.CONFUSION, "head": head, "lines": lines}
 
 
@@ -87,7 +88,7 @@ def errors_of(subject: Subject, judged: Evaluation) -> dict[str, Any]:
     ]
     tables = [
         Table(name=_captions.GROUPS, head=_captions.GROUPS_HEAD, lines=groups, numbers=(1, 2)),
-        Table(name=_captions.ERRORS, head=_captions.ERRORS_HEAD, lines=errors, numbers=(3,)),
+        Table(name=_captions.ERRORS, head=_captions.ERRORS_HEAD, lines=errors, numbers=(0, 3)),
     ]
     return {
         "text": f"{wrong:,} of the {judged.n_rows:,} rows ({wrong / judged.n_rows:.1%}) are predicted wrongly.",

@@ -121,9 +121,12 @@ def _exact_text(term: Any) -> str:
 
 def _score_card(model: SMaLLModel) -> dict[str, Any] | None:
     """Points from 0 and what their total means, for a score card of literals."""
-    if not model.is_score_card or any(term.kind == "raw" for term in model.terms):
-        return None
-    return score_card_section(model.score_card())
+    return score_card_section(model.score_card()) if is_card(model) else None
+
+
+def is_card(model: SMaLLModel) -> bool:
+    """Whether the model is shown as a score card: whole points for literals."""
+    return model.is_score_card and not any(term.kind == "raw" for term in model.terms)
 
 
 def _rules(subject: Subject, model: SMaLLModel, *, simplify: bool, approximate: bool) -> list[explain.DNF]:

@@ -17,6 +17,7 @@ from smallearn.model._sentences import score_name
 from smallearn.model._term import condition_text
 from smallearn.report._counts import STEPS
 from smallearn.report._panel import Field, RealRow
+from smallearn.report._rule import is_card
 from smallearn.report._subject import Subject
 from smallearn.report._verdict import BALANCED, rows_of
 from smallearn.report._views import View
@@ -78,11 +79,17 @@ def _view_for_script(
         "means": _means(subject, flat),
         "scoreNames": [score_name(model, number, quote=False) for number in range(len(model.prototypes))],
         "threshold": model.decision_threshold,
+        "zero": _zero(model),
         "counts": None if view.counts is None else view.counts.for_script(),
         "codes": codes,
         "file": file_of(view),
         "json": model.to_json(),
     }
+
+
+def _zero(model: SMaLLModel) -> float | None:
+    """What a total of points is more than a score, where the page shows the model as a score card."""
+    return model.score_card().zero if is_card(model) and model.sole_owner is not None else None
 
 
 def file_of(view: View) -> str:

@@ -4,13 +4,14 @@ Pictures are small (``WIDTH`` units wide) and shown at about that many pixels, s
 """
 
 import math
+import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from html import escape
 
 WIDTH, HEIGHT = 340, 210
 LEFT, RIGHT, TOP, BOTTOM = 46, 12, 12, 40
-LETTER = 6.1  # about the width of a letter
+LETTER, WIDE_LETTER = 6.1, 11.0  # about the width of a letter, and of one of Chinese, Japanese or Korean
 MOST_PLAIN = 1e6  # numbers below it are written without an exponent, as the script of the page does
 Point = tuple[float, float]
 
@@ -30,10 +31,24 @@ def number_text(value: float, digits: int = 4) -> str:
     return written.replace("e+0", "e").replace("e-0", "e-").replace("-", "\N{MINUS SIGN}")
 
 
+def width_of(text: str) -> float:
+    """About how many units a text is wide."""
+    return sum(WIDE_LETTER if unicodedata.east_asian_width(sign) in "WF" else LETTER for sign in text)
+
+
 def shortened(text: str, width: float) -> str:
-    """The text, cut where it would be wider than so many units."""
-    most = max(4, int(width / LETTER))
-    return text if len(text) <= most else text[: most - 1] + "…"
+    """The text; without its middle where it would be wider than so many units."""
+    if width_of(text) <= width:
+        return text
+    left, right = text[: (len(text) + 1) // 2], text[(len(text) + 1) // 2 :]
+    while len(left) + len(right) > 3 and width_of(left + "…" + right) > width:
+        left, right = (left[:-1], right) if width_of(left) >= width_of(right) else (left, right[1:])
+    return f"{left}…{right}"
+
+
+def percent_text(share: float) -> str:
+    """A share on an axis in percent, in as many digits as the axis has: ``97.5%``."""
+    return f"{100 * share:.6g}%"
 
 
 def ticks(low: float, high: float, most: int = 5) -> list[float]:
@@ -77,12 +92,12 @@ class Chart:
         bottom = self.height - BOTTOM
         for value in ticks(*self.y, most=4):
             y = self.at_y(value)
-            text = f"{100 * value:.0f}%" if "y" in percent else number_text(value)
+            text = percent_text(value) if "y" in percent else number_text(value)
             self.add(f'<path class="grid" d="M{self.left} {y:.1f}H{WIDTH - self.right}"/>')
             self.add(f'<text x="{self.left - 5}" y="{y + 3.5:.1f}" class="end">{text}</text>')
         for value in ticks(*self.x, most=4) if x_ticks is None else x_ticks:
             x = self.at_x(value)
-            text = f"{100 * value:.0f}%" if "x" in percent else number_text(value)
+            text = percent_text(value) if "x" in percent else number_text(value)
             self.add(f'<path class="tick" d="M{x:.1f} {bottom}v4"/>')
             self.add(f'<text x="{x:.1f}" y="{bottom + 16}" class="middle">{text}</text>')
         wide = WIDTH - self.left - self.right

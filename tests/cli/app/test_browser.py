@@ -21,6 +21,7 @@ from smallearn.cli.io.tables import ReadOptions
 from smallearn.export import flatten
 from smallearn.export._fixed.numbers import read_inputs
 from smallearn.model import SMaLLModel
+from smallearn.report import report_html
 from tests.helpers.app import many_rows, people
 from tests.helpers.browser import ARGUMENTS
 from tests.helpers.c_programs import run
@@ -315,6 +316,25 @@ def test_size_and_threshold_that_are_set_on_the_report_reach_the_exports(visitor
     assert page.input_value("#export-size") == str(sizes[0])
     assert page.input_value("#export-threshold") == "0.321"
     assert SMaLLModel.from_json(one.download("the model")) == as_chosen(small.model, str(sizes[0]), "0.321")
+
+
+def test_what_is_put_into_a_report_does_not_run_and_the_report_does(visitor, site, small):
+    injected = "<script>window.ran = 1</script><img alt='' src='data:,' onerror='window.ran = 2'></body>"
+    page = report_html(small.model).replace("</body>", injected)
+    site.session.models[small.number] = small.__class__(**{**vars(small), "page": page})
+    one = visitor()
+    one.page.select_option("#model", str(small.number))
+    one.page.frame_locator("#report").locator("#decision").wait_for()
+    frame = one.page.frame(url="**/page")
+    assert frame.evaluate("window.ran ?? null") is None
+    assert frame.locator("#decision").inner_text()
+    assert len([text for text in one.complaints if "Content Security Policy" in text]) == 2
+    assert frame.evaluate("getComputedStyle(document.querySelector('#panel')).display") == "grid"
+    frame.locator("#threshold").fill("0.432")
+    one.page.click("#to-export")
+    assert one.page.input_value("#export-threshold") == "0.432"
+    one.complaints.clear()
+    site.session.models[small.number] = small
 
 
 def test_a_report_can_ask_the_server_nothing(visitor, small):

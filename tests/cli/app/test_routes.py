@@ -146,6 +146,9 @@ def test_the_page_about_a_model_is_the_report_and_tells_what_is_set_on_it(visit,
     kept = visit.client.get(f"/models/{model['number']}/report.html")
     assert shown.headers["content-security-policy"].startswith("sandbox allow-scripts")
     assert "default-src 'none'" in shown.headers["content-security-policy"]
+    assert "unsafe-inline" not in shown.headers["content-security-policy"]
+    assert "Content-Security-Policy" not in shown.text  # of two policies both would have to allow a script
+    assert "Content-Security-Policy" in kept.text
     assert kept.headers["content-disposition"] == 'attachment; filename="report.html"'
     assert "postMessage" in shown.text
     assert "postMessage" not in kept.text
@@ -176,7 +179,7 @@ def test_what_is_changed_by_hand_is_refitted_and_remembered(visit, table):
     assert new in [one.value for one in changed.terms]
     assert (made["parent"], made["sizes"]) == (first["number"], [made["n_terms"]])
     assert made["changed"] == [edit.text for edit in changed.edits if edit.action == "cut"]
-    assert made["name"] == f"{made['number']}: {'; '.join(made['changed'])}"
+    assert made["name"].startswith(f"{made['number']}: ")
     expected = evaluate(changed, *_held_out(visit, changed)).accuracy
     assert {name: value for name, value, _ in made["figures"]}["accuracy"] == f"{expected}"
     dropped = visit.work("/api/shape", model=first["number"], drop=[term["text"]], replaces=True)

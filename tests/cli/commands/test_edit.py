@@ -188,3 +188,41 @@ def test_a_column_that_the_model_does_not_read_can_be_added_from_the_table(capsy
     _, err = run(capsys, *[*arguments[:2], "wide.csv", *arguments[3:]], code=1)
     assert "trained on 4 columns, and this table has 5" in err
     run(capsys, *[*arguments[:2], "wide.csv", *arguments[3:]], "--drop", "zz")
+
+
+def test_a_model_of_a_part_of_the_table_is_refitted_on_it_and_judged_on_the_other(capsys):
+    fit = ["fit", "data.csv", "--target", "ill", "--max-terms", "2", "--literals", "thresholds", "--prototypes", "1"]
+    run(capsys, *fit, "--test-size", "0.3", "-o", "part.json")
+    model = load_model("part.json")
+    term = model.terms[0].text
+    out, _ = run(capsys, "edit", "part.json", "data.csv", "--drop-term", term, "--refit", "-o", "edited.json")
+    assert "On data.csv: 60 rows held out from training\n" in out
+    assert "(5 folds)" not in out
+    edited = load_model("edited.json")
+    assert sum(edited.data.class_counts) == sum(model.data.class_counts) == 140
+    assert edited.edits[-1].after == 140.0
+    assert edited.table == model.table
+    evaluated = json.loads(run(capsys, "evaluate", "edited.json", "data.csv", "--json").out)
+    assert (evaluated["rows"], evaluated["is_held_out"]) == (60, True)
+    facts = json.loads(run(capsys, "edit", "part.json", "data.csv", "--drop-term", term, "--refit", "--json").out)
+    assert (facts["rows"], facts["is_held_out"]) == (60, True)
+    assert facts["scores"]["accuracy"]["after"] == evaluated["accuracy"]["value"]
+
+
+def test_a_rare_class_and_the_metric_of_the_choice_are_told(capsys):
+    table = pd.read_csv("data.csv")
+    table[(table["ill"] == "no") | (np.arange(200) < 30)].to_csv("rare.csv", index=False)
+    fit = ["fit", "rare.csv", "--target", "ill", "--max-terms", "2", "--metric", "f1", "--prototypes", "1"]
+    run(capsys, *fit, "-o", "rare.json")
+    output = run(capsys, "edit", "rare.json", "rare.csv", "--threshold", "0.9").out
+    lines = [line.split("  ")[1] for line in output.splitlines() if line.startswith("  ") and "%" in line]
+    assert lines[-2:] == ["recall of 'yes'", "precision of 'yes'"]
+    assert "  F1 of 'yes'" in output
+    facts = json.loads(run(capsys, "edit", "rare.json", "rare.csv", "--threshold", "0.9", "--json").out)
+    assert facts["rare_class"]["class"] == "yes"
+    assert facts["rare_class"]["recall"]["after"] <= facts["rare_class"]["recall"]["before"]
+
+
+def test_without_a_change_the_terms_are_named(capsys):
+    assert "there is nothing to change" in (error := run(capsys, "edit", "card.json", code=1).err)
+    assert "the model has [age > 40]" in error

@@ -9,10 +9,11 @@ import pandas as pd
 import pytest
 
 from smallearn import SMaLLModel, load_model
+from smallearn.cli.io.given_values import typical_values
 from smallearn.explain import reason_codes
 from smallearn.model import Prototype, Range, Term
 from tests.helpers.commands import run
-from tests.helpers.models import CARD, THREE
+from tests.helpers.models import CARD, THREE, model_of
 
 
 @pytest.fixture(autouse=True)
@@ -30,6 +31,14 @@ def test_a_model_is_explained_in_words(capsys):
     assert facts["rule"].startswith("Predict 'yes' if")
     assert {one["name"] for one in facts["features"]} == {term.label for term in load_model("model.json").features}
     assert facts["conditions"][0]["fidelity"] > 0.9
+
+
+@pytest.mark.parametrize("name", ["empty.csv", "empty.parquet"])
+def test_a_row_of_a_table_without_rows_is_refused(capsys, tmp_path, name):
+    header = pd.read_csv("test.csv")[:0]
+    (header.to_parquet if name.endswith("parquet") else header.to_csv)(tmp_path / name, index=False)
+    error = run(capsys, "explain", "model.json", str(tmp_path / name), "--row", "1", code=1).err
+    assert f"{name} has no rows" in error
 
 
 def test_only_training_rows_shorten_a_rule_and_imitations_are_called_approximate(capsys, tmp_path):
@@ -211,3 +220,20 @@ def test_typical_values_of_training_come_with_the_model(people, capsys):
             assert low <= value <= high
         else:
             assert value == table[name].mode()[0]
+
+
+@pytest.mark.parametrize(
+    ("values", "typical"),
+    [
+        ([999.0] * 70 + list(range(1, 31)), 999.0),
+        (list(range(1, 102)), 51.0),
+        ([0.0] * 60 + list(range(1, 41)), 0.0),
+        ([1.0, 2.0, 2.0, 3.0], 2.0),
+        ([np.nan] * 60 + list(range(1, 41)), np.nan),
+        ([0.5 * number + 0.125 for number in range(101)], 25.1),
+    ],
+)
+def test_a_typical_number_is_one_that_training_had(values, typical):
+    model = model_of(Term(0, 1.0, "days", "above", 3.0), Term(0, 1.0, "days", "missing"), intercept=-0.5)
+    reference = model.with_reference(pd.DataFrame({"days": values}))
+    assert typical_values(reference, ["days"])["days"] == pytest.approx(typical, rel=0.02, nan_ok=True)

@@ -10,7 +10,8 @@ import pytest
 from smallearn import cli, devices
 from smallearn.devices import cost
 from smallearn.export import TARGETS, register, to_c, to_javascript, to_onnx, to_pmml, to_rust, to_sql
-from smallearn.model import Deployment, Prototype, Range, Term
+from smallearn.model import Deployment, Prototype, Range, TableFacts, Term
+from tests.helpers.c_programs import run
 from tests.helpers.models import CARD
 from tests.helpers.tools import need
 
@@ -29,6 +30,28 @@ def test_export_prints_or_writes_the_target(saved, tmp_path, capsys):
     assert '"my cases"' in capsys.readouterr().out
     assert cli.main(["export", str(saved), "--to", "javascript", "--form", "types"]) == 0
     assert capsys.readouterr().out == to_javascript(CARD, form="types")
+
+
+def test_a_note_names_the_words_that_have_to_be_null_in_a_database(saved, tmp_path, capsys):
+    words = (("age", ("-", "n/a")), ("unused", ("?",)), ("colour", ("NULL",)))
+    replace(CARD, table=TableFacts(missing_by_column=words)).save(tmp_path / "told.json")
+    assert cli.main(["export", str(tmp_path / "told.json"), "--to", "sql"]) == 0
+    told = "Read as missing values: '-' and 'n/a' in 'age'; 'NULL' in 'colour'. In a database they have to be NULL.\n"
+    assert capsys.readouterr().err == told
+    for path, target in ((saved, "sql"), (tmp_path / "told.json", "python")):
+        assert cli.main(["export", str(path), "--to", target]) == 0
+        assert capsys.readouterr().err == ""
+
+
+@pytest.mark.tools
+@pytest.mark.parametrize("name", ["model", "fault detector", "größe"])
+def test_a_pair_of_files_in_c_compiles_whatever_the_files_are_called(saved, tmp_path, name):
+    for form in ("h", "c"):
+        path = tmp_path / f"{name}.{form}"
+        assert cli.main(["export", str(saved), "--to", "c", "--number", "int8", "--form", form, "-o", str(path)]) == 0
+    strict = ["-std=c99", "-Wall", "-Wextra", "-Werror"]
+    run([need("gcc"), *strict, "-c", f"{name}.c", "-o", "pair.o"], cwd=tmp_path)
+    assert " T model_predict\n" in run([need("nm"), "pair.o"], cwd=tmp_path)
 
 
 def test_a_table_and_its_view_may_be_in_a_schema(saved, capsys):

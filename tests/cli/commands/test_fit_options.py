@@ -1,6 +1,8 @@
 """The options of ``smallearn fit`` that say what is learned, from which rows, and how a model is chosen."""
 
 import json
+from dataclasses import replace
+from io import StringIO
 
 import numpy as np
 import pandas as pd
@@ -8,7 +10,7 @@ import pytest
 from sklearn.metrics import f1_score
 
 from smallearn import SMaLLClassifierCV, cli, load_model
-from smallearn.cli.metrics import find_scoring, metric_names
+from smallearn.cli.metrics import find_scoring, metric_names, metric_of, score_of
 from tests.helpers.commands import run
 
 N = 400
@@ -74,6 +76,17 @@ def refused(capsys, path, *arguments, target="buys"):
 def test_an_option_sets_the_parameter_of_the_library(arguments, name, value, buyers, parameters):
     assert fit(buyers, *arguments)[0] == 0
     assert parameters[0][name] == value
+
+
+def test_counts_are_looked_at_before_the_search(buyers, capsys, monkeypatch):
+    monkeypatch.setattr(SMaLLClassifierCV, "_race", lambda *_, **__: pytest.fail("the search has begun"))
+    counts = buyers.with_name("counts.csv")
+    lines = ["feature;scale;offset;low;high", "age;0,1;0;0;1023", "Calls;1;0;0;255", "job;1;0;0;2"]
+    counts.write_text("\n".join(lines), encoding="utf-8")
+    chip = ["--device", "attiny85", "--readings", "counts", "--counts", str(counts), "--drop", "times"]
+    said = refused(capsys, buyers, *chip)
+    assert "counts.csv has lines for 'Calls', 'job', which are not among the numbers that the model is trained" in said
+    assert "--counts lacks 'calls' (there is no feature 'Calls'): it has to say what the device reads" in said
 
 
 def test_options_that_are_not_given_leave_the_library_s_defaults(buyers, parameters):
@@ -431,3 +444,55 @@ def test_frontier_takes_the_same_options(buyers, tmp_path, capsys):
     assert capsys.readouterr().out.splitlines()[0].split() == ["terms", "prototypes", "f1"]
     with pytest.raises(SystemExit):
         cli.main([*shared, "--test-size", "0.3"])
+
+
+# --- what is printed and remembered ----------------------------------------------------------------------------------
+
+
+def test_what_meant_a_missing_value_is_remembered(buyers, capsys):
+    table = pd.read_csv(buyers)
+    table["calls"] = np.where(table["calls"] > 3, 999, table["calls"])
+    table.to_csv(buyers, index=False)
+    code, output = fit(buyers, "--missing", "999", "--always-in", "calls", "--literals", "both")
+    assert code == 0
+    model = load_model(output)
+    assert model.table.missing == ("999",)
+    capsys.readouterr()
+    texts = [run(capsys, "predict", str(output), str(buyers), *more).out for more in ([], ["--missing", "999"])]
+    assert texts[0] == texts[1]
+    table["calls"] = table["calls"].replace(999, np.nan)
+    scored = pd.read_csv(StringIO(texts[0]))["probability_1"]
+    np.testing.assert_allclose(scored, model.predict_proba(table)[:, 1])
+    cases = [
+        run(capsys, "explain", str(output), "--set", f"calls={value}", "--set", "age=60").out for value in ("999", "")
+    ]
+    assert cases[0] == cases[1]
+    for target in ("sql", "c", "python"):
+        assert "999 meant a missing value in training" in run(capsys, "export", str(output), "--to", target).out
+
+
+def test_rows_held_out_are_told_once_and_the_next_commands_rank(buyers, capsys):
+    table = pd.read_csv(buyers).assign(buys=lambda rows: np.where((rows["buys"] == 1) & (rows.index > 99), "yes", "no"))
+    table["price"], table["share"] = [f"${n}.50" for n in range(N)], [f"{n / 10}%" for n in range(N)]
+    table.to_csv(buyers, index=False)
+    assert fit(buyers, "--test-size", "0.25")[0] == 0
+    out, err = capsys.readouterr()
+    assert "\nHeld out: 100 of 400 rows, drawn class by class with --seed 0. On the same table, evaluate, " in out
+    assert " --rank-by yes -o scored.csv\n" in out
+    assert "High scores mean" not in out
+    notes = [line for line in err.splitlines() if "plain number" in line]
+    assert len(notes) == 1
+    assert notes[0].startswith(
+        "Read as plain numbers: '$0.50' in line 2 of column 'price' as 0.5 and '0.0%' in line 2 of"
+    )
+
+
+def test_the_metric_of_a_model_is_known_from_its_file(buyers):
+    code, output = fit(buyers, "--metric", "f1")
+    assert code == 0
+    model = load_model(output)
+    metric = metric_of(model)
+    assert (metric.name, metric.about, metric.text) == ("f1", 1, "F1 of 1")
+    table = pd.read_csv(buyers)
+    assert score_of(model, metric.scoring, table, table["buys"]) == f1_score(table["buys"], model.predict(table))
+    assert metric_of(replace(model, selection=None)) is None

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.metrics import f1_score, recall_score
 
 from smallearn import load_model
 from smallearn.evaluation import monitor
@@ -105,3 +106,31 @@ def test_a_wrong_date_column_or_cell_is_named(capsys, tmp_path):
     assert "no row has a date in column 'when'" in told
     with pytest.raises(SystemExit, match="2"):
         run(capsys, "monitor", "model.json", "train.csv", "--fail-at", "-1")
+
+
+def test_what_moved_in_the_latest_period_alone_is_told_first(capsys, tmp_path):
+    table = pd.read_csv("train.csv")
+    table = pd.concat([table] * 6, ignore_index=True)
+    late = np.arange(len(table)) >= 1100
+    table.loc[late, "age"] += 60
+    table.assign(when=np.where(late, "2024-02-01", "2024-01-01")).to_csv(tmp_path / "new.csv", index=False)
+    output = run(capsys, "monitor", "model.json", str(tmp_path / "new.csv"), "--date", "when", code=3).out
+    assert "\nIn the latest period, 2024-02: large shift of " in output
+
+
+def test_the_metric_of_the_choice_and_a_rare_class_are_watched(capsys, tmp_path):
+    table = pd.read_csv("train.csv")
+    rare = pd.concat([table[table["y"] == "no"], table[table["y"] == "yes"][:12]], ignore_index=True)
+    rare.assign(when="2024-01-01").to_csv(tmp_path / "rare.csv", index=False)
+    data, model = str(tmp_path / "rare.csv"), str(tmp_path / "rare.json")
+    run(capsys, "fit", data, "--target", "y", "--metric", "f1", "--max-terms", "2", "--drop", "when", "-o", model)
+    output = run(capsys, "monitor", model, data, "--date", "when").out
+    fitted, told = load_model(model), pd.read_csv(data)
+    score = f1_score(told["y"], fitted.predict(told), pos_label="yes")
+    assert f"\nF1 of 'yes' {score:.3f}; in training {fitted.selection.text} by cross-validation.\n" in output
+    recall = recall_score(told["y"], fitted.predict(told), pos_label="yes")
+    assert next(line.split()[3] for line in output.splitlines() if "recall of yes " in line) == f"{recall:.1%}"
+    head, line = output.split("By month\n")[1].splitlines()[:2]
+    assert head.rstrip().endswith("recall of yes  precision of yes")
+    assert f"{recall:.1%}" in line
+    assert json.loads(run(capsys, "monitor", model, data, "--json").out)["performance"]["rare_class"] == "yes"

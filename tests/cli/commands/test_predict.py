@@ -3,11 +3,14 @@
 import errno
 import io
 import json
+import math
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
+from contextlib import closing
 from dataclasses import replace
 
 import numpy as np
@@ -18,7 +21,8 @@ from hypothesis import strategies as st
 
 from smallearn import cli
 from smallearn.cli.commands.predict import predictions
-from tests.helpers.models import CARD, NO, THREE, WHOLE, YES, models, small
+from smallearn.export import to_sql
+from tests.helpers.models import CARD, COSTS, NO, THREE, WHOLE, YES, models, small
 
 MESSY = (
     '\ufeffage;colour;"the\nnote";member;old\n41,50; red;"a ""b""\nc";TRUE;x\n?;NA;1,0e3;false;\n007;blue;" x ";;y\n'
@@ -44,11 +48,13 @@ def cells(path, **options):
 def test_predictions_are_those_of_the_model(model, data):
     row = st.lists(st.sampled_from([0.0, 1.0, -2.5]), min_size=model.n_features, max_size=model.n_features)
     X = np.array(data.draw(st.lists(row, min_size=1, max_size=5)))
-    code, probability, prototype, chances = predictions(model, X)
+    code, probability, prototype, chances, score = predictions(model, X)
     each = np.arange(len(X))
     assert [model.classes[one] for one in code] == model.predict(X).tolist()
     np.testing.assert_allclose(probability, model.predict_proba(X)[each, code], rtol=1e-9)
     np.testing.assert_allclose(chances, model.predict_proba(X), rtol=1e-9)
+    decision = model.decision_function(X)
+    np.testing.assert_array_equal(score, decision if decision.ndim == 1 else decision[each, code])
     z = model.scores(X)
     assert (z[each, prototype] == z.max(axis=1)).all()
 
@@ -56,7 +62,7 @@ def test_predictions_are_those_of_the_model(model, data):
 def test_at_a_tie_the_first_prototype_of_the_first_class_wins():
     assert predictions(THREE, np.array([[1.0, 1.0], [-1.0, 0.0], [1.0, 0.0]]))[2].tolist() == [0, 2, 0]
     for model, label in ((YES, "no"), (NO, "no")):
-        code, probability, prototype, _ = predictions(model, np.array([[0.5, 9.0, 0.0]]))  # both scores are 0
+        code, probability, prototype, *_ = predictions(model, np.array([[0.5, 9.0, 0.0]]))  # both scores are 0
         assert (model.classes[code[0]], probability[0], prototype[0]) == (label, 0.5, 0)
 
 
@@ -72,6 +78,30 @@ def test_cells_are_as_they_were_and_columns_are_added(folder):
     assert "," in after["probability"][0]  # as in the file
     assert float(after["probability"][0].replace(",", ".")) == pytest.approx(1 / (1 + np.exp(-0.5 * 4)), rel=1e-15)
     assert (folder / "out.csv").read_bytes().startswith(b"\xef\xbb\xbf")
+
+
+@pytest.mark.parametrize(
+    "model", [YES, replace(YES, decision_threshold=0.3), NO, THREE, replace(THREE, cost_matrix=COSTS)]
+)
+def test_the_score_is_that_of_sql(tmp_path, model, capsys):
+    model = model.with_feature_names([f"f{l}" for l in range(model.n_features)])
+    model.save(tmp_path / "model.json")
+    X = np.random.default_rng(0).normal(size=(30, model.n_features))
+    pd.DataFrame(X, columns=[f"f{l}" for l in range(model.n_features)]).to_csv(tmp_path / "in.csv", index=False)
+    assert predict(tmp_path, tmp_path / "in.csv", "--score", "-o", tmp_path / "out.csv") == 0
+    scored = pd.read_csv(tmp_path / "out.csv")
+    assert list(scored.columns)[-len(model.classes) - 2 :] == [
+        *("prototype", "score"),
+        *(f"probability_{label}" for label in model.classes),
+    ]
+    with closing(sqlite3.connect(":memory:")) as database:
+        database.create_function("exp", 1, math.exp)
+        pd.DataFrame(X, columns=[f"f{l}" for l in range(model.n_features)]).to_sql("data", database, index=False)
+        answers = pd.read_sql(to_sql(model, "sqlite"), database)
+    assert scored["prediction"].tolist() == answers["prediction"].tolist()
+    np.testing.assert_allclose(scored["score"], answers["score"], rtol=1e-9, atol=1e-12)
+    assert predict(tmp_path, tmp_path / "out.csv", "--score", "-o", tmp_path / "again.csv") == 1
+    assert "already has 'prediction', 'probability', 'prototype'" in capsys.readouterr().err
 
 
 def test_without_a_file_it_prints_csv(folder, capfdbinary):
@@ -310,3 +340,30 @@ def test_a_closed_pipe_is_no_traceback(folder):
     done = subprocess.run(["bash", "-c", program], capture_output=True, text=True, timeout=120)
     assert done.stdout.splitlines()[1].startswith("0,0,red,true")
     assert done.stderr == ""
+
+
+def test_a_ranked_list_has_the_likeliest_first(folder, capsys):
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"age": rng.integers(20, 80, 50), "colour": rng.choice(["red", "blue"], 50), "member": "True"})
+    table.assign(row_id=range(50)).to_csv(folder / "rows.csv", index=False)
+    assert predict(folder, folder / "rows.csv", "-o", folder / "all.csv") == 0
+    assert predict(folder, folder / "rows.csv", "--rank-by", "yes", "-o", folder / "ranked.csv") == 0
+    assert "Wrote" in (note := capsys.readouterr().err)
+    assert "50 rows, the most likely 'yes' first." in note
+    plain, ranked = (pd.read_csv(folder / name) for name in ("all.csv", "ranked.csv"))
+    expected = plain.sort_values("probability_yes", ascending=False, kind="stable", ignore_index=True)
+    pd.testing.assert_frame_equal(ranked, expected)
+    for name in ("first.csv", "first.parquet", "first.xlsx"):
+        arguments = ["--rank-by", "no", "--top", "3", "--only-new", "-o", folder / name]
+        assert predict(folder, folder / "rows.csv", *arguments) == 0
+    least = plain.sort_values("probability_no", ascending=False, kind="stable")["row_id"].tolist()[:3]
+    assert pd.read_csv(folder / "first.csv")["row_id"].tolist() == least
+    assert pd.read_parquet(folder / "first.parquet")["row_id"].astype(int).tolist() == least
+    assert pd.read_excel(folder / "first.xlsx")["row_id"].tolist() == least
+
+
+def test_a_class_to_rank_by_has_to_be_one_of_the_model(folder, capsys):
+    assert predict(folder, folder / "in.csv", "--rank-by", "Yes") == 1
+    assert "--rank-by 'Yes' is not one of the classes: 'no', 'yes'" in capsys.readouterr().err
+    assert predict(folder, folder / "in.csv", "--top", "3") == 1
+    assert "--top is for ranked rows: add --rank-by with one of 'no', 'yes'" in capsys.readouterr().err

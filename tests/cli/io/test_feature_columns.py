@@ -5,8 +5,12 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
+from smallearn.cli.console import SILENT, Console
 from smallearn.cli.errors import CommandError
-from tests.helpers.table_files import csv_file, for_training, rows, rows_of, training_of
+from smallearn.cli.io.feature_columns import FeatureReader
+from smallearn.cli.io.missing_texts import note_of
+from smallearn.cli.io.tables import open_table
+from tests.helpers.table_files import csv_file, for_training, rows, rows_of, training_of, write
 
 
 @pytest.mark.parametrize(
@@ -97,6 +101,38 @@ def test_the_note_on_text_among_numbers_says_what_to_do(tmp_path, capsys):
     for_training(path, "y")
     assert "If it means a missing value, use --missing TEXT." in capsys.readouterr().err
     assert for_training(path, "y", missing=["none of it"]).X["x"].isna().sum() == 1
+
+
+def test_words_that_are_missing_values_are_named_with_their_columns(tmp_path, capsys):
+    lines = ["age,calls,job,note,tall,left,y"]
+    lines += [f"{i * 37 % 50},{i % 7},cook,x{i % 3},true,{i % 4},{'ab'[i % 2]}" for i in range(40)]
+    lines += ["-,?,-,none,NA,unknown,a", " n/a ,?,none,NULL,FALSE,3,b", ",,,, ,9,a"]
+    table = for_training(csv_file(tmp_path, "\n".join(lines)), "y", missing=["unknown", "9"])
+    numbers = {"age": ("-", "n/a"), "calls": ("?",)}
+    assert table.missing == {**numbers, "note": ("NULL",), "tall": ("NA",)}  # a dash and none are categories of job
+    assert set(table.X["job"].dropna()) == {"cook", "-", "none"}
+    assert (
+        "Read as missing values: '-' and 'n/a' in 'age'; '?' in 'calls'; 'NULL' in 'note'; 'NA' in 'tall'. "
+        "In a database they have to be NULL.\n"
+    ) in capsys.readouterr().err
+
+
+def test_words_that_are_missing_values_in_the_parts_of_a_table_are_put_together(tmp_path):
+    names, readers = ["colour", "size"], []
+    for part, words in enumerate((["red", "?"], ["n/a", "blue"])):
+        table = pd.DataFrame({"colour": words * 8, "size": np.arange(16) % 5, "y": ["a", "b"] * 8})
+        file = open_table(write(table, tmp_path / f"{part}.parquet"))
+        readers.append(FeatureReader(file, names, (), Console()))
+        readers[-1].look(file.load(SILENT).columns.select(names), np.arange(16))
+    readers[0].add(readers[1])
+    readers[0].decide()
+    assert readers[0].missing == {"colour": ("?", "n/a")}
+
+
+def test_a_note_on_words_that_are_missing_in_many_columns_names_the_first():
+    columns = [(name, ("?",)) for name in "abcde"]
+    assert note_of(columns).startswith("Read as missing values: '?' in 'a', 'b', 'c' and 2 more. In a database")
+    assert note_of([]) is None
 
 
 def test_text_that_looks_like_numbers_is_not_called_an_id(tmp_path, capsys):

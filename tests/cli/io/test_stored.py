@@ -42,6 +42,7 @@ def both(path, capsys, **options):
 def check_same(here, there):
     table = there.table
     assert there.ignored == here.ignored
+    assert there.missing == here.missing
     assert table.feature_names.tolist() == list(here.X.columns)
     assert there.categorical == here.categorical
     assert there.classes == here.classes
@@ -87,6 +88,9 @@ def test_rows_and_notes_of_text_files_are_those_in_memory(name, tmp_path, capsys
     path = write(messy(np.random.default_rng(0)), tmp_path / name)
     here, there, notes, same_notes = both(path, capsys, missing=["-9"], drop=["gaps"], keep=["when"])
     assert len(notes) > 8
+    assert here.missing == {"late dash": ("-",), "colour": ("?",), "flag": ("NA",)}
+    again = store(path, console=SILENT, missing=["-9"], drop=["gaps"], keep=["when"])  # the files that were made
+    assert again.missing == here.missing
     assert same_notes == notes
     check_same(here, there)
 

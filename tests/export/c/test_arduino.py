@@ -1,6 +1,7 @@
 """Arduino: the library folder is whole, and its example compiles and links against the Arduino core."""
 
 import os
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -8,7 +9,7 @@ import pytest
 
 from smallearn.export._c.arduino import to_arduino
 from smallearn.export._flat import flatten
-from smallearn.model import Range
+from smallearn.model import Prototype, Range, SMaLLModel, Term
 from tests.helpers.c_programs import run
 from tests.helpers.exports import MIXED, MODELS, edge_rows, full_table
 from tests.helpers.tools import missing, need
@@ -113,6 +114,26 @@ def test_the_folder_holds_a_library_of_that_name(tmp_path):
 def test_names_follow_from_the_folder_or_are_given(tmp_path, folder, name, header, function):
     made = read(to_arduino(YES, tmp_path / folder.replace("/", ""), name=name))
     assert function.replace("leafdetector2", "leaf_detector2") in made[f"src/{header}.h"]
+
+
+def test_the_sketch_says_which_feature_is_on_which_pin_and_reads_it_there(tmp_path):
+    names = ["motor temperature", "site", "light", *(f"s{l}" for l in range(5))]
+    terms = [Term(l, 1.0, name, mean=0.0) for l, name in enumerate(names) if name != "site"]
+    terms.append(Term(1, 1.0, "site", "equals", "north"))
+    ranges = tuple(Range(l, 0.0, 1023.0) for l, name in enumerate(names) if name != "site")
+    model = SMaLLModel(("no", "yes"), "<U3", len(names), (Prototype(1, -1.0, tuple(terms)),), ranges=ranges)
+    counts = {name: (1.0, 0.0, 0, 1023) for name in names if name != "site"}
+    sketch = read(to_arduino(model, tmp_path / "test", counts=counts))["examples/TestDemo/TestDemo.ino"]
+    pins = re.findall(r"^static const uint8_t (\w+) = (A\d); // (.+)$", sketch, flags=re.MULTILINE)
+    assert [(pin, label) for _, pin, label in pins] == [
+        *[("A0", "motor temperature"), ("A1", "light")],
+        *((f"A{l + 2}", f"s{l}") for l in range(4)),
+    ]
+    for constant, _, label in pins:
+        reader = re.search(rf"^// {label}: .*\n.*\n.*$", sketch, flags=re.MULTILINE).group(0)
+        assert re.findall(r"analogRead\((\w+)\)", reader) == [constant]
+    assert "change these to your wiring" in sketch
+    assert sketch.count("no analog pin is left") == 1
 
 
 def test_an_earlier_export_is_replaced_and_nothing_of_it_is_left(tmp_path):

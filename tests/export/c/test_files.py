@@ -173,6 +173,10 @@ def test_the_header_says_where_it_comes_from_and_what_it_does():
     ("options", "message"),
     [
         ({"number": "int4"}, "number='int4' is not one of 'float32', 'float64', 'int8', 'int8x16', 'int16', 'int32'"),
+        ({"header": "m.h"}, "header='m.h' goes with form='c' alone"),
+        ({"form": "h", "header": "m.h"}, "header='m.h' goes with form='c' alone"),
+        ({"form": "c", "header": 'm".h'}, "must be the name of a file, without quotation marks and backslashes"),
+        ({"form": "c", "header": ""}, "must be the name of a file"),
         ({"form": "so"}, "form='so' is not one of 'header', 'h', 'c'"),
         ({"layout": "tree"}, "layout='tree' is not one of 'auto', 'code', 'table'"),
         ({"name": "2"}, "name='2' is not a C name"),

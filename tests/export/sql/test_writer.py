@@ -16,7 +16,7 @@ from smallearn.export._sql.databases import BLANKS, _rounds_to_zero
 from smallearn.export._sql.dialects import DIALECTS
 from smallearn.export._sql.expressions import ANSWERS
 from smallearn.export._sql.writer import to_sql
-from smallearn.model import Prototype, Term
+from smallearn.model import Prototype, TableFacts, Term
 from tests.helpers.databases import ID, MARKED_DIALECTS, POSTGRESQL, agree, check, storable
 from tests.helpers.exports import (
     EXPECTED_COSTS,
@@ -544,6 +544,16 @@ def test_an_expression_refuses_reasons_as_it_has_none(asked):
     (name,) = asked
     with pytest.raises(ValueError, match=rf"^{name} goes with form='select' or form='view' alone"):
         to_sql(YES, form="expression", **asked)
+
+
+def test_a_comment_names_the_words_that_have_to_be_null():
+    words = (("a", ("-", "n/a\n; DROP TABLE data")), ("unused", ("?",)))
+    model = replace(YES, table=TableFacts(missing_by_column=words))
+    lines = to_sql(model, "sqlite").splitlines()
+    assert lines[: lines.index("SELECT t.*,")][-1] == (
+        "-- Missing values in training, which have to be NULL here: '-', 'n/a<U+005C>n; DROP TABLE data' in a."
+    )
+    assert to_sql(YES, "sqlite").splitlines()[-1] == lines[-1]
 
 
 def test_the_text_says_where_it_comes_from():

@@ -1,5 +1,6 @@
 """The inverse: the most accurate model that fits a chip."""
 
+import re
 import subprocess
 
 import numpy as np
@@ -73,6 +74,35 @@ def test_the_reported_cost_is_that_of_the_model(small):
     assert (again.flash, again.ram) == (found.flash, found.ram)
     assert again.cycles <= found.cycles  # the worst was among the rows that were looked at
     assert small.n_terms_ == len(small.model_.terms) <= 8
+
+
+def test_counts_that_lack_a_feature_are_refused_before_models_are_compared(monkeypatch):
+    monkeypatch.setattr(SMaLLClassifierCV, "_race", lambda *_, **__: pytest.fail("the search has begun"))
+    few, constant = X_train[:, :3].copy(), np.ones((len(X_train), 1))
+    given = {"x0": (0.03, 0.0, 0, 1023), "light": (0.1, 0.0, 0, 1023), "x2": (0.2, 0.0, 0, 1023)}
+    selector = SMaLLClassifierCV(2, device="atmega328p", readings="counts", counts=given, **QUICK)
+    words = r"counts lacks 'x1' \(there is no feature 'light'\): it has to say what the device reads for every number"
+    with pytest.raises(ValueError, match=words):
+        selector.fit(np.hstack([few, constant]), y_train)  # a constant is in no model: it needs no counts
+    with pytest.raises(ValueError, match=r"counts lacks 'x0', 'x1', 'x2': it has to say"):
+        clone(selector).set_params(counts={}).fit(few, y_train)
+
+
+def test_training_values_that_the_device_cannot_read_are_told_before_models_are_compared(monkeypatch):
+    class BegunError(Exception):
+        pass
+
+    def race(*_, **__):
+        raise BegunError
+
+    monkeypatch.setattr(SMaLLClassifierCV, "_race", race)
+    given = {"x0": (0.03, 0.0, 0, 1023), "x1": (0.01, 0.0, 0, 1023)}
+    selector = SMaLLClassifierCV(2, device="atmega328p", readings="counts", counts=given, **QUICK)
+    least, greatest = X_train[:, 1].min(), X_train[:, 1].max()
+    words = f"The declared counts of 'x1' mean 0 to 10.23, but the training rows have {least:.6g} to {greatest:.6g}."
+    with pytest.warns(UserWarning, match=re.escape(words)) as told, pytest.raises(BegunError):
+        selector.fit(X_train[:, :2], y_train)
+    assert [warning.filename for warning in told] == [__file__]
 
 
 @pytest.mark.tools

@@ -13,7 +13,7 @@ from sklearn.linear_model import LogisticRegression
 
 from smallearn._learn.data.labels import Assignment, Labels
 from smallearn._learn.kernels import NO_PROTOTYPE
-from smallearn._learn.solve.points import _rows, _Search, _Terms, find_points
+from smallearn._learn.solve.points import MOST_CONSTANT, _rows, _Search, _Terms, find_points
 from smallearn.model import Prototype, SMaLLModel, Term
 
 
@@ -161,6 +161,16 @@ def test_a_model_without_terms_is_a_constant():
     assert found.scale * found.intercepts[0] == pytest.approx(math.log(3.0), rel=1e-3)
     zero = find_points(np.ones((4, 1)), np.zeros((1, 1)), np.zeros(1), **options)
     assert zero.loss <= math.log(2.0)
+
+
+@pytest.mark.parametrize("constant", [0.5, -2.0])
+def test_beside_a_weight_of_nearly_nothing_the_constant_stays_a_whole_number(constant):
+    rng = np.random.default_rng(0)
+    B, y = 1e38 * rng.normal(size=(30, 1)), (rng.random(30) < 0.5).astype(int)
+    weights, options = np.array([[1e-60]]), one_prototype(y)  # 1e60 points of the constant for one of the term
+    found = find_points(B, weights, np.array([constant]), **options, raw=np.array([True]), max_points=5, alpha=0.01)
+    assert np.abs(found.intercepts).max() <= MOST_CONSTANT
+    assert found.loss == pytest.approx(np.logaddexp(0.0, -(2.0 * y - 1.0) * scores(found, B)[:, 0]).mean())
 
 
 def test_points_have_no_common_divisor():

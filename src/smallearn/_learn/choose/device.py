@@ -1,7 +1,7 @@
 """The most accurate model that fits a chip: limits on the compiled code, and the number format that keeps them."""
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,6 +13,7 @@ from smallearn._learn.assemble import Fitted
 from smallearn._learn.choose.families import CandidateModel, Task
 from smallearn._learn.choose.final import Choice, Sample, assemble_candidate
 from smallearn._learn.choose.results import Results
+from smallearn._learn.data.problem import Problem
 from smallearn._text import count, listed, show
 from smallearn.devices import Cost, cost
 from smallearn.devices._limits import UNITS, Limits, cost_by_limit
@@ -45,6 +46,34 @@ class Deployed:
     loss: float
 
 
+def check_counts(problem: Problem, names: Any, counts: Mapping[str, tuple[float, float, int, int]]) -> None:
+    """Raise unless the declared ``counts`` have every number that a model may use; warn of features with training
+    values that the device cannot read. ``names`` are those of the features, or None."""
+    labels = [f"x{l}" for l in range(problem.n_features)] if names is None else [str(name) for name in names]
+    extents = problem.extents(list(range(problem.n_features)))
+    lacking = [labels[feature] for feature, low, high in extents if low < high and labels[feature] not in counts]
+    if lacking:
+        unknown = [name for name in counts if name not in labels]
+        but = f" (there is no feature {listed(unknown)})" if unknown else ""
+        raise ParameterError(
+            Parameter("counts"),
+            f" lacks {listed(lacking)}{but}: it has to say what the device reads for every number that a model may "
+            "use. Add what is missing, or leave these features out.",
+        )
+    for feature, least, greatest in extents:
+        if labels[feature] not in counts:
+            continue
+        scale, offset, *ends = counts[labels[feature]]
+        low, high = sorted(scale * end + offset for end in ends)
+        if least < low - abs(scale) or greatest > high + abs(scale):
+            warnings.warn(
+                f"The declared counts of {show(labels[feature])} mean {low:.6g} to {high:.6g}, but the training rows "
+                f"have {least:.6g} to {greatest:.6g}. Values beyond are read as the nearest count. Are they right?",
+                UserWarning,
+                stacklevel=3,
+            )
+
+
 def choose_for_device(
     task: Task,
     results: Results,
@@ -65,7 +94,6 @@ def choose_for_device(
     best: Choice | None = None
     highest = -np.inf  # the score by cross-validation, less what the number format loses
     smallest: list[Deployed] = []
-    _warn_of_counts(task, limits)
     while left:
         chosen = results.choose(left, one_standard_error)
         if best is not None and results.mean(chosen) <= highest:
@@ -86,24 +114,6 @@ def choose_for_device(
     if best is None:
         raise too_tight(limits, smallest)
     return best
-
-
-def _warn_of_counts(task: Task, limits: Limits) -> None:
-    """Warn of features with training values that the device cannot read, by what was declared."""
-    counts, names = limits.counts or {}, task.feature_names
-    for feature, least, greatest in task.problem.extents(list(range(task.problem.n_features))):
-        label = f"x{feature}" if names is None else str(names[feature])
-        if label not in counts:
-            continue
-        scale, offset, *ends = counts[label]
-        low, high = sorted(scale * end + offset for end in ends)
-        if least < low - abs(scale) or greatest > high + abs(scale):
-            warnings.warn(
-                f"The declared counts of {show(label)} mean {low:.6g} to {high:.6g}, but the training rows have "
-                f"{least:.6g} to {greatest:.6g}. Values beyond are read as the nearest count. Are they right?",
-                UserWarning,
-                stacklevel=5,
-            )
 
 
 def _with_deployment(model: SMaLLModel, limits: Limits, spent: Cost) -> SMaLLModel:

@@ -21,6 +21,7 @@ from smallearn._learn.data.labels import Roles
 from smallearn._learn.kernels import NO_PROTOTYPE
 
 SCALES = 24  # scales to round at: how many points the largest weight becomes
+MOST_CONSTANT = 2.0**53  # points of a constant: doubles and whole numbers of 64 bits hold these exactly
 STARTS = 6  # roundings that the search starts from
 TRIES = 12  # least number of moves tried, the most promising first
 EXACT_WORK = 20_000  # rows times moves tried at their best scale before a card counts as a local minimum
@@ -226,7 +227,8 @@ class _Search:
 
     def start(self, points: np.ndarray, intercepts: np.ndarray, scale: float) -> _Card:
         """Whole ``points`` (p × t) with ``intercepts`` (p) rounded at ``scale``, then at the best scale for these."""
-        theta = np.column_stack([points, np.rint(intercepts / scale)])[self.home, self.column]
+        constant = np.clip(np.rint(intercepts / scale), -MOST_CONSTANT, MOST_CONSTANT)
+        theta = np.column_stack([points, constant])[self.home, self.column]
         return self._at_best_scale(theta, self._sums(theta), float(scale))
 
     def improve(self, card: _Card) -> _Card:

@@ -49,7 +49,7 @@ const sentence = (text) => text.charAt(0).toUpperCase() + text.slice(1) + (/[.?!
 function busy(is) {
   at("job").hidden = !is;
   for (const id of ["fit", "compare", "reread", "to-fit"]) at(id).disabled = is;
-  for (const button of document.querySelectorAll("#shape button, #tables button")) button.disabled = is;
+  for (const button of document.querySelectorAll("#shape button, #tables button, #notes button")) button.disabled = is;
   at("file").disabled = is;
   if (is) at("error").hidden = true;
 }
@@ -169,6 +169,18 @@ async function read(number) {
   go("target");
 }
 
+// Reads the table again with further codes that mean a missing value, and goes on with the same target and columns.
+async function readWithout(codes) {
+  const target = at("target").value, drop = [...state.drop], keep = [...state.keep];
+  at("missing").value = [at("missing").value.trim(), ...codes].filter(Boolean).join(", ");
+  at("reading").open = true;
+  await read(state.table);
+  drop.forEach((name) => state.drop.add(name));
+  keep.forEach((name) => state.keep.add(name));
+  at("target").value = target;
+  await choose();
+}
+
 function showColumns(facts) {
   at("table-facts").textContent = `${rows(facts.n_rows)}, ${whole(facts.columns.length)} columns. The first rows:`;
   const names = facts.columns.map((column) => column.name);
@@ -213,8 +225,8 @@ function showLearned(learned) {
   const total = learned.n_rows;
   const each = learned.classes.map(([label, number]) => `${label} ${whole(number)} (${share(number, total)})`);
   at("classes").textContent = `${rows(total)} to learn from. Classes: ${each.join(", ")}.`;
-  fillTable(at("features"), ["Column", "Kind", "Values", "Missing", "Use"], learned.features.map((one) => [
-    one.name, one.kind, one.values, one.n_missing ? share(one.n_missing, total) : "none", tick(one.name, true, state.drop, true),
+  fillTable(at("features"), ["Column", "Use", "Kind", "Values", "Missing"], learned.features.map((one) => [
+    one.name, tick(one.name, true, state.drop, true), one.kind, one.values, one.n_missing ? share(one.n_missing, total) : "none",
   ]));
   const asked = learned.ignored.filter((one) => state.drop.has(one.name));
   const ignored = learned.ignored.filter((one) => !state.drop.has(one.name));
@@ -224,8 +236,15 @@ function showLearned(learned) {
   ]);
   at("ignored-part").hidden = learned.ignored.length === 0;
   at("notes").replaceChildren(...learned.notes.map((text) => make("li", {}, text)));
+  if (learned.codes.length) {
+    const codes = learned.codes.join(", ");
+    const onclick = act(() => readWithout(learned.codes));
+    at("notes").append(make("li", {}, "If that means a missing value: ", make("button", { type: "button", className: "app-plain", onclick }, `Read ${codes} as missing`)));
+  }
   at("notes-part").hidden = learned.notes.length === 0;
   at("fit-facts").textContent = `${at("target").value} from ${whole(learned.features.length)} columns of ${rows(total)}.`;
+  const rare = rareClass(learned);
+  at("rare").textContent = rare === null ? "" : `Only ${share(rare[1], total)} of the rows are ${rare[0]}: chosen by F1, the model finds more of them, at the price of more false alarms.`;
   at("chosen").hidden = false;
 }
 
@@ -245,12 +264,24 @@ function tick(name, checked, names, drops) {
 
 // --- fit ------------------------------------------------------------------------------------------------------------
 
+// The metric's name for the number of classes that there are.
+function metric() {
+  const chosen = at("metric").selectedOptions[0];
+  return state.learned.classes.length > 2 ? chosen.dataset.many ?? chosen.value : chosen.value;
+}
+
+// Of two classes one that is rare; null if none is.
+function rareClass({ classes, n_rows }) {
+  const [label, number] = [...classes].sort((one, other) => one[1] - other[1])[0];
+  return number / n_rows < Math.min(0.2, 0.5 / classes.length) ? [label, number] : null;
+}
+
 async function fit() {
   const made = await work("/api/fit", {
     ...setup(),
     test_size: Number(at("test-size").value),
     time_limit: Number(at("time-limit").value),
-    options: { "max-terms": at("max-terms").value, literals: at("literals").value, points: at("points").value, seed: at("seed").value },
+    options: { "max-terms": at("max-terms").value, metric: metric(), literals: at("literals").value, points: at("points").value, seed: at("seed").value },
   });
   if (made !== null) added(made);
 }
@@ -281,10 +312,11 @@ function showModel() {
   const address = `/models/${one.number}/page`;
   if (at("report").getAttribute("src") !== address) at("report").src = address;
   showShape(one);
-  const before = one.parent === null ? null : model(one.parent);
+  const before = one.before ?? (one.parent === null ? null : model(one.parent)); // what was changed may be of another size
   at("change").textContent = before === null ? one.notes.join(" ") : [
     `${one.name}: accuracy ${figure(one, "accuracy")}, before ${figure(before, "accuracy")};`,
     `log loss ${figure(one, "log loss")}, before ${figure(before, "log loss")};`,
+    ...one.figures.filter(([name]) => /^(recall|precision) of /.test(name)).map(([name, value]) => `${name} ${value}, before ${figure(before, name)};`),
     `${termsOf(one.n_terms)}, before ${before.n_terms}.`, ...one.notes,
   ].join(" ");
 }

@@ -71,7 +71,7 @@ def as_chosen(model: SMaLLModel, size: str | None, threshold: str | None) -> SMa
             raise CommandError(f"there is no model of size {size}; there are {there}")
         # The fingerprint is that of the features in use, which are others.
         data = None if model.data is None else replace(model.data, fingerprint="")
-        model = replace(sizes[size], data=data)
+        model = replace(sizes[size], data=data, table=model.table)
     if threshold is None:
         return model
     if len(model.classes) != 2:

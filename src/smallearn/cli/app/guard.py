@@ -24,11 +24,9 @@ POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; connect-src 'self'; frame-src 'self'; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
-# The report's page brings its styles and scripts along. It runs as a page of no origin: it can ask this server nothing.
-REPORT_POLICY = (
-    "sandbox allow-scripts allow-downloads allow-modals; default-src 'none'; script-src 'unsafe-inline'; "
-    "style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
-)
+# The report's page brings a style and a script along, whose hashes its own policy has. Here it also has the bridge, a
+# script that tells this page what is set on it, and runs as a page of no origin: it can ask this server nothing.
+FRAMED = "sandbox allow-scripts allow-downloads allow-modals; {directives}; frame-ancestors 'self'"
 HEADERS = {
     "cache-control": "no-store",
     "content-security-policy": POLICY,

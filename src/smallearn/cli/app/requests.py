@@ -11,7 +11,7 @@ from smallearn.cli.errors import CommandError
 from smallearn.cli.io.tables import ReadOptions
 
 # The options of ``smallearn fit`` that the page offers.
-OPTIONS = ("max-terms", "prototypes", "positive", "points", "literals", "certificate", "seed")
+OPTIONS = ("max-terms", "prototypes", "positive", "points", "literals", "metric", "class-weight", "certificate", "seed")
 MOST_HELD_OUT = 0.5
 
 

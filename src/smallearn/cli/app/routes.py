@@ -17,26 +17,25 @@ from starlette.routing import Route
 
 from smallearn._version import __version__
 from smallearn.cli.app import exports
-from smallearn.cli.app.guard import REPORT_POLICY, Guard, Keys, most_of, too_long
+from smallearn.cli.app.guard import FRAMED, Guard, Keys, most_of, too_long
 from smallearn.cli.app.jobs import Worker
 from smallearn.cli.app.requests import changes_of, options_of, setup_of
 from smallearn.cli.app.session import Session
 from smallearn.cli.app.setup import Changes
 from smallearn.cli.errors import CommandError
+from smallearn.report._policy import hash_of
 
 STATIC = {"app.js": "text/javascript", "app.css": "text/css"}
 # Tells the page around the report what is set on it: the place of the slider of sizes, and the threshold.
-BRIDGE = """\
-<script>
+BRIDGE = """
 for (const name of ["input", "click"]) addEventListener(name, () => setTimeout(tell));
 function tell() {
   const value = (id) => document.getElementById(id)?.value ?? null;
   parent.postMessage({ size: value("size"), threshold: value("threshold") }, "*");
 }
 tell();
-</script>
 """
-OWN_POLICY = re.compile(r'<meta http-equiv="Content-Security-Policy"[^>]*>')
+OWN_POLICY = re.compile(r'<meta http-equiv="Content-Security-Policy" content="([^"]*)">')
 
 
 class TooLongError(Exception):
@@ -161,7 +160,7 @@ class _Routes:
         model = exports.as_chosen(entry.model, None if size is None else str(size), None)
 
         def finish(answer: dict[str, Any]) -> Any:
-            return self.session.add_model(entry.setup, answer, "; ".join(answer["changed"]), entry.number)
+            return self.session.add_model(entry.setup, answer, changes.name, entry.number)
 
         setup, text = entry.setup, model.to_json()
         return self._begun(self.worker.submit("shape", finish, model=text, changes=changes, setup=setup))
@@ -179,8 +178,7 @@ class _Routes:
         if not isinstance(chosen, list) or len(chosen) != 2:
             raise CommandError("two models are compared: name their numbers")
         first, second = (self.session.model(number) for number in chosen)
-        setups = [(one.setup.table.path, one.setup.target, one.setup.test_size) for one in (first, second)]
-        if setups[0] != setups[1]:
+        if first.setup.tested_on != second.setup.tested_on:
             raise CommandError(
                 f"models {first.number} and {second.number} differ in their table, target or held-out rows: there are "
                 "no rows to compare them on"
@@ -214,14 +212,12 @@ class _Routes:
 
     async def report(self, request: Request) -> Response:
         """The page about a model, as it is shown inside this one: with a script more, and the policy of this server."""
-        text = OWN_POLICY.sub("", self._entry(request).page, count=1)
-        before, end, after = text.rpartition("</body>")
-        text = f"{before}{BRIDGE}{end}{after}"
-        return HTMLResponse(text, headers={"content-security-policy": REPORT_POLICY})
+        text, policy = framed(self._entry(request).page)
+        return HTMLResponse(text, headers={"content-security-policy": policy})
 
     async def report_file(self, request: Request) -> Response:
         """The page about a model, to be kept."""
-        return _file("report.html", self._entry(request).page.encode(), policy=REPORT_POLICY)
+        return _file("report.html", self._entry(request).page.encode())
 
     async def model_file(self, request: Request) -> Response:
         """The model's file."""
@@ -263,10 +259,20 @@ async def _json(request: Request) -> Mapping[str, Any]:
     return content
 
 
-def _file(name: str, content: bytes, notes: tuple[str, ...] = (), policy: str | None = None) -> Response:
+def framed(page: str) -> tuple[str, str]:
+    """The report with the bridge, and the policy it is shown under: its own, the hash of the bridge, and a sandbox."""
+    own = OWN_POLICY.search(page)
+    assert own is not None
+    directives = dict(part.strip().split(" ", 1) for part in own[1].split(";"))
+    directives["script-src"] = f"{directives.get('script-src', '')} '{hash_of(BRIDGE)}'".strip()
+    policy = FRAMED.format(directives="; ".join(f"{name} {value}" for name, value in directives.items()))
+    before, end, after = f"{page[: own.start()]}{page[own.end() :]}".rpartition("</body>")
+    return f"{before}<script>{BRIDGE}</script>{end}{after}", policy
+
+
+def _file(name: str, content: bytes, notes: tuple[str, ...] = ()) -> Response:
     headers = {"content-disposition": f'attachment; filename="{name}"'}
     headers |= {"x-smallearn-notes": quote("\n".join(notes))} if notes else {}
-    headers |= {} if policy is None else {"content-security-policy": policy}
     return Response(content, media_type="application/octet-stream", headers=headers)
 
 

@@ -56,6 +56,12 @@ class Setup:
         words = ["--output=model.json", *self._words(), "--", str(self.table.path)]
         return parser.parse_args(words)
 
+    @property
+    def tested_on(self) -> tuple[Any, ...]:
+        """What the rows of the test depend on."""
+        seed = dict(self.options).get("seed", "0") if self.test_size else None
+        return self.table, self.target, self.test_size, seed
+
     def without(self, features: Sequence[str]) -> "Setup":
         """The same without some features."""
         drop = (*self.drop, *(name for name in features if name not in self.drop))
@@ -78,6 +84,7 @@ class Setup:
         words += [f"--encoding={reading.encoding}"] if reading.encoding != "utf-8" else []
         words += [f"--missing={text}" for text in reading.missing]
         words += [f"--drop={name}" for name in self.drop] + [f"--keep={name}" for name in self.keep]
+        words += [f"--test-size={self.test_size:g}"] if self.test_size else []
         return words + [f"--{name}={value}" for name, value in self.options]
 
 
@@ -101,6 +108,13 @@ class Changes:
     drop: tuple[str, ...] = ()
     forbid: tuple[str, ...] = ()
     replaces: bool = False
+
+    @property
+    def name(self) -> str:
+        """What a model with these changes is called."""
+        cuts = [f"{feature} cut at {new:.6g}, not {old:.6g}" for feature, old, new in self.cuts]
+        without = [f"without {', '.join((*self.forbid, *self.drop))}"] if self.forbid or self.drop else []
+        return "; ".join([*without, *cuts])
 
 
 class _Parser(argparse.ArgumentParser):

@@ -4,7 +4,6 @@ Every job is a method of `Workshop` and has in its request all that it needs. Wh
 process that was ended, because a job was cancelled, is replaced by a new one.
 """
 
-import signal
 import sys
 import time
 import traceback
@@ -17,12 +16,17 @@ from typing import Any
 
 import numpy as np
 
+from smallearn._run.processes import begin_spawned_worker
 from smallearn._run.progress import Progress, watched
+from smallearn._text import percent, show
 from smallearn.cli.app.columns import facts_of_columns, facts_of_features
 from smallearn.cli.app.setup import Changes, Setup, TableFacts
 from smallearn.cli.console import Console
-from smallearn.cli.errors import LIBRARY_ERRORS, CommandError, library_errors, message_of
-from smallearn.model import SMaLLModel
+from smallearn.cli.errors import LIBRARY_ERRORS, OUT_OF_MEMORY, CommandError, library_errors, message_of
+from smallearn.cli.io.special_codes import CodesHint
+from smallearn.cli.rare_classes import found_of, rare_class
+from smallearn.model import HeldOut, SMaLLModel
+from smallearn.model import TableFacts as Told
 
 TOLD_SECONDS = 0.2  # at least between two messages about progress
 UNEXPECTED = "something unexpected happened; the terminal in which smallearn app runs shows the details"
@@ -34,6 +38,7 @@ class Notes(Console):
 
     quiet: bool = True
     texts: list[str] = field(default_factory=list)
+    codes: list[str] = field(default_factory=list)
 
     def note(self, text: str) -> None:
         """Keep a note, once."""
@@ -42,6 +47,11 @@ class Notes(Console):
 
     def note_ignored(self, column: str, reason: str, may_keep: bool) -> None:
         """Keep nothing: the page has a table of the columns that are ignored."""
+
+    def note_codes(self, hint: CodesHint) -> None:
+        """Keep the codes too, for a button of the page."""
+        self.note(hint.fact)
+        self.codes.extend(str(code) for code in hint.codes if str(code) not in self.codes)
 
 
 class Workshop:
@@ -64,7 +74,7 @@ class Workshop:
         """What is learned from with this target: classes, features, and which columns are ignored and why."""
         self._stage("Looking at the columns")
         rows, notes = self._rows(setup)
-        return {**facts_of_features(rows), "notes": notes}
+        return {**facts_of_features(rows), "notes": notes.texts, "codes": notes.codes}
 
     def fit(self, setup: Setup) -> dict[str, Any]:
         """A model, how good it is, and its page."""
@@ -74,13 +84,15 @@ class Workshop:
         self._stage("Looking at the columns")
         arguments, notes = setup.arguments(), Notes()
         table, _ = self._rows(setup)
-        train, test = _split(table, setup)
+        train, test, held_out = _split(table, setup)
         parameters = selection_parameters(arguments, table, notes)
         selector = SMaLLClassifierCV(arguments.max_terms or 10, min_terms=1, **parameters)
         self._stage("Comparing models by cross-validation")
         with library_errors(arguments), notes.warnings_as_notes(), watched(self._progress):
             selector.fit(train.X, train.y)
-        model = train.remembered_by(selector.model_, setup.target, setup.table.name)
+        words = tuple(table.missing.items())
+        told = Told(held_out=held_out, missing=setup.table.options.missing, missing_by_column=words)
+        model = replace(train.remembered_by(selector.model_, setup.target, setup.table.name), table=told)
         return self._finished(model, setup, test, notes)
 
     def shape(self, model: str, changes: Changes, setup: Setup) -> dict[str, Any]:
@@ -88,7 +100,7 @@ class Workshop:
         from smallearn import refit
 
         self._stage("Changing the model")
-        train, test = _split(self._rows(setup)[0], setup)
+        train, test, _ = _split(self._rows(setup)[0], setup)
         notes = Notes()
         with library_errors(setup.arguments()), notes.warnings_as_notes():
             before = SMaLLModel.from_json(model)
@@ -101,7 +113,8 @@ class Workshop:
                 editor = editor.change_cut(feature, old, new)
             changed = refit(editor, train.X, train.y, replace_terms=changes.replaces)
         by_hand = [edit.text for edit in editor.model.edits[len(before.edits) :]]
-        return {**self._finished(changed, setup, test, notes), "changed": by_hand}
+        told = {"changed": by_hand, "before": {"n_terms": before.n_terms, "figures": _figures(before, test)}}
+        return {**self._finished(changed, setup, test, notes), **told}
 
     def compare(self, first: str, second: str, setup: Setup) -> dict[str, Any]:
         """Two models on the rows that were held out for ``setup``: where they disagree, and which is right there."""
@@ -119,7 +132,7 @@ class Workshop:
         from smallearn.report import report_html
 
         self._stage("Testing the model")
-        evaluation = evaluate(model, test.X, test.y)
+        evaluation = replace(evaluate(model, test.X, test.y), is_held_out=setup.test_size > 0.0)
         self._stage("Writing the page")
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -138,10 +151,11 @@ class Workshop:
             "n_terms": model.n_terms,
             "features": [term.label for term in model.features],
             "cross_validation": None if model.selection is None else model.selection.text,
-            "figures": [list(line) for line in evaluation.figures()],
+            "figures": _figures_of(model, evaluation),
             "n_tested": evaluation.n_rows,
             "held_out": setup.test_size > 0.0,
             "changed": [],
+            "before": None,
             "notes": notes.texts,
         }
 
@@ -162,7 +176,7 @@ class Workshop:
             self._tables, self._training = {table: loaded}, {}  # the last one only
         return self._tables[table]
 
-    def _rows(self, setup: Setup) -> tuple[Any, list[str]]:
+    def _rows(self, setup: Setup) -> tuple[Any, Notes]:
         """The rows to learn from, and what reading them had to note."""
         from smallearn.cli.io.rules import TrainingRules
         from smallearn.cli.io.training import convert_for_training
@@ -174,7 +188,7 @@ class Workshop:
             with library_errors(setup.arguments()):
                 rules = TrainingRules(drop=setup.drop, keep=setup.keep)
                 rows = convert_for_training(table, setup.target, rules=rules, console=notes)
-            self._training = {key: (rows, notes.texts)}
+            self._training = {key: (rows, notes)}
         return self._training[key]
 
     def _stage(self, text: str) -> None:
@@ -191,23 +205,48 @@ class Workshop:
         self._tell({"stage": stage, "done": progress.done, "total": progress.total, "left": progress.left})
 
 
-def _split(table: Any, setup: Setup) -> tuple[Any, Any]:
-    """The rows to train on, and those to test on: held out at random, class by class, or the same if none are."""
-    from smallearn.cli.io.rules import FEWEST_ROWS
+def _split(table: Any, setup: Setup) -> tuple[Any, Any, HeldOut | None]:
+    """The rows to train on, those to test on, and what tells them apart. They are those that ``fit --test-size`` holds
+    out; without a test the rows are the same."""
+    from smallearn.cli.io.held_out import Split, held_out_of
+    from smallearn.cli.io.rules import Share
 
     if setup.test_size == 0.0:
-        return table, table
-    rng, held = np.random.default_rng(0), np.zeros(len(table.y), dtype=bool)
-    for label in np.unique(table.y):
-        members = np.flatnonzero(table.y == label)
-        n_held = max(0, min(round(setup.test_size * len(members)), len(members) - FEWEST_ROWS))
-        held[rng.choice(members, n_held, replace=False)] = True
-    if len(np.unique(table.y[held])) < 2:
+        return table, table, None
+    labels, code, counts = np.unique(table.y, return_inverse=True, return_counts=True)
+    try:
+        held_out = held_out_of(Share(setup.test_size, setup.arguments().seed), counts.tolist(), labels.tolist())
+    except CommandError:  # which names an option of the command
         raise CommandError(
             "there are too few rows to hold some of each class out for a test: choose to hold out none, and rely on "
             "the score by cross-validation"
-        )
-    return _taken(table, ~held), _taken(table, held)
+        ) from None
+    held = Split(held_out, counts.tolist()).holds_out(code)
+    return _taken(table, ~held), _taken(table, held), held_out
+
+
+def _figures(model: SMaLLModel, test: Any) -> list[list[str]]:
+    """The scores of a model on the rows of the test."""
+    from smallearn.evaluation import evaluate
+
+    return _figures_of(model, evaluate(model, test.X, test.y))
+
+
+def _figures_of(model: SMaLLModel, evaluation: Any) -> list[list[str]]:
+    return [list(line) for line in (*evaluation.figures(), *_rare_figures(model, evaluation.confusion))]
+
+
+def _rare_figures(model: SMaLLModel, confusion: np.ndarray) -> list[tuple[str, str, str]]:
+    """The recall and the precision of a rare class, which accuracy hides."""
+    label = rare_class(model)
+    if label is None:
+        return []
+    found = found_of(model, label, confusion)
+    shares = ((found.recall, found.there, "found"), (found.precision, found.flagged, "right"))
+    return [
+        (f"{name} of {show(label)}", "–" if share is None else percent(share), f"{found.found:,} of {number:,} {what}")
+        for name, (share, number, what) in zip(("recall", "precision"), shares, strict=True)
+    ]
 
 
 def _taken(table: Any, chosen: np.ndarray) -> Any:
@@ -221,7 +260,7 @@ def _taken(table: Any, chosen: np.ndarray) -> Any:
 
 def run(connection: Connection) -> None:
     """Do jobs until the other end of the connection is closed."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which ends this process
+    begin_spawned_worker()
     workshop = Workshop(lambda said: connection.send(("progress", said)))
     while True:
         try:
@@ -240,7 +279,7 @@ def _answer(workshop: Workshop, job: str, request: dict[str, Any]) -> tuple[str,
             traceback.print_exc()
         return "failed", message_of(error, {})
     except MemoryError:
-        return "failed", "there is not enough memory for this table"
+        return "failed", OUT_OF_MEMORY
     except Exception:
         print(f"smallearn app: the job {job!r} failed", file=sys.stderr)
         traceback.print_exc()

@@ -19,6 +19,8 @@ EXAMPLES = """\
 smallearn app
 smallearn app data.csv --limit 120
 smallearn app data.csv --port 8765 --no-browser
+smallearn app data.xlsx --sheet May --quiet
+smallearn app data.csv --encoding cp1252 --missing 999
 """
 LIMIT = 600.0  # seconds of a fit
 
@@ -69,7 +71,7 @@ def need_server() -> None:
     for name in ("starlette", "uvicorn", "pandas", "jinja2"):
         try:
             __import__(name)
-        except ImportError:
+        except ModuleNotFoundError:
             raise not_installed("smallearn app", name, "app") from None
 
 

@@ -20,6 +20,7 @@ EXAMPLES = """\
 smallearn cache
 smallearn cache --json
 smallearn cache --clear
+smallearn cache --clear --quiet
 """
 
 

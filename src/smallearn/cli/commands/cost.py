@@ -25,6 +25,9 @@ smallearn cost model.json --chip atmega328p
 smallearn cost model.json --chip cortex-m0 --number int16 --json
 smallearn cost model.json --number int8 --readings codes
 smallearn cost model.json data.csv --number float32
+smallearn cost model.json --number int16 --layout table --readings counts --counts counts.csv
+smallearn cost model.json data.xlsx --sheet May --number float32
+smallearn cost model.json data.csv --encoding cp1252 --missing 999 --number int8 --quiet
 """
 NUMBERS = ("float32", "int16", "int8x16", "int8")  # printed unless one is asked for
 

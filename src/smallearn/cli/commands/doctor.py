@@ -22,13 +22,14 @@ exit code is 0 if the fit works; extras and tools may be missing.
 EXAMPLES = """\
 smallearn doctor
 smallearn doctor --json
+smallearn doctor --quiet
 """
 CORE = ("numpy", "scipy", "scikit-learn", "numba")
 # The modules of each extra, and its purpose.
 EXTRAS = {
     "cli": (("pandas", "pyarrow", "shtab"), "tables from files, completion in shells"),
     "plot": (("matplotlib",), "plots"),
-    "report": (("jinja2", "matplotlib"), "reports"),
+    "report": (("jinja2",), "reports"),
     "app": (("starlette", "uvicorn", "pandas", "jinja2"), "smallearn app"),
     "paper": (("pandas", "scikit_posthocs", "matplotlib"), "smallearn paper"),
     "onnx": (("onnx", "skl2onnx"), "export to ONNX"),

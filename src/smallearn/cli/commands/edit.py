@@ -1,23 +1,29 @@
 """``smallearn edit``: change a model by hand, and see what that costs."""
 
 import argparse
-from typing import Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from smallearn._text import count, joined, percent, show
+from smallearn._text import count
 from smallearn.cli.arguments import add_command, add_data, add_model, add_path, add_printing, add_target
-from smallearn.cli.console import SILENT, Console, heading
+from smallearn.cli.console import SILENT, Console
 from smallearn.cli.edits import add_edits, changed_by_steps
 from smallearn.cli.errors import CommandError, ExitCode, library_errors
 from smallearn.cli.io.files import check_output, print_json, read_model
 from smallearn.model import SMaLLModel
 
+if TYPE_CHECKING:
+    from smallearn.cli.edit_cost import Cost
+
 DESCRIPTION = """\
 Change cuts, weights, constants, the decision threshold and terms of a model. Changes are made in the order in which
 they are given; terms are named as the model prints them, with <= for ≤ if that is easier to type. With DATA, the output
 tells the scores before and after and how many decisions change; with --refit, all weights that were not set by hand are
-fitted to DATA again. The model is written if -o names a file, which remembers what was changed by hand.
+fitted to DATA again. If the model was trained on a part of DATA (fit --test-size), the refit takes the same rows, and
+the scores are those of the rows held out. The model is written if -o names a file, which remembers what was changed by
+hand.
 
 A model of several scores counts them from 1, in the order in which it prints them: '2:[age > 45]=1.5' is the term in
 score 2.
@@ -27,10 +33,12 @@ smallearn edit model.json --threshold 0.3 -o edited.json
 smallearn edit model.json data.csv --cut "age=38:40" --refit -o edited.json
 smallearn edit model.json data.csv --forbid colour --refit --replace -o edited.json
 smallearn edit model.json data.csv --add "[size > 6]=0.5" --json
+smallearn edit model.json --weight "[size <= 6]=-5" --constant 9 -o edited.json
+smallearn edit model.json data.csv --drop-term "[age <= 38]" --refit --keep "[size <= 6]"
+smallearn edit model.json data.xlsx --sheet May --target y --threshold 0.4
+smallearn edit model.json new.csv --drop when --add "[size > 6]=0.5" --encoding cp1252 --missing 999 --quiet
 """
-FIGURES = {"accuracy": "accuracy", "balanced_accuracy": "balanced accuracy", "auc": "ROC AUC", "log_loss": "log loss"}
-SHARES = ("accuracy", "balanced_accuracy")
-FOLDS = 5
+MOST_LISTED = 30  # terms in a message
 
 
 def add(commands) -> argparse.ArgumentParser:
@@ -45,18 +53,19 @@ def add(commands) -> argparse.ArgumentParser:
     add_model(parser)
     add_data(parser, optional=True)
     add_edits(parser)
-    parser.add_argument(
+    fitting = parser.add_argument_group("the other weights")
+    fitting.add_argument(
         "--refit", action="store_true", help="fit the weights that were not set by hand, now or before, to DATA"
     )
-    parser.add_argument(
+    fitting.add_argument(
         "--replace",
         action="store_true",
         help="with --refit, add the best other term for each that was dropped; DATA needs the columns of training",
     )
-    parser.add_argument(
+    fitting.add_argument(
         "--keep", action="append", default=[], metavar="TERM", help="with --refit, keep this weight too; repeatable"
     )
-    parser.add_argument(
+    fitting.add_argument(
         "--drop",
         action="append",
         default=[],
@@ -71,36 +80,27 @@ def add(commands) -> argparse.ArgumentParser:
 
 def run(arguments: argparse.Namespace, console: Console) -> int:
     """Change, refit, compare, print, write."""
-    _check(arguments)
     model = read_model(arguments)
+    _check(arguments, model)
     if arguments.output is not None:
         check_output(arguments.output, arguments.model, arguments.data)
     whole = None
     if arguments.data is not None and (arguments.replace or any(option == "--add" for option, _ in arguments.steps)):
-        whole = _training_table(arguments, model, console)
+        whole = _training_table(arguments, model)
     names = None if whole is None else _names(model, whole)
     edited = changed_by_steps(model.edit(names), arguments.steps)
-    rows: tuple[Any, np.ndarray] | None = None
-    held_out = None
+    cost = None
     with library_errors(arguments):
         if arguments.data is not None:
-            rows = _rows(arguments, model, edited, console)
-        if arguments.refit:
-            assert rows is not None  # `_check` asks for a table
-            given = (whole.X, whole.y) if whole is not None and arguments.replace else rows
-            unchanged = edited
-            edited = _refitted(edited, given[0], given[1], arguments)
-            held_out = _held_out(model, unchanged, given, arguments, console)
-            if arguments.replace:  # the terms that were found read other columns
-                rows = _rows(arguments, model, edited, console)
-        cost = None if rows is None else _cost(model, edited, *rows, held_out)
+            edited, cost = _refitted_and_judged(arguments, model, edited, whole, console)
     if arguments.output is not None:
         edited.save(arguments.output)
     if arguments.json:
         print_json(_facts(model, edited, cost))
     else:
         print(edited)
-        _print_cost(model, cost, arguments)
+        if cost is not None:
+            cost.print(arguments, len(model.classes))
     if arguments.output is not None:
         console.note(f"Wrote {arguments.output}.")
     else:
@@ -108,9 +108,38 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
     return ExitCode.DONE
 
 
-def _check(arguments: argparse.Namespace) -> None:
+def _refitted_and_judged(
+    arguments: argparse.Namespace, model: SMaLLModel, edited: SMaLLModel, whole: Any, console: Console
+) -> tuple[SMaLLModel, "Cost"]:
+    """The changed model, its weights refitted if the user wants that, and what the change costs.
+
+    If the model was trained on a part of this very table, the weights are fitted to the same part, and the scores are
+    those of the other rows.
+    """
+    from smallearn import refit
+    from smallearn.cli.edit_cost import accuracy_by_folds, cost_of
+
+    held_out = _held_out_numbers(arguments, model)
+    rows, by_folds = _rows(arguments, model, edited, console), None
+    if arguments.refit:
+        given = rows if whole is None or not arguments.replace else _Rows(whole.X, whole.y, whole.numbers)
+        given = given.part(held_out, held=False)
+        unchanged = edited
+        edited = refit(edited, given.X, given.y, keep=arguments.keep, replace_terms=arguments.replace)
+        if held_out is None:
+            by_folds = accuracy_by_folds(model, unchanged, (given.X, given.y), arguments, console)
+        if arguments.replace:  # the terms that were found read other columns
+            rows = _rows(arguments, model, edited, SILENT)
+    judged = rows.part(held_out, held=True)
+    cost = cost_of(model, edited, judged.X, judged.y, is_held_out=held_out is not None, by_folds=by_folds)
+    return edited, cost
+
+
+def _check(arguments: argparse.Namespace, model: SMaLLModel) -> None:
     if not arguments.steps and not arguments.refit:
-        raise CommandError("there is nothing to change: name a change, such as --threshold 0.3 (see --help)")
+        texts = list(dict.fromkeys(term.text for term in model.terms))
+        has = f"; the model has {', '.join(texts[:MOST_LISTED])}" if texts else ""
+        raise CommandError(f"there is nothing to change: name a change, such as --threshold 0.3 (see --help){has}")
     if arguments.refit and arguments.data is None:
         raise CommandError("--refit needs a table: smallearn edit MODEL DATA --refit")
     for option in ("replace", "keep"):
@@ -121,8 +150,47 @@ def _check(arguments: argparse.Namespace) -> None:
 # --- reading ---------------------------------------------------------------------------------------------------------
 
 
-def _training_table(arguments: argparse.Namespace, model: SMaLLModel, console: Console) -> Any:
-    """The table with all columns that the model may have been trained on."""
+@dataclass(frozen=True)
+class _Rows:
+    """Rows, their classes, and their numbers in the table, from 1."""
+
+    X: Any
+    y: np.ndarray
+    numbers: np.ndarray
+
+    def part(self, held_out: np.ndarray | None, *, held: bool) -> "_Rows":
+        """Those that are held out, or the others; all of them if none are."""
+        if held_out is None:
+            return self
+        chosen = np.isin(self.numbers, held_out) == held
+        return _Rows(self.X[chosen], self.y[chosen], self.numbers[chosen])
+
+
+def _held_out_numbers(arguments: argparse.Namespace, model: SMaLLModel) -> np.ndarray | None:
+    """The numbers of the rows that were held out, if the model was trained on the other rows of this table."""
+    from smallearn.cli.io.model_rows import Labels, known_split, read_for_model
+    from smallearn.cli.io.tables import ReadOptions
+
+    options = ReadOptions.of(arguments, model)
+    split = known_split(model, arguments.data, target=arguments.target, options=options)
+    if split is None:
+        return None
+    numbers: list[np.ndarray] = []
+    read_for_model(
+        model,
+        arguments.data,
+        target=arguments.target,
+        labels=Labels.REQUIRED,
+        options=options,
+        watch=lambda _, __, number: numbers.append(number + 1),
+        split=split,
+        console=SILENT,
+    )
+    return np.concatenate(numbers)
+
+
+def _training_table(arguments: argparse.Namespace, model: SMaLLModel) -> Any:
+    """The table with all columns that the model may have been trained on; `fit` noted what is ignored."""
     from smallearn.cli.io.class_names import ClassNames
     from smallearn.cli.io.model_rows import required_target
     from smallearn.cli.io.rules import TrainingRules
@@ -137,8 +205,8 @@ def _training_table(arguments: argparse.Namespace, model: SMaLLModel, console: C
         names=ClassNames(model.table.renamed),
         many_classes=True,
     )
-    options = ReadOptions.of(arguments)
-    return read_for_training(arguments.data, target, rules=rules, options=options, console=console)
+    options = ReadOptions.of(arguments, model)
+    return read_for_training(arguments.data, target, rules=rules, options=options, console=SILENT)
 
 
 def _names(model: SMaLLModel, table: Any) -> list[str]:
@@ -154,9 +222,7 @@ def _names(model: SMaLLModel, table: Any) -> list[str]:
     return names
 
 
-def _rows(
-    arguments: argparse.Namespace, model: SMaLLModel, edited: SMaLLModel, console: Console
-) -> tuple[Any, np.ndarray]:
+def _rows(arguments: argparse.Namespace, model: SMaLLModel, edited: SMaLLModel, console: Console) -> _Rows:
     """The rows with the columns that one of the models reads, and their classes."""
     from smallearn.cli.io.model_rows import Labels, read_for_model
     from smallearn.cli.io.tables import ReadOptions
@@ -168,7 +234,7 @@ def _rows(
             arguments.data,
             target=arguments.target,
             labels=Labels.REQUIRED,
-            options=ReadOptions.of(arguments),
+            options=ReadOptions.of(arguments, model),
             console=console if table is None else SILENT,
         )
         if table is None:
@@ -177,91 +243,10 @@ def _rows(
             if name not in table or (one is model and name in [term.label for term in model.features]):
                 table[name] = read.X[name]
     assert read.y is not None  # classes are required
-    return table, read.y
+    return _Rows(table, read.y, read.X.index.to_numpy() + 1)
 
 
-# --- fitting and scores ----------------------------------------------------------------------------------------------
-
-
-def _refitted(model: SMaLLModel, X: Any, y: Any, arguments: argparse.Namespace) -> SMaLLModel:
-    from smallearn import refit
-
-    return refit(model, X, y, keep=arguments.keep, replace_terms=arguments.replace)
-
-
-def _held_out(
-    model: SMaLLModel, edited: SMaLLModel, given: tuple[Any, Any], arguments: argparse.Namespace, console: Console
-) -> tuple[float, float] | None:
-    """The accuracy by cross-validation of the weights, of both models: each fold is predicted by weights that were
-    fitted to the others. None if a class has too few rows."""
-    from sklearn.model_selection import StratifiedKFold
-
-    from smallearn import refit
-
-    X, y = given
-    if np.unique(y, return_counts=True)[1].min() < FOLDS:
-        return None
-    right = np.zeros(2)
-    with console.progress(FOLDS, "folds") as bar:
-        for train, test in StratifiedKFold(FOLDS, shuffle=True, random_state=0).split(np.zeros(len(y)), y):
-            before = refit(model, X.iloc[train], y[train])
-            after = _refitted(edited, X.iloc[train], y[train], arguments)
-            right += [np.sum(one.predict(X.iloc[test]) == y[test]) for one in (before, after)]
-            bar.step()
-    return float(right[0] / len(y)), float(right[1] / len(y))
-
-
-def _cost(
-    model: SMaLLModel, edited: SMaLLModel, X: Any, y: np.ndarray, held_out: tuple[float, float] | None
-) -> dict[str, Any]:
-    """The scores of both models on the rows, and the decisions that differ."""
-    from smallearn.evaluation import evaluate
-
-    judged = evaluate(model, X, y), evaluate(edited, X, y)
-    scores = {}
-    for name in FIGURES:
-        values = [getattr(one, name) for one in judged]
-        if None not in values:
-            scores[name] = tuple(float(value.value) for value in values)
-    if held_out is not None:
-        scores["held_out_accuracy"] = held_out
-    codes = [model.codes(one.predict(X)) for one in (model, edited)]
-    moved = np.zeros((len(model.classes), len(model.classes)), dtype=np.int64)
-    np.add.at(moved, (codes[0], codes[1]), 1)
-    np.fill_diagonal(moved, 0)
-    return {
-        "rows": len(y),
-        "is_training_data": judged[0].is_training_data,
-        "scores": scores,
-        "changed": int(moved.sum()),
-        "moved": [(model.classes[a], model.classes[b], int(moved[a, b])) for a, b in np.argwhere(moved).tolist()],
-    }
-
-
-# --- printing --------------------------------------------------------------------------------------------------------
-
-
-def _print_cost(model: SMaLLModel, cost: dict[str, Any] | None, arguments: argparse.Namespace) -> None:
-    if cost is None:
-        return
-    which = ", the training rows" if cost["is_training_data"] else ""
-    print(heading(f"\nOn {arguments.data.name}: {count(cost['rows'], 'row')}{which}"))
-    names = {**FIGURES, "held_out_accuracy": f"accuracy on held-out rows ({FOLDS} folds)"}
-    lines: list[tuple[str, ...]] = [("", "before", "after")]
-    for name, values in cost["scores"].items():
-        is_share = name in SHARES or name == "held_out_accuracy"
-        lines.append((names[name], *(f"{value:.1%}" if is_share else f"{value:.3f}" for value in values)))
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    for name, *values in lines:
-        cells = "  ".join(value.rjust(width) for value, width in zip(values, widths[1:], strict=True))
-        print(f"  {name.ljust(widths[0])}  {cells}")
-    share = percent(cost["changed"] / cost["rows"])
-    moves = joined([f"{n} from {show(a)} to {show(b)}" for a, b, n in cost["moved"]])
-    told = f": {moves}" if cost["moved"] and len(model.classes) < 5 else ""
-    print(f"Decisions changed: {cost['changed']} of {cost['rows']} ({share}){told}.")
-
-
-def _facts(model: SMaLLModel, edited: SMaLLModel, cost: dict[str, Any] | None) -> dict[str, Any]:
+def _facts(model: SMaLLModel, edited: SMaLLModel, cost: "Cost | None") -> dict[str, Any]:
     """The result, for scripts."""
     facts: dict[str, Any] = {
         "edits": [
@@ -271,12 +256,4 @@ def _facts(model: SMaLLModel, edited: SMaLLModel, cost: dict[str, Any] | None) -
         "terms": {"before": model.n_terms, "after": edited.n_terms},
         "decision_threshold": edited.decision_threshold,
     }
-    if cost is not None:
-        facts |= {
-            "rows": cost["rows"],
-            "is_training_data": cost["is_training_data"],
-            "scores": {name: {"before": b, "after": a} for name, (b, a) in cost["scores"].items()},
-            "decisions_changed": cost["changed"],
-            "moved": [{"from": a, "to": b, "rows": n} for a, b, n in cost["moved"]],
-        }
-    return facts
+    return facts if cost is None else facts | cost.facts()

@@ -27,6 +27,8 @@ smallearn evaluate model.json data.csv
 smallearn evaluate model.json data.csv --compare
 smallearn evaluate model.json data.csv --compare-all
 smallearn evaluate model.json data.csv --compare --train data.csv --json
+smallearn evaluate model.json data.xlsx --sheet May --target y
+smallearn evaluate model.json data.csv --encoding cp1252 --missing 999 --quiet
 """
 FIGURES = ("accuracy", "balanced_accuracy", "auc", "log_loss", "brier")
 MOST_ERRORS = 5  # that are printed

@@ -44,6 +44,10 @@ smallearn explain model.json data.csv --row 3 --changeable age --unit age=years
 smallearn explain model.json data.csv --row 3 --wording wording.csv
 smallearn explain card.json --card
 smallearn explain card.json data.csv --card --scaling pdo --points 600 --odds 50 --pdo 20 --digits 0
+smallearn explain card.json --card --scaling min_max --low 0 --high 100
+smallearn explain model.json data.csv --row 3 --reason-codes 2 --favourable no
+smallearn explain model.json data.xlsx --sheet May --target y --describe features.csv
+smallearn explain model.json data.csv --encoding cp1252 --missing 999 --quiet --json
 """
 MOST_CLASSES = 10  # whose rules are printed
 
@@ -59,24 +63,25 @@ def add(commands) -> argparse.ArgumentParser:
     )
     add_model(parser)
     add_data(parser, optional=True)
-    parser.add_argument("--row", type=row_number, metavar="N", help="a row of DATA; the first below the header is 1")
-    parser.add_argument(
+    add_target(parser)
+    add_units(parser)
+    add_describe(parser)
+    case = parser.add_argument_group("one row, or a case")
+    case.add_argument("--row", type=row_number, metavar="N", help="a row of DATA; the first below the header is 1")
+    case.add_argument(
         "--set",
         action="append",
         default=[],
         metavar="COLUMN=VALUE",
         help="another value of a feature, in the row or in a typical case; repeatable (COLUMN= if it is missing)",
     )
-    add_target(parser)
-    parser.add_argument(
+    case.add_argument(
         "--changeable",
         action="append",
         metavar="COLUMN",
         help="a feature that can be changed; repeatable (default: all features)",
     )
-    add_units(parser)
-    add_describe(parser)
-    add_reason_codes(parser, "with --row: ")
+    add_reason_codes(case, "with --row: ")
     add_score_card(parser)
     add_printing(parser)
     return parser

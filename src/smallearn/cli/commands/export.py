@@ -27,6 +27,7 @@ from smallearn.cli.io.files import check_output, read_model, write_file
 from smallearn.cli.limits import note_limits
 from smallearn.cli.reason_codes import add_reason_codes, note_wordless, reason_codes_of
 from smallearn.cli.rounding import check_loss
+from smallearn.model import SMaLLModel
 
 DESCRIPTION = """\
 Write a model in another language, so that predictions need neither Python nor smallearn. Whole numbers (--number int8,
@@ -36,9 +37,16 @@ random rows within the training ranges. More than --max-changed percent of them 
 EXAMPLES = """\
 smallearn export model.json --to c --number int8 --readings float -o model.h
 smallearn export model.json data.csv --to c --number int8 --max-changed 1 -o model.h
+smallearn export model.json --to c --form c -o model.c
 smallearn export model.json --to sql --dialect duckdb --table patients
 smallearn export model.json --to sql --reason-codes 2 --wording wording.csv --favourable no
 smallearn export model.json --to arduino -o TumourModel
+smallearn export model.json --to sql --form view --schema clinic --view scored --reason -o scored.sql
+smallearn export model.json --to c --form c --layout table --name risk --probabilities --class-names -o risk.c
+smallearn export model.json --to c --number int16 --readings counts --counts counts.csv -o model.h
+smallearn export model.json --to python --inputs used -o model.py
+smallearn export model.json data.xlsx --sheet May --to rust --number int16 -o model.rs
+smallearn export model.json data.csv --encoding cp1252 --missing 999 --quiet --to c --number int8 -o model.h
 """
 # Each sets the parameter of that name of the target's function, if it has one; ``schema`` sets two.
 OPTIONS: tuple[str, ...] = ("number", "layout", "name", "form", "dialect", "schema", "table", "view", "reason")
@@ -60,63 +68,64 @@ def add(commands) -> argparse.ArgumentParser:
     add_path(
         parser, "-o", "--output", metavar="FILE", help="the file to write, for arduino the folder (default: print it)"
     )
-    parser.add_argument(
+    code = parser.add_argument_group("code")
+    code.add_argument(
         "--number",
         metavar="TYPE",
         help="C, Arduino, Rust: float32, float64, int8, int8x16, int16 or int32 (default: float32, for Arduino int16, "
         "for Rust float64, or what the model was chosen for); ONNX: float32 or float64 (default: float32)",
     )
-    parser.add_argument("--layout", metavar="KIND", help="C, Arduino: auto, code or table (default: auto)")
-    parser.add_argument(
+    code.add_argument("--layout", metavar="KIND", help="C, Arduino: auto, code or table (default: auto)")
+    code.add_argument(
         "--name",
         metavar="NAME",
         help="C, Arduino: prefix of all names (default: model; for Arduino the name of the folder)",
     )
-    parser.add_argument(
+    code.add_argument(
         "--form",
         metavar="FORM",
-        help="C: header, h or c (default: header); SQL: select, view or expression (default: select); "
+        help="C: header, or the pair h and c, of which c includes the .h of its own name (default: header); SQL: "
+        "select, view or expression (default: select); "
         "JavaScript: module, commonjs or types (default: module)",
     )
-    add_named(
-        parser,
-        "--dialect",
-        DIALECT_NAMES,
-        metavar="NAME",
-        help="SQL: %(names)s; mysql is for MariaDB too (default: postgresql)",
-    )
-    parser.add_argument("--schema", metavar="NAME", help="SQL: the schema of the table and of the view (default: none)")
-    parser.add_argument("--table", metavar="NAME", help="SQL: the table to score (default: data)")
-    parser.add_argument("--view", metavar="NAME", help="SQL: the view to create (default: scored)")
-    parser.add_argument(
-        "--reason", action="store_true", default=None, help="SQL: a column that says what each term added"
-    )
-    add_reason_codes(parser, "SQL, PMML: ", "columns reason_1 to reason_N,")
-    parser.add_argument(
+    code.add_argument(
         "--inputs",
         metavar="WHICH",
         help="programming languages, ONNX: a row has all features, or only those used (default: all, for Rust used)",
     )
-    add_readings(parser, None, "C, Arduino, Rust: what the program passes: float, counts (see --counts) or codes")
-    parser.add_argument(
+    add_readings(code, None, "C, Arduino, Rust: what the program passes: float, counts (see --counts) or codes")
+    code.add_argument(
         "--probabilities",
         action="store_true",
         default=None,
         help="C, Arduino, Rust: a function for probabilities too, in whole numbers by a small table",
     )
-    parser.add_argument(
+    code.add_argument(
         "--class-names",
         action="store_true",
         default=None,
         help="C, Arduino: a function from the position of a class to its name",
     )
-    parser.add_argument(
+    code.add_argument(
         "--max-changed",
         type=float,
         metavar="PERCENT",
         help="C, Arduino, Rust: how many of the decisions whole numbers may change (default: 2; no limit for a model "
         "that fit chose for a chip, in the number chosen with it)",
     )
+    sql = parser.add_argument_group("SQL and PMML")
+    add_named(
+        sql,
+        "--dialect",
+        DIALECT_NAMES,
+        metavar="NAME",
+        help="SQL: %(names)s; mysql is for MariaDB too (default: postgresql)",
+    )
+    sql.add_argument("--schema", metavar="NAME", help="SQL: the schema of the table and of the view (default: none)")
+    sql.add_argument("--table", metavar="NAME", help="SQL: the table to score (default: data)")
+    sql.add_argument("--view", metavar="NAME", help="SQL: the view to create (default: scored)")
+    sql.add_argument("--reason", action="store_true", default=None, help="SQL: a column that says what each term added")
+    add_reason_codes(sql, "SQL, PMML: ", "columns reason_1 to reason_N,")
     add_printing(parser, json=False)
     return parser
 
@@ -134,6 +143,8 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
     model = read_model(arguments)
     codes = reason_codes_of(arguments, model)
     options |= codes
+    if arguments.to == "c" and arguments.form == "c" and arguments.output is not None:
+        options["header"] = arguments.output.with_suffix(".h").name  # which --form h -o writes beside it
     if writes_folder:
         options["folder"] = _output(arguments)
     with library_errors(arguments, TypeError, ImportError):
@@ -143,6 +154,8 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
             exported = function(model, **options)
         note_limits(arguments, model, options, console)
         note_wordless(arguments, model, codes, console)
+        if arguments.to == "sql":
+            _note_missing_texts(model, console)
     if writes_folder:
         console.note(f"Wrote the folder {exported}.")
     elif isinstance(exported, str) and arguments.output is None:
@@ -175,6 +188,16 @@ def _target_options(arguments: argparse.Namespace, parameters: Mapping[str, Para
         schema, places = options.pop("schema"), [name for name in ("table", "view") if name in parameters]
         options |= {name: (schema, options.get(name, parameters[name].default)) for name in places}
     return options
+
+
+def _note_missing_texts(model: SMaLLModel, console: Console) -> None:
+    """A note on texts that a database keeps, but which were missing values in training."""
+    from smallearn.cli.io.missing_texts import note_of
+    from smallearn.export import flatten
+
+    text = note_of(flatten(model).missing_by_column)
+    if text is not None:
+        console.note(text)
 
 
 def _option(name: str) -> str:

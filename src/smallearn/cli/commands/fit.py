@@ -29,7 +29,7 @@ from smallearn.cli.console import Console, heading
 from smallearn.cli.errors import CommandError, ExitCode, library_errors
 from smallearn.cli.held_out import add_held_out, check_held_out, save_held_out, score_held_out
 from smallearn.cli.io.costs import read_costs
-from smallearn.cli.io.counts import read_counts
+from smallearn.cli.io.counts import note_unused, read_counts
 from smallearn.cli.io.files import check_output, file_name, looks_like_table, print_json
 from smallearn.cli.io.tables import check_tables
 from smallearn.cli.reading import rows_to_train_on, with_memory
@@ -77,6 +77,14 @@ smallearn fit visits.csv --target ward --many-classes --max-terms 3 -o model.jso
 smallearn fit --config fit.toml --max-terms 4
 smallearn fit parts/ --target y --max-terms 4 --dask local -o model.json
 smallearn fit data.csv --target y --device atmega328p --max-flash 200 --max-time-us 100 -o model.json
+smallearn fit data.xlsx --sheet May --target y -o model.json
+smallearn fit visits.csv --target ill --encoding cp1252 --missing 999 --keep patient --quiet -o model.json
+smallearn fit data.csv --target y --cost-matrix costs.csv --positive yes --prototypes 1 -o model.json
+smallearn fit data.csv --target y --alternatives 2 --describe features.csv --json -o model.json
+smallearn fit data.csv --target y --in-memory --sample-rows all --seed 7 --jobs 2 -o model.json
+smallearn fit data.csv --target y --on-disk --float32 --no-frontier -o model.json
+smallearn fit data.csv --target y --drop colour --device cortex-m0 --readings counts --counts counts.csv -o model.json
+smallearn fit data.csv --target y --device cortex-m0 --max-ram 200 --max-cycles 500 -o model.json
 """
 MAX_TERMS = 10
 # With --device: the fewest bytes and cycles that a term takes, and how many terms are tried at most.
@@ -99,39 +107,41 @@ def add(commands) -> argparse.ArgumentParser:
         examples=EXAMPLES,
     )
     add_training(parser, several=True)
-    add_storage(parser)
-    add_path(parser, "-o", "--output", required=True, metavar="FILE", help="the model file to write (JSON)")
-    add_selection(parser, max_terms=MAX_TERMS, with_device=", with --device as many as may fit")
-    parser.add_argument(
+    add_held_out(parser)
+    groups = add_selection(parser, max_terms=MAX_TERMS, with_device=", with --device as many as may fit")
+    add_groups(groups.model)
+    groups.choice.add_argument(
         "--one-standard-error",
         action="store_true",
         help="choose the fewest terms that score within one standard error of the best",
     )
-    parser.add_argument(
-        "--decision-threshold",
-        type=probability,
-        metavar="P",
-        help="with two classes, predict the second where its probability exceeds P (default: 0.5, or what costs say)",
-    )
     add_path(
-        parser,
+        groups.choice,
         "--cost-matrix",
         metavar="FILE",
         help="a CSV file of what each prediction costs: predicted classes in the first line, true classes in the first "
         "column",
     )
-    add_named(parser, "--device", CHIP_NAMES, metavar="CHIP", help="a chip that the model has to fit: %(names)s")
-    add_describe(parser)
-    add_readings(
-        parser,
-        "float",
-        "what the chip reads: float, counts (see --counts), or codes; limits hold for the whole way from there to the "
-        "decision (default: float)",
+    groups.choice.add_argument(
+        "--decision-threshold",
+        type=probability,
+        metavar="P",
+        help="with two classes, predict the second where its probability exceeds P (default: 0.5, or what --metric or "
+        "--cost-matrix make of it)",
     )
-    for name, (unit, text) in LIMITS.items():
-        parser.add_argument(f"--{name.replace('_', '-')}", type=positive_number, metavar=unit, help=text)
-    add_groups(parser)
-    parser.add_argument(
+    _add_result(parser)
+    add_storage(parser.add_argument_group("large tables"))
+    _add_device(parser)
+    add_config(parser)
+    add_printing(parser)
+    return parser
+
+
+def _add_result(parser: argparse.ArgumentParser) -> None:
+    """Where the model goes, what its file holds beside it, and what is printed."""
+    result = parser.add_argument_group("the result")
+    add_path(result, "-o", "--output", required=True, metavar="FILE", help="the model file to write (JSON)")
+    result.add_argument(
         "--alternatives",
         dest="n_alternatives",
         type=positive_integer,
@@ -139,28 +149,39 @@ def add(commands) -> argparse.ArgumentParser:
         metavar="N",
         help="also keep up to N models of the same size in the file that are about as good and use other columns",
     )
-    parser.add_argument(
+    result.add_argument(
         "--no-frontier",
         dest="frontier_models",
         action="store_false",
         help="keep only the chosen model in the file, without the models of other sizes",
     )
-    add_held_out(parser)
-    parser.add_argument(
-        "-v",
-        "--verbose",
-        action="store_true",
-        help="also print the score of each fold and of each size, the columns ignored and the first rows held out",
-    )
-    parser.add_argument(
+    add_describe(result)
+    result.add_argument(
         "--compare",
         action="store_true",
         help="also train standard models (logistic regression, tree, forest, boosting) and keep their scores with the "
         "model, so that evaluate and report of the training table need not train them again",
     )
-    add_config(parser)
-    add_printing(parser)
-    return parser
+    result.add_argument(
+        "-v",
+        "--verbose",
+        action="store_true",
+        help="also print the score of each fold and of each size, the columns ignored and the first rows held out",
+    )
+
+
+def _add_device(parser: argparse.ArgumentParser) -> None:
+    """The chip that a model has to fit, and its limits."""
+    chip = parser.add_argument_group("for a chip")
+    add_named(chip, "--device", CHIP_NAMES, metavar="CHIP", help="a chip that the model has to fit: %(names)s")
+    add_readings(
+        chip,
+        "float",
+        "what the chip reads: float, counts (see --counts), or codes; limits hold for the whole way from there to the "
+        "decision (default: float)",
+    )
+    for name, (unit, text) in LIMITS.items():
+        chip.add_argument(f"--{name.replace('_', '-')}", type=positive_number, metavar=unit, help=text)
 
 
 def run(arguments: argparse.Namespace, console: Console) -> int:
@@ -217,7 +238,7 @@ def _print(arguments: argparse.Namespace, rows: Any, selector: Any, result: "Fit
     if arguments.verbose:
         print("\n" + "\n".join(result.detail_lines(rows)))
     print(f"\nWrote {arguments.output}. {heading('Next:')}")
-    print("\n".join(f"  {line}" for line in next_commands(arguments)))
+    print("\n".join(f"  {line}" for line in next_commands(arguments, result)))
 
 
 def _check(arguments: argparse.Namespace) -> None:
@@ -243,6 +264,9 @@ def _selector(arguments: argparse.Namespace, rows: Any, console: Console) -> Any
     limits = {name: getattr(arguments, name) for name in LIMITS}
     parameters = selection_parameters(arguments, rows, console)
     threshold, costs = arguments.decision_threshold, arguments.cost_matrix
+    counts = None if arguments.counts is None else read_counts(arguments.counts)
+    if counts is not None:
+        note_unused(arguments.counts, counts, set(rows.features) - set(rows.categorical), console)
     return SMaLLClassifierCV(
         arguments.max_terms or _max_terms(arguments),
         min_terms=1,
@@ -255,7 +279,7 @@ def _selector(arguments: argparse.Namespace, rows: Any, console: Console) -> Any
         decision_threshold="auto" if threshold is None else threshold,
         cost_matrix=None if costs is None else read_costs(costs, rows.classes),
         readings=arguments.readings,
-        counts=None if arguments.counts is None else read_counts(arguments.counts),
+        counts=counts,
         **limits,
         **parameters,
     )

@@ -32,6 +32,14 @@ smallearn frontier data.csv --target y --max-terms 5
 smallearn frontier data.csv --target y --max-terms 4 --chip atmega328p -o frontier.csv --save models
 smallearn frontier data.csv --target y --max-terms 4 --metric f1 --folds 3
 smallearn frontier data.csv --target y --max-terms 4 --plot frontier.svg
+smallearn frontier data.xlsx --sheet May --target y --drop colour --literals thresholds --points 5
+smallearn frontier visits.csv --target ill --id patient --keep ward --weights times --labels 0=no,1=yes
+smallearn frontier visits.csv --target ill --encoding cp1252 --missing 999 --quiet
+smallearn frontier visits.csv --target ward --many-classes --max-terms 3 --prototypes 1 --certificate no
+smallearn frontier data.csv --target y --class-weight balanced --positive yes --cut-points 10
+smallearn frontier data.csv --target y --monotone age=+1 --always-in size
+smallearn frontier data.csv --target y --time-limit 60 --sample-rows all --seed 7 --jobs 2 --json
+smallearn frontier --config frontier.toml --chip cortex-m0 --number int16
 """
 NUMBER, LAYOUT = "int8", "best"  # on a chip, unless another number is asked for
 IMAGES = ("svg", "png", "pdf")
@@ -48,13 +56,14 @@ def add(commands) -> argparse.ArgumentParser:
     )
     add_training(parser)
     add_selection(parser, max_terms=10)
-    add_path(parser, "-o", "--output", metavar="FILE", help="write the table as CSV")
-    add_named(parser, "--chip", CHIP_NAMES, metavar="CHIP", help="add bytes and time on a chip: %(names)s")
-    parser.add_argument(
+    result = parser.add_argument_group("the result")
+    add_path(result, "-o", "--output", metavar="FILE", help="write the table as CSV")
+    add_named(result, "--chip", CHIP_NAMES, metavar="CHIP", help="add bytes and time on a chip: %(names)s")
+    result.add_argument(
         "--number", metavar="TYPE", help="the number format on the chip: float32, int8, int16, int32 (default: int8)"
     )
-    add_path(parser, "--save", folder=True, metavar="FOLDER", help="write each model there, as model-<terms>.json")
-    add_path(parser, "--plot", metavar="FILE", help="draw accuracy against size: SVG, PNG or PDF")
+    add_path(result, "--save", folder=True, metavar="FOLDER", help="write each model there, as model-<terms>.json")
+    add_path(result, "--plot", metavar="FILE", help="draw accuracy against size: SVG, PNG or PDF")
     add_config(parser)
     add_printing(parser)
     return parser
@@ -197,7 +206,7 @@ def _plot(arguments: argparse.Namespace, points: list[Any]) -> None:
         from matplotlib.figure import Figure
 
         from smallearn import plot
-    except ImportError as error:
+    except ModuleNotFoundError as error:
         raise not_installed("--plot", error.name, "plot") from None
     figure = Figure(layout="constrained")
     with rc_context({"svg.fonttype": "none"}):

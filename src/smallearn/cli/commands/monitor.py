@@ -3,8 +3,6 @@
 import argparse
 from typing import Any
 
-import numpy as np
-
 from smallearn._text import count
 from smallearn.cli.arguments import (
     add_command,
@@ -15,10 +13,11 @@ from smallearn.cli.arguments import (
     add_target,
     positive_number,
 )
-from smallearn.cli.console import SILENT, Console, heading
+from smallearn.cli.console import Console, heading
 from smallearn.cli.errors import CommandError, ExitCode, library_errors
 from smallearn.cli.io.files import print_json, read_model
 from smallearn.cli.table_text import print_section, print_table
+from smallearn.cli.watching import add_periods, watched
 from smallearn.model import SMaLLModel
 
 DESCRIPTION = """\
@@ -38,8 +37,9 @@ smallearn monitor model.json new.csv
 smallearn monitor model.json new.csv --date when --period week
 smallearn monitor model.json new.csv --fail-at 0.1 --json
 smallearn monitor model.json new.csv --reference data.csv
+smallearn monitor model.json data.xlsx --sheet May --target y
+smallearn monitor model.json new.csv --encoding cp1252 --missing 999 --quiet
 """
-PERIODS = ("month", "week", "quarter", "day")
 FAIL_AT = 0.25
 
 
@@ -55,12 +55,7 @@ def add(commands) -> argparse.ArgumentParser:
     add_model(parser)
     add_data(parser)
     add_target(parser)
-    parser.add_argument(
-        "--date", metavar="COLUMN", help="the column of dates: compare each period too, a line for each"
-    )
-    parser.add_argument(
-        "--period", choices=PERIODS, default="month", help="with --date: the length of a period (default: month)"
-    )
+    add_periods(parser)
     parser.add_argument(
         "--fail-at",
         type=positive_number,
@@ -84,7 +79,7 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
     model = read_model(arguments)
     with library_errors(arguments):
         model = _with_reference(arguments, model, console)
-        result = _watch(arguments, model, console)
+        result = watched(arguments, arguments.data, model, console)
     code = ExitCode.DONE if result.is_stable(arguments.fail_at) else ExitCode.SHIFTED
     if arguments.json:
         print_json(_facts(result, arguments.fail_at))
@@ -104,7 +99,8 @@ def _with_reference(arguments: argparse.Namespace, model: SMaLLModel, console: C
         from smallearn.cli.io.model_rows import read_for_model
         from smallearn.cli.io.tables import ReadOptions
 
-        read = read_for_model(model, arguments.reference, options=ReadOptions.of(arguments), console=console)
+        options = ReadOptions.of(arguments, model)
+        read = read_for_model(model, arguments.reference, options=options, console=console)
         return model.with_reference(read.X)
     if model.reference is None:
         raise CommandError(
@@ -112,56 +108,6 @@ def _with_reference(arguments: argparse.Namespace, model: SMaLLModel, console: C
             "compare with, such as the training table: --reference TABLE; or train the model again"
         )
     return model
-
-
-def _watch(arguments: argparse.Namespace, model: SMaLLModel, console: Console) -> Any:
-    """Read the table chunk by chunk: all rows are compared, those with a class evaluated."""
-    from smallearn.cli.io.dates import check_date_column, days_in, no_dates
-    from smallearn.cli.io.labels import LabelTally, check_known, model_labels
-    from smallearn.cli.io.model_rows import MOST_ROWS, Labels, ModelReader, find_target
-    from smallearn.cli.io.sampling import Sample
-    from smallearn.cli.io.tables import ReadOptions, open_table
-    from smallearn.evaluation._evaluate import RunningEvaluation, evaluate
-    from smallearn.evaluation._monitor import RunningMonitor
-    from smallearn.evaluation._periods import periods_of
-
-    file = open_table(arguments.data, ReadOptions.of(arguments))
-    reader = ModelReader(model, file)
-    target = find_target(file, model, arguments.target, Labels.OPTIONAL)
-    if arguments.date is not None:
-        check_date_column(file, arguments.date)
-    running, judged, sample, tally = RunningMonitor(model), RunningEvaluation(model), Sample(MOST_ROWS), LabelTally()
-    columns = [*reader.columns, *(name for name in (target, arguments.date) if name is not None)]
-    n_rows, dated = 0, False
-    for chunk in file.chunks(console, columns=columns):
-        X, code, periods = reader.convert(chunk, n_rows), None, None
-        if target is not None:
-            labels = model_labels(file, chunk.column(target), model.classes)
-            tally.add(labels)
-            known = labels.is_known
-            code = np.where(known, labels.code, -1)
-            sample.add(X[known], labels.code[known])
-            if known.any():
-                judged.add(X[known], labels.code[known], np.flatnonzero(known) + n_rows)
-        if arguments.date is not None:
-            periods = periods_of(days_in(file, arguments.date, chunk.column(arguments.date), n_rows), arguments.period)
-            dated = dated or any(period is not None for period in periods)
-        running.add(X, code, periods)
-        n_rows += len(chunk)
-    if n_rows == 0:
-        raise CommandError(f"{file.shown} has no rows")
-    if arguments.date is not None and not dated:
-        raise no_dates(file, arguments.date)
-    if target is None or tally.only_missing:
-        return running.result()
-    check_known(tally, file, target, model.classes, SILENT)
-    unknown = tally.n_missing + tally.n_unknown
-    if unknown:
-        have = "row has" if unknown == 1 else "rows have"
-        console.note(f"{unknown} {have} no class that the model knows: compared, not evaluated.")
-    X, code = sample.rows()
-    y = model.labels(code)
-    return running.result(judged.with_sample(X, y) if len(y) < sample.n_rows else evaluate(model, X, y))
 
 
 def _print_sections(result: Any, period: str) -> None:
@@ -172,7 +118,7 @@ def _print_sections(result: Any, period: str) -> None:
     print_section("Classes", result.class_lines(), right=range(1, 5))
     if result.evaluation is not None:
         print(heading(f"\nPerformance on {count(result.evaluation.n_rows, 'row')} with a known class"))
-        print_table(list(result.evaluation.figures()))
+        print_table([*result.evaluation.figures(), *result.rare_class_lines()])
     if result.periods:
         print_section(f"By {period}", result.period_lines(), right=(1, 4))
 
@@ -195,7 +141,9 @@ def _facts(result: Any, limit: float) -> dict[str, Any]:
         else {
             "rows": judged.n_rows,
             "is_training_data": judged.is_training_data,
+            "score": result.score,
             "in_training": result.expected,
+            "rare_class": None if result.rare is None else result.classes[result.rare],
             **{
                 name: None if value is None else {"value": value.value, "low": value.low, "high": value.high}
                 for name, value in (

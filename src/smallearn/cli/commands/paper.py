@@ -23,6 +23,7 @@ An interrupted run continues where it stopped.
 EXAMPLES = """\
 smallearn paper table1 --data folder --splits 20 --jobs 2
 smallearn paper all
+smallearn paper surfaces --output surfaces --seed 1
 """
 
 
@@ -83,7 +84,7 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
     """Run the experiments that were asked for."""
     try:
         from smallearn.paper import experiments
-    except ImportError as error:
+    except ModuleNotFoundError as error:
         raise not_installed("it", error.name, "paper") from None
     every = arguments.experiment == "all"
     names = [name for name in EXPERIMENTS if name != "all"] if every else [arguments.experiment]

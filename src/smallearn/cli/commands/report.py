@@ -19,10 +19,11 @@ from smallearn.cli.arguments import (
 )
 from smallearn.cli.comparison import add_comparison, compare, fits_in_memory
 from smallearn.cli.console import Console
-from smallearn.cli.errors import ExitCode, library_errors
+from smallearn.cli.errors import CommandError, ExitCode, library_errors
 from smallearn.cli.io.files import check_output, file_name, read_model, write_file
 from smallearn.cli.reading import read_rows
 from smallearn.cli.reason_codes import add_reason_codes, note_wordless, reason_codes_of
+from smallearn.cli.watching import add_periods, watched
 
 DESCRIPTION = """\
 One HTML file that needs no network: the model, how good it is beside standard models, its errors, what it costs on a
@@ -38,6 +39,11 @@ smallearn report model.json data.csv --no-compare --title "Who needs a second lo
 smallearn report model.json data.csv --no-compare --rows 20 --describe features.csv -o report.html
 smallearn report model.json data.csv --no-compare --sections errors,what-if,chips -o report.html
 smallearn report model.json data.csv --no-compare --reason-codes 2 --wording wording.csv -o report.html
+smallearn report model.json data.csv --train data.csv --unit age=years -o report.html
+smallearn report model.json data.csv --compare-all --favourable no -o report.html
+smallearn report model.json data.xlsx --sheet May --target y --no-compare -o report.html
+smallearn report model.json data.csv --no-compare --monitor new.csv --date when --period quarter -o report.html
+smallearn report model.json data.csv --encoding cp1252 --missing 999 --no-compare --quiet -o report.html
 """
 
 
@@ -74,6 +80,14 @@ def add(commands) -> argparse.ArgumentParser:
         "features, scores, comparison, chips, facts; or all (default: all but chips)",
     )
     add_reason_codes(parser, shown="show, beside the panel,")
+    new = parser.add_argument_group("new rows beside the training rows")
+    add_path(
+        new,
+        "--monitor",
+        metavar="TABLE",
+        help="add a section about the rows of this table: how far the score and each feature have moved since training",
+    )
+    add_periods(new, "--monitor")
     add_printing(parser, json=False)
     return parser
 
@@ -102,6 +116,8 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
     model = read_model(arguments)
     model = described(arguments, model)
     units = units_of(arguments, model)
+    if arguments.monitor is None and arguments.date is not None:
+        raise CommandError("--date goes with --monitor, which names the table of new rows")
     codes = reason_codes_of(arguments, model)
     from smallearn.cli.io.model_rows import Labels
     from smallearn.evaluation import evaluate
@@ -127,6 +143,12 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
             scores = replace(judge(rows.X, rows.y), is_held_out=rows.is_held_out)
     if rows.y is None:
         console.note(f"{arguments.data.name} has no classes: the page has no scores.")
+    monitoring = None
+    if arguments.monitor is not None:
+        with library_errors(arguments):
+            if model.reference is None:  # of an earlier version: the rows of DATA stand in for it
+                model = model.with_reference(rows.X)
+            monitoring = watched(arguments, arguments.monitor, model, console)
     comparison = compare(arguments, model, rows, console) if compares and rows.y is not None else None
     with library_errors(arguments, ImportError), console.progress(page.STEPS, "parts of the page") as bar:
         text = page.report_html(
@@ -136,6 +158,7 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
             evaluation=scores,
             sampled_from=rows.n_rows if rows.is_sample else None,
             compared=comparison,
+            monitoring=monitoring,
             title=arguments.title,
             units=units,
             **codes,

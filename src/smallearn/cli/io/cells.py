@@ -120,6 +120,16 @@ def count_padded(column: Any, text: Any) -> int:
     return pc.sum(pc.not_equal(as_text(column), text)).as_py() or 0
 
 
+def texts_lost(before: Any, after: Any) -> set[str]:
+    """The different texts, trimmed and not empty, of the cells that are null only ``after``."""
+    import pyarrow.compute as pc
+
+    if after.null_count == before.null_count:
+        return set()
+    lost = as_text(before).filter(pc.is_null(after)).drop_null()
+    return set(pc.unique(pc.utf8_trim_whitespace(lost)).to_pylist()) - {""}
+
+
 def without(text: Any, texts: tuple[str, ...]) -> Any:
     """Text with null in place of these texts."""
     import pyarrow.compute as pc

@@ -49,6 +49,8 @@ class ClusteredTable:
         The number of rows of each class.
     ignored : dict from str to str
         The columns of the table that are not used, each with the reason.
+    missing : dict from str to tuple of str
+        The texts that are read as missing values, by column, as in `FeatureReader`.
     """
 
     client: Any
@@ -59,6 +61,7 @@ class ClusteredTable:
     classes: list[Any]
     class_counts: tuple[int, ...]
     ignored: dict[str, str]
+    missing: dict[str, tuple[str, ...]]
     weight: list[Any] | None = None
     held_out = None  # where a row is in the table is not known on the workers
 
@@ -91,7 +94,7 @@ def connected(address: str, n_workers: int | None) -> Iterator[Any]:
         from distributed import Client, LocalCluster
         from distributed.comm import parse_address
         from distributed.comm.registry import get_backend
-    except ImportError:
+    except ModuleNotFoundError:
         raise not_installed("--dask", "dask.distributed", "dask") from None
     try:
         get_backend(parse_address(address)[0])
@@ -163,6 +166,7 @@ def read_on_cluster(
         classes=classes.tolist(),
         class_counts=labels.class_counts,
         ignored=ignored,
+        missing=reader.missing,
     )
 
 

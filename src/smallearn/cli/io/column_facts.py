@@ -25,6 +25,9 @@ class Column:
         self.name, self.file, self._kept = name, file, kept
         self.kind: Any = None
         self.text, self.numbers = Text(), TextNumbers(file)
+        # Texts that are missing values, and those that are so among numbers; without what the user named.
+        self.missing: set[str] = set()
+        self.missing_numbers: set[str] = set()
 
     def look(self, column: Any, rows: np.ndarray) -> None:
         import pyarrow as pa
@@ -39,12 +42,16 @@ class Column:
         elif cells.is_text_type(self.kind) or (self._kept and pa.types.is_temporal(self.kind)):
             text = cells.trimmed(column, missing=self.file.missing)
             self.text.look(text, cells.count_padded(column, text))
+            self.missing |= cells.texts_lost(column, text).difference(self.file.missing)
             if self.file.is_text:
-                self.numbers.look(cells.without(text, cells.MISSING_NUMBER), rows)
+                inner = cells.without(text, cells.MISSING_NUMBER)
+                self.missing_numbers |= cells.texts_lost(text, inner)
+                self.numbers.look(inner, rows)
 
     def add(self, later: "Column") -> None:
         self.kind = self.kind if later.kind is None else later.kind
         self.text.add(later.text)
+        self.missing |= later.missing
         self.numbers.plain.add(later.numbers.plain)
 
 

@@ -11,9 +11,9 @@ from typing import Any, Literal
 import numpy as np
 
 from smallearn._learn.data.encoding import MOST_CATEGORIES
-from smallearn._text import count, exact, show
+from smallearn._text import count, exact, joined, show
 from smallearn.cli.console import Console
-from smallearn.cli.io import cells, special_codes, units
+from smallearn.cli.io import cells, missing_texts, special_codes, units
 from smallearn.cli.io.column_facts import ID_NAME, Column, Numbers, TextNumbers
 from smallearn.cli.io.special_codes import SpecialCodes
 from smallearn.cli.io.tables import TableFile
@@ -61,12 +61,18 @@ class FeatureReader:
     ----------
     may_keep : set of str
         Once it is decided: the ignored columns that can be used if the user wants it.
+    missing : dict from str to tuple of str
+        Once it is decided: the texts that are read as missing values, by column to learn from, without those that the
+        user named.
     """
 
     def __init__(self, file: TableFile, names: Sequence[str], keep: Iterable[str], console: Console):
         self.file, self.keep, self.console = file, frozenset(keep), console
         self.may_keep: set[str] = set()
+        self.missing: dict[str, tuple[str, ...]] = {}
         self._columns = {name: Column(name, file, name in self.keep) for name in names}
+        self._with_units: list[tuple[str, str, str]] = []  # columns to tell of, each with a cell and its number
+        self._texts_of_numbers: list[tuple[str, str]] = []  # columns, each with a text
 
     def look(self, chunk: Any, rows: np.ndarray) -> None:
         """Look at a chunk; ``rows`` are the numbers of its rows in the file, from 0."""
@@ -93,7 +99,17 @@ class FeatureReader:
                 ignored[name] = found.reason
                 self.may_keep |= {name} if found.may_keep else set()
                 self.console.note_ignored(name, found.reason, found.may_keep)
+        if self._texts_of_numbers:
+            self.console.note(_note_texts_of_numbers(self._texts_of_numbers))
+        if self._with_units:
+            self.console.note(f"{units.reading_note(self._with_units)} Exported code and SQL take the plain number.")
         self._note_codes(features)
+        for name, reading in features.items():
+            column = self._columns[name]
+            texts = column.missing | (column.missing_numbers if reading.kind != "text" else set())
+            self.missing |= {name: tuple(sorted(texts))} if texts else {}
+        if (text := missing_texts.note_of(self.missing.items())) is not None:
+            self.console.note(text)
         return features, ignored
 
     def _note_codes(self, features: dict[str, Reading]) -> None:
@@ -103,8 +119,8 @@ class FeatureReader:
         for name in numbers:
             column = self._columns[name]
             seen[name] = (column.numbers.plain if features[name].style is None else column.numbers.best).codes
-        for text in special_codes.hints(seen):
-            self.console.note(text)
+        for hint in special_codes.hints(seen):
+            self.console.note_codes(hint)
 
     def _decide(self, column: Column) -> Reading | Ignored:
         import pyarrow as pa
@@ -148,10 +164,7 @@ class FeatureReader:
                     return decided
                 self._note_clash(name, *numbers.units.clash)
         elif self._are_numbers(column):
-            self.console.note(
-                f"Column {show(name)} is text in the file, although its values are numbers, such as "
-                f"{show(min(text.different))}: each is a category. Convert the column to numbers if their size matters."
-            )
+            self._texts_of_numbers.append((name, min(text.different)))
         if not text.different:
             return Ignored("is empty")
         if len(text.different) == 1 and text.n_missing == 0:
@@ -191,10 +204,7 @@ class FeatureReader:
             self.console.note(f"Column {show(name)}: points group thousands, as the table has decimal commas.")
         elif seen.example is not None:
             row, cell = seen.example
-            self.console.note(
-                f"Column {show(name)}: {self._quoted(row, cell)} is read as the number {_read(cell, style)}, and the "
-                "others likewise. Exported code and SQL take the plain number."
-            )
+            self._with_units.append((name, self._quoted(row, cell), _read(cell, style)))
         elif style.commas != comma and seen.grouped is not None:
             row, cell = seen.grouped
             self.console.note(
@@ -285,6 +295,21 @@ def note_case(column: str, values: Iterable[str], kind: str, console: Console) -
         console.note(f"{names} in column {show(column)} differ only in case: they are {len(group)} {kind}.")
     if len(alike) > MOST_NAMED:
         console.note(f"So do {len(alike) - MOST_NAMED} more in that column.")
+
+
+def _note_texts_of_numbers(found: Sequence[tuple[str, str]]) -> str:
+    """A note on columns of typed tables that are text, although it is numbers; each with such a text."""
+    text, end = show(found[0][1]), "to numbers if their size matters."
+    if len(found) == 1:
+        (which, values), columns = (f"Column {show(found[0][0])} is", "its"), "column"
+    else:
+        more = [f"{len(found) - MOST_NAMED} more"] if len(found) > MOST_NAMED else []
+        names = joined([*(show(name) for name, _ in found[:MOST_NAMED]), *more])
+        (which, values), columns = (f"Columns {names} are", "their"), "columns"
+    return (
+        f"{which} text in the file, although {values} values are numbers, such as {text}: each is a category. "
+        f"Convert the {columns} {end}"
+    )
 
 
 def _only_row_numbers(decided: dict[str, Reading | Ignored]) -> str | None:

@@ -32,7 +32,7 @@ def read_model(arguments: argparse.Namespace) -> SMaLLModel:
         if data is not None:
             advice = f"the model comes first: smallearn {arguments.command} {_quoted(data)} {_quoted(path)}"
         raise CommandError(f"{shown(path)} is a table, not a model; {advice}")
-    for table in filter(None, (data, getattr(arguments, "train", None))):
+    for table in filter(None, (data, getattr(arguments, "train", None), getattr(arguments, "monitor", None))):
         if not files.parquet_files(table):
             check_input(table)
     try:

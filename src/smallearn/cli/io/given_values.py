@@ -1,5 +1,6 @@
 """Values of features that the user gives at the command line: ``--set age=40``."""
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -13,6 +14,8 @@ from smallearn.cli.io.tables import similar
 from smallearn.model import Histogram, SMaLLModel, Term
 
 MOST_NAMED = 10  # categories in a message
+MOSTLY = 0.5  # share of the rows without a value, above which none is typical
+HEAVY = 0.2  # share of the rows in a bin; without a frequent value, bins have a tenth
 
 
 def given_values(model: SMaLLModel, texts: Sequence[str], X: Any = None) -> dict[str, Any]:
@@ -46,7 +49,7 @@ def _value(model: SMaLLModel, feature: Term, text: str, column: Any) -> Any:
     kind, complete, categories = kind_of(model, feature)
     if text in categories:
         return text
-    if text in cells.MISSING:
+    if text in (*cells.MISSING, *model.table.missing):
         if complete:
             raise CommandError(f"--set {feature.label}={text}: the value is missing, but the model needs one")
         return np.nan if kind == "numbers" else None
@@ -78,12 +81,15 @@ def _number(feature: Term, text: str) -> float:
 
 
 def typical_values(model: SMaLLModel, names: Sequence[str], X: Any = None) -> dict[str, Any]:
-    """A typical value of each feature: the median or the most frequent one in ``X``, else in training."""
+    """A typical value of each feature: the median or the most frequent one in ``X``, else in training; none where it
+    is missing in most rows."""
     features = {term.label: term for term in model.features}
     return {name: _typical(model, features[name], None if X is None else X[name]) for name in names}
 
 
 def _typical(model: SMaLLModel, feature: Term, column: Any) -> Any:
+    kind, complete, _ = kind_of(model, feature)
+    gap = np.nan if kind == "numbers" else None
     if column is None:
         seen = () if model.reference is None else model.reference.features
         histogram = next((one for one in seen if one.feature == feature.feature and sum(one.counts) > 0), None)
@@ -92,23 +98,30 @@ def _typical(model: SMaLLModel, feature: Term, column: Any) -> Any:
                 f"no typical value of {show(feature.label)} is known: add --set {feature.label}=VALUE, or a table to "
                 "take typical values from"
             )
-        return _middle(histogram)
+        return gap if histogram.missing > MOSTLY * histogram.total and not complete else _middle(histogram)
     present = column.dropna()
-    if len(present) == 0:
-        return np.nan if column.dtype.kind == "f" else None
+    if len(present) < (1.0 - MOSTLY) * len(column) and not complete:
+        return gap
     if column.dtype.kind == "f":
         return float(present.quantile(0.5, interpolation="lower"))  # a number that occurs
     return present.value_counts().index[0]
 
 
 def _middle(histogram: Histogram) -> Any:
-    """The most frequent category, or about the median of numbers, in three digits."""
+    """The most frequent category, or about the median of numbers: whole if they are, else in three digits."""
     counts = np.array(histogram.counts)
     if histogram.edges is None:
         assert histogram.categories is not None  # it has either
         return histogram.categories[int(counts.argmax())]
     below = np.concatenate([[0.0], np.cumsum(counts)])
-    return float(f"{np.interp(0.5 * below[-1], below, histogram.edges):.3g}")
+    at = int(np.searchsorted(below[1:], 0.5 * below[-1]))
+    low, high = histogram.edges[at : at + 2]
+    if at == len(counts) - 1 and counts[at] > HEAVY * below[-1]:
+        return float(high)  # a bin as heavy as that is mostly one value, its greatest
+    middle = np.interp(0.5 * below[-1], below, histogram.edges)
+    if all(2.0 * edge == round(2.0 * edge) for edge in histogram.edges):  # cuts between whole numbers
+        return float(min(max(round(middle), math.ceil(low)), math.floor(high)))
+    return float(f"{middle:.3g}")
 
 
 def case_of(model: SMaLLModel, values: Mapping[str, Any]) -> Any:

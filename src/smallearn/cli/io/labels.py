@@ -255,11 +255,11 @@ class LabelReader:
 
     def _no_classes(self, many: str, some: str, may_insist: bool = False) -> CommandError:
         numbers = all(_number(value) is not None for value in self._counts if value not in (None, ""))
-        example = "..30=low,30..50=middle,50..=high does" if numbers else "north=yes,south=yes,east=no does"
-        insist = ", or --many-classes to train on each value as a class of its own" if may_insist else ""
+        example = "..30=low,30..50=middle,50..=high" if numbers else "north=yes,south=yes,east=no"
+        insist = "; or add --many-classes to train on each value as a class of its own" if may_insist else ""
         return CommandError(
             f"column {show(self.target)} has {many} ({some}, …): that looks like a measurement or a name, not a class. "
-            f"Make a few classes of it, as --labels {example}; choose another --target{insist}"
+            f"Make a few classes of it, such as --labels {example}; or choose another --target{insist}"
         )
 
     def split(self) -> Split | None:

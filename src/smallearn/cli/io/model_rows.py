@@ -145,7 +145,7 @@ def _model_rows(
         X, code = reader.convert(chunk, n_rows), np.zeros(len(chunk), dtype=np.int32)
         if named is None:
             unlabelled.add(X, code)
-            if watch is not None and labels is Labels.IGNORED:
+            if watch is not None and labels is Labels.IGNORED and len(code):
                 watch(X, code, X.index.to_numpy())
         else:
             found = model_labels(file, chunk.column(named), model.classes, names)
@@ -264,6 +264,7 @@ class ModelReader:
         self.columns = [need.column for need in self._needs]
         self._whole: dict[str, tuple[cells.Style, bool]] | None = None
         self._units: dict[str, units.UnitsSeen] = {}
+        self._with_units: list[tuple[str, str, str]] = []  # columns to tell of, each with a cell and its number
 
     def with_target(self, target: str | None, labels: Labels) -> list[str]:
         """The columns that the model needs, and that of the classes if there is one."""
@@ -285,6 +286,9 @@ class ModelReader:
 
         index = pd.RangeIndex(begin, begin + len(chunk))
         values = {need.label: self._column(chunk.column(need.column), need, begin) for need in self._needs}
+        if self._with_units:
+            self.console.note(units.reading_note(self._with_units))
+            self._with_units = []
         columns = {label: pd.Series(column, index, column.dtype) for label, column in values.items()}
         if not any(term.name is None for term in self.model.features):
             return pd.DataFrame(columns, index=index)
@@ -344,7 +348,7 @@ class ModelReader:
             self.file.refuse_cell(begin + row, need.column, f"{show(column[row].as_py())} {reason}")
 
     def _check_units(self, name: str, text: Any, of_cells: Any, values: np.ndarray, begin: int) -> None:
-        """A note on the first number with a unit in a column, and an error about one in another unit."""
+        """Keep the first number with a unit in a column, to be told of; raise an error about one in another unit."""
         seen = self._units.setdefault(name, units.UnitsSeen())
         is_first = seen.example is None
         seen.look(text, of_cells, values == 0.0, np.arange(begin, begin + len(text)))
@@ -353,10 +357,7 @@ class ModelReader:
             self.file.refuse_cell(row, name, f"{show(other)} is in another unit than {show(one)} before it")
         if is_first and seen.example is not None:
             row, cell = seen.example
-            self.console.note(
-                f"Column {show(name)}: {show(cell)} is read as the number {exact(values[row - begin])}, and the others "
-                "likewise."
-            )
+            self._with_units.append((name, show(cell), exact(values[row - begin])))
 
     def _style(self, name: str, text: Any) -> cells.Style:
         """How the numbers of a column are written; unless this chunk leaves no choice, the whole column decides."""

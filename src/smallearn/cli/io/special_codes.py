@@ -1,5 +1,7 @@
 """Numbers that likely stand for something else, such as a missing value: 999, or -9 among positive numbers."""
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from smallearn._text import joined
@@ -56,25 +58,35 @@ class SpecialCodes:
         return int(self.counts[np.searchsorted(CODES, code)])
 
 
-def hints(columns: dict[str, SpecialCodes]) -> list[str]:
-    """A sentence for each group of columns in which the same codes were found."""
+@dataclass(frozen=True)
+class CodesHint:
+    """Codes that were found in some columns: what was seen, and what to do if they mean a missing value."""
+
+    codes: tuple[int, ...]
+    fact: str
+
+    @property
+    def text(self) -> str:
+        """Both, for the command line."""
+        options = " ".join(f"--missing={code}" if code < 0 else f"--missing {code}" for code in self.codes)
+        return f"{self.fact} If {'they mean' if len(self.codes) > 1 else 'it means'} a missing value, use {options}."
+
+
+def hints(columns: dict[str, SpecialCodes]) -> list[CodesHint]:
+    """A hint for each group of columns in which the same codes were found."""
     by_codes: dict[tuple[int, ...], list[str]] = {}
     for name, seen in columns.items():
         if seen.found:
             by_codes.setdefault(seen.found, []).append(name)
-    return [_hint(codes, names, columns) for codes, names in by_codes.items()]
+    return [CodesHint(codes, _fact(codes, names, columns)) for codes, names in by_codes.items()]
 
 
-def _hint(codes: tuple[int, ...], names: list[str], columns: dict[str, SpecialCodes]) -> str:
+def _fact(codes: tuple[int, ...], names: list[str], columns: dict[str, SpecialCodes]) -> str:
     first = columns[names[0]]
     shown = [repr(name) for name in names[:3]] + ([f"{len(names) - 3} more"] if len(names) > 3 else [])
     which = f"Columns {joined(shown)}" if len(names) > 1 else f"Column {shown[0]}"
-    options = " ".join(f"--missing={code}" if code < 0 else f"--missing {code}" for code in codes)
     share = sum(map(first.count, codes)) / first.n_values
     often = f"in {share:.0%} of the rows" if len(names) == 1 else "often"
     others = f" ({first.low:g} to {first.high:g})" if len(names) == 1 else ""
-    many = len(codes) > 1
-    return (
-        f"{which}: {joined(list(map(str, codes)))} {'occur' if many else 'occurs'} {often}, away from all other "
-        f"values{others}. If {'they mean' if many else 'it means'} a missing value, use {options}."
-    )
+    occur = "occur" if len(codes) > 1 else "occurs"
+    return f"{which}: {joined(list(map(str, codes)))} {occur} {often}, away from all other values{others}."

@@ -31,7 +31,8 @@ from smallearn.tables._convert import content_key, convert
 
 LARGE = 1e9  # bytes of a table as float64, from which on it is converted, if memory does not say so earlier
 MEMORY_SHARE = 0.25  # of the free memory: reading and training hold some copies
-READING = "reading.json"  # beside the mapped files: the notes of the conversion, and the ignored columns
+READING = "reading.json"  # beside the mapped files: the notes of the conversion, and what else is known of the columns
+RECORD = 2  # the number of its format
 
 
 @dataclass(frozen=True)
@@ -46,11 +47,14 @@ class StoredTable:
         The columns of the file that are not used, each with the reason.
     held_out : HeldOut or None
         How many rows of the file are held out.
+    missing : dict from str to tuple of str
+        The texts that are read as missing values, by column, as in `FeatureReader`.
     """
 
     table: Table
     ignored: dict[str, str]
     held_out: HeldOut | None = None
+    missing: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def features(self) -> list[str]:
@@ -126,7 +130,8 @@ def store_for_training(
     choices = {"target": target, **rules.options, "dtype": dtype}
     with _writing(folder):
         endings = file.path.suffixes
-        key = content_key(file.files, {**choices, "options": options, "endings": endings, "smallearn": __version__})
+        made_by = {"smallearn": __version__, "record": RECORD}
+        key = content_key(file.files, {**choices, "options": options, "endings": endings, **made_by})
         made = (folder / key).exists()
         console.note(_announcement(file, folder, made))
         make = partial(_convert, file=file, target=target, rules=rules, dtype=dtype, console=console)
@@ -139,6 +144,7 @@ def store_for_training(
         table=replace(table, classes=np.array(table.classes.tolist())),
         ignored={**record["ignored"], **rules.others},
         held_out=None if held is None or rules.share is None else HeldOut(rules.share.seed, tuple(held)),
+        missing={name: tuple(texts) for name, texts in record["missing"].items()},
     )
 
 
@@ -204,7 +210,7 @@ def _convert(
     about = as_text(str(file.path.absolute()))
     facts = convert(folder, batches=batches, about=about, target=target, weight=rules.weights, ignore=(), dtype=dtype)
     held = None if labels.held_out is None else labels.held_out.class_counts
-    record = {"ignored": ignored, "notes": recorder.notes, "held_out": held}
+    record = {"ignored": ignored, "notes": recorder.notes, "held_out": held, "missing": reader.missing}
     (folder / READING).write_text(json.dumps(record), encoding="utf-8")
     return facts
 

@@ -22,6 +22,7 @@ from smallearn._text import listed, show
 from smallearn.cli.console import Console
 from smallearn.cli.errors import CommandError, not_installed
 from smallearn.cli.io.files import check_input, shown
+from smallearn.model import SMaLLModel
 
 CHUNK_CELLS = 250_000  # some 50 MB of memory
 PARQUET, ARROW, EXCEL = (".parquet", ".pq"), (".arrow", ".feather", ".ipc"), (".xlsx", ".xlsm")
@@ -42,9 +43,10 @@ class ReadOptions:
     sheet: str | None = None
 
     @classmethod
-    def of(cls, arguments: argparse.Namespace) -> "ReadOptions":
-        """The options that `arguments.add_data` added."""
-        missing = tuple(text.strip() for text in arguments.missing)
+    def of(cls, arguments: argparse.Namespace, model: SMaLLModel | None = None) -> "ReadOptions":
+        """The options that `arguments.add_data` added; what meant a missing value in training the ``model`` does so."""
+        remembered = () if model is None else model.table.missing
+        missing = tuple(dict.fromkeys((*remembered, *(text.strip() for text in arguments.missing))))
         return cls(encoding=arguments.encoding, missing=missing, sheet=arguments.sheet)
 
 
@@ -110,7 +112,7 @@ def need_tables() -> None:
     for name in ("pandas", "pyarrow"):
         try:
             __import__(name)
-        except ImportError:
+        except ModuleNotFoundError:
             raise not_installed("reading tables", name, "cli") from None
 
 

@@ -1,7 +1,7 @@
 """Rows to train on: features and labels of a loaded table."""
 
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +37,8 @@ class TrainingTable:
         The weight of each row, if they have any.
     held_out : HeldOut or None
         How many rows of the file are held out.
+    missing : dict from str to tuple of str
+        The texts that are read as missing values, by column, as in `FeatureReader`.
     """
 
     X: Any
@@ -46,6 +48,7 @@ class TrainingTable:
     numbers: np.ndarray
     weight: np.ndarray | None = None
     held_out: HeldOut | None = None
+    missing: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def features(self) -> list[str]:
@@ -144,6 +147,7 @@ def convert_for_training(
         numbers=rows + 1,
         weight=weight,
         held_out=labels.held_out,
+        missing=reader.missing,
     )
 
 

@@ -4,10 +4,13 @@ What is read is the number that is written: 13.2 for ``13.2%``, 3371 for ``$3,37
 number, as a database would, means the same. A column in several units is no number.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+
+from smallearn._text import count, joined, show
 
 PERCENT = "%"
 PLAIN = ""  # the unit of a number without one
@@ -22,6 +25,7 @@ BEFORE = rf"^(?P<sign>[+-]?)\pZ*(?P<unit>{_MONEY})\pZ*(?P<inner>[+-]?)(?P<number
 AFTER = rf"^(?P<sign>[+-]?)(?P<number>{_DIGITS})(?P<unit>{_MONEY}|%)$"
 GROUPED_BY_BLANKS = r"^[+-]?[1-9][0-9]{0,2}([\pZ'’][0-9]{3})+([.,][0-9]+)?$"
 NUMBER = r"^[+-]?[0-9]*[.]?[0-9]*$"  # what needs no closer look
+MOST_SHOWN = 4  # columns in a note
 GROUPED = r"[0-9][.,'’\pZ][0-9]{3}"
 
 
@@ -59,6 +63,17 @@ def _bare(values: Any) -> tuple[Any, Any]:
         units = pc.coalesce(cast["unit"], units)
     blanks = pc.replace_substring_regex(numbers, r"[\pZ'’]", "")
     return pc.if_else(pc.match_substring_regex(numbers, GROUPED_BY_BLANKS), blanks, numbers), units
+
+
+def reading_note(read: Sequence[tuple[str, str, str]]) -> str:
+    """A sentence about columns whose numbers have units: the name of each, a cell as it is quoted, and its number."""
+    if len(read) == 1:
+        ((name, cell, number),) = read
+        return f"Column {show(name)}: {cell} is read as the number {number}, and the others likewise."
+    shown = [f"{cell} of column {show(name)} as {number}" for name, cell, number in read[:MOST_SHOWN]]
+    if len(read) > MOST_SHOWN:
+        shown.append(f"{count(len(read) - MOST_SHOWN, 'more column')} likewise")
+    return f"Read as plain numbers: {joined(shown)}."
 
 
 @dataclass

@@ -18,7 +18,7 @@ from smallearn.export._fixed.form import form_of
 from smallearn.export._fixed.loss import warn_if_much
 from smallearn.export._fixed.probability import ONE
 from smallearn.export._fixed.quantise import BITS, IntegerModel, target_of
-from smallearn.export._flat import flatten
+from smallearn.export._flat import Input, flatten
 from smallearn.export._names import comment_text, identifier
 from smallearn.model import SMaLLModel
 from smallearn.model._arguments import as_model
@@ -205,6 +205,7 @@ def _sketch(c: CModel, library: str, has_test: bool) -> Iterator[str]:
     if isinstance(c.target, IntegerModel) and c.target.readings == "codes":
         yield f"#define {c.upper}_WITH_FLOAT"
     yield f"#include <{library}.h>\n"
+    yield from _pins(c)
     if not c.class_names:
         yield from _names(c)
     if any(isinstance(coder, Count) for coder in getattr(c.target, "coders", ())):
@@ -230,6 +231,20 @@ def _sketch(c: CModel, library: str, has_test: bool) -> Iterator[str]:
     yield "  delay(1000);\n}"
 
 
+def _pins(c: CModel) -> Iterator[str]:
+    """A constant for the pin of each input that is a number, for the user to set."""
+    numbers = [input_ for input_ in c.target.flat.inputs if not input_.is_text]
+    if numbers:
+        yield "// The pin that each feature is read from: change these to your wiring."
+        for place, input_ in enumerate(numbers[:ANALOG_PINS]):
+            yield f"static const uint8_t {_pin(input_)} = A{place}; // {comment_text(input_.label)}"
+        yield ""
+
+
+def _pin(input_: Input) -> str:
+    return f"pin_{input_.name}"
+
+
 def _names(c: CModel) -> Iterator[str]:
     """A function from the position of a class to its name."""
     yield f"const __FlashStringHelper *nameOf({c.position_type} position) {{"
@@ -250,12 +265,13 @@ def _print_probabilities(c: CModel, function: str, passed: str) -> Iterator[str]
 
 
 def _reading(c: CModel, position: int) -> tuple[str, str]:
-    """What to know about an input, and an expression for its value. Every input has a pin of its own, or none."""
+    """What to know about an input, and an expression for its value."""
     input_, kind = c.target.flat.inputs[position], readings_type(c)
     if input_.is_text:
         first = next((name for at, _, name, _ in c.categories if at == position), "0")
         return f"one of {c.upper}_CATEGORY_..., or 0 for any other text", first
-    analog = f"analogRead(A{position})" if position < ANALOG_PINS else "0 /* no analog pin is left */"
+    place = sum(not other.is_text for other in c.target.flat.inputs[:position])
+    analog = f"analogRead({_pin(input_)})" if place < ANALOG_PINS else "0 /* no analog pin is left */"
     coder = c.target.coders[position] if isinstance(c.target, IntegerModel) else None
     if isinstance(coder, Count):
         ends = f"{coder.least} to {coder.greatest}"

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from smallearn._errors import check_choice
+from smallearn._errors import Parameter, ParameterError, check_choice
 from smallearn.export._c import class_names as c_class_names
 from smallearn.export._c import code as c_code
 from smallearn.export._c import probability as c_probability
@@ -38,6 +38,7 @@ def to_c(
     *,
     name: str = "model",
     form: str = "header",
+    header: str | None = None,
     layout: str = "auto",
     arguments: bool = False,
     ranges: Mapping[str, tuple[float, float]] | None = None,
@@ -63,9 +64,11 @@ def to_c(
         was chosen for a chip, what was chosen for it (``model.deployment``); otherwise "float32". Readings and counts
         are also those chosen for the chip unless they are given, and in the chosen type so is the layout.
     name : str, default="model"
-        What every identifier begins with, and the name of a pair's files.
+        What every identifier begins with.
     form : {"header", "h", "c"}, default="header"
         "header" is one file with everything; "h" and "c" are the two files of a pair.
+    header : str or None, default=None
+        With ``form="c"``: the file that it includes, which is to hold ``form="h"``. None: NAME.h.
     layout : {"auto", "code", "table"}, default="auto"
         Whether the weights are in the code or in tables, which are smaller for large models and are in flash on AVR.
         "auto": in a table where that takes much less flash, which is so for 16 or more raw terms without literals, and
@@ -116,6 +119,9 @@ def to_c(
     >>> "uint8_t tumour_predict(const int8_t *x)" in header
     True
     """
+    check_choice("form", form, FORMS)
+    if header is not None:
+        _check_header(header, form)
     model = as_model(model)
     formed = form_of(model, "float32", number=number, layout=layout, readings=readings, counts=counts)
     target = target_of(model, formed.number, ranges=ranges, counts=formed.counts, readings=formed.readings)
@@ -128,19 +134,28 @@ def to_c(
         probabilities=bool(probabilities),
         class_names=bool(class_names),
     )
-    return c_text(c, form, formed.layout, conformance)
+    return c_text(c, form, formed.layout, conformance, header)
 
 
-def c_text(c: CModel, form: str, layout: str, conformance: Any) -> str:
-    """The text of a file; ``conformance`` are rows for test vectors, or None."""
-    check_choice("form", form, FORMS)
+def c_text(c: CModel, form: str, layout: str, conformance: Any, header: str | None = None) -> str:
+    """The text of a file; ``conformance`` are rows for test vectors, or None; ``header`` is what form "c" includes."""
     check_choice("layout", layout, LAYOUTS)
     if any(term.right for term in c.target.terms):  # tables have no shifts
         layout = "code"
     in_tables = (layout == "table" or (layout == "auto" and _is_smaller_as_table(c))) and bool(c.target.terms)
     c = replace(c, takes_floats=c_readings.are_floats(c) and not in_tables)
     vectors = None if conformance is None else TestVectors.of(c, conformance)
-    return "\n".join(_file(c, form, in_tables, vectors))
+    return "\n".join(_file(c, form, in_tables, vectors, header or f"{c.prefix}.h"))
+
+
+def _check_header(header: str, form: str) -> None:
+    if form != "c":
+        pair = Parameter("header", header), " goes with ", Parameter("form", "c")
+        raise ParameterError(*pair, " alone, which includes that file.")
+    if not header or not header.isprintable() or any(sign in header for sign in '"\\'):
+        raise ParameterError(
+            Parameter("header", header), " must be the name of a file, without quotation marks and backslashes."
+        )
 
 
 def _is_smaller_as_table(c: CModel) -> bool:
@@ -151,10 +166,10 @@ def _is_smaller_as_table(c: CModel) -> bool:
     return len(c.target.terms) >= MANY_PRODUCTS and all(term.kind == "raw" for term in c.target.terms)
 
 
-def _file(c: CModel, form: str, in_tables: bool, vectors: TestVectors | None) -> Iterator[str]:
+def _file(c: CModel, form: str, in_tables: bool, vectors: TestVectors | None, header: str) -> Iterator[str]:
     yield heading(c)
     if form == "c":
-        yield f'#include "{c.prefix}.h"\n'
+        yield f'#include "{header}"\n'
         yield "\n".join(_definitions(c, "", in_tables, vectors))
         return
     exponential = c.target.flat.decision.costs is not None or (c.probabilities and c.is_float)

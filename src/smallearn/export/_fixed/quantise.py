@@ -432,8 +432,10 @@ def _coders(flat: FlatModel, number: str, ranges: dict, counts: dict, readings: 
         check_choice("readings", readings, READINGS)
     lacking = [label for label in numeric if label not in counts]
     if readings == "counts" and lacking:
+        unknown = [label for label in counts if label not in numeric]
+        but = f" and has {listed(unknown)}, which the model does not use" if unknown else ""
         raise ValueError(
-            f"counts lacks {listed(lacking)}: with readings='counts' it has every number that the model uses "
+            f"counts lacks {listed(lacking)}{but}: with readings='counts' it has every number that the model uses "
             f"({listed(numeric)})."
         )
     if readings == "float" and counts:

@@ -160,7 +160,7 @@ def _check_answers(flat: FlatModel, dialect: Dialect, answers: Sequence[str]) ->
 
 
 def _header(flat: FlatModel) -> str:
-    """Comments: the origin, the rule, and where there is no prediction."""
+    """Comments: the origin, the rule, where there is no prediction, and what has to be NULL."""
     names = [f"z{j + 1}" for j in range(len(flat.owners))]
     labels = [comment_text(label) for label in flat.classes]
     rule = decision_rule(flat, labels, " or ".join(names))
@@ -171,6 +171,8 @@ def _header(flat: FlatModel) -> str:
     lines += [f"Rows where {' or '.join(needed)} is missing (NULL or NaN) get no prediction."] if needed else []
     limited = [comment_text(input_.label) for input_ in flat.inputs if input_.accepted is not None]
     lines += [f"Rows with a value of {' or '.join(limited)} that the model refuses get none."] if limited else []
+    missing = [comment_text(f"{listed(texts)} in {name}") for name, texts in flat.missing_by_column]
+    lines += [f"Missing values in training, which have to be NULL here: {'; '.join(missing)}."] if missing else []
     return "".join(f"-- {line}\n" for line in lines)
 
 

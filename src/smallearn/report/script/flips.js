@@ -1,4 +1,5 @@
-// The smallest change of one or two features that changes the decision, as smallearn.explain.case finds it.
+// The smallest change of one or two features that changes the decision, as smallearn.explain.case finds it; else one of
+// more features.
 const NEAR = 1e-5; // of a range: the room kept from a bound that must not be met
 const MOST_COUNTED = 1e4; // values of a whole number; a wider range is rounded afterwards
 const ROUNDING = 0.02; // how much larger than needed a change may become in short numbers
@@ -147,7 +148,8 @@ function nearest(domain, base, label, limit) {
   const model = shownModel();
   const flips = (x) => decide(model, addedBy(domain, x).map((z, j) => z + base[j])).label !== label;
   for (const { value, size } of candidates(domain, base, label, limit)) {
-    const further = isStep(domain, value) && value !== domain.now ? 1e-7 * domain.range * Math.sign(value - domain.now) : 0;
+    const isBetween = isStep(domain, value) && value !== domain.now && !(domain.whole && Number.isInteger(value));
+    const further = isBetween ? 1e-7 * domain.range * Math.sign(value - domain.now) : 0;
     if (flips(value) || (further && flips(value + further))) return { value, size };
   }
   return null;
@@ -250,7 +252,68 @@ function flipOf(values, domains, after) {
   };
 }
 
-// For each feature that may change the smallest change of it, and the smallest of two if it is smaller than all these.
+// --- more than two features ----------------------------------------------------------------------------------------
+
+// How near a decision is to another class: above 0 about where it changes. `rival` is the prototype that is to win; null
+// if those of the predicted class have to fall to the cut, all of them.
+function nearness(z, label, rival) {
+  const model = shownModel();
+  const owner = soleOwner(model);
+  if (rival === null) return -z.reduce((sum, one) => sum + Math.max(0, one - cutOf(model)), 0);
+  if (owner !== null) return z[rival] - cutOf(model);
+  const offsets = offsetsOf(model) ?? PAGE.classes.map(() => 0);
+  const own = z.map((one, j) => (model.OWNERS[j] === label ? one + offsets[label] : -Infinity));
+  return z[rival] + offsets[model.OWNERS[rival]] - Math.max(...own);
+}
+
+// A change of as many features as it takes: one after the other, each the one that brings the other class nearest.
+function towards(values, label, domains, rival) {
+  const model = shownModel();
+  const base = scoresWithout(values, domains.map(({ place }) => place));
+  const after = domains.map(({ now }) => now);
+  const added = domains.map((domain, i) => addedBy(domain, after[i]));
+  const scores = (i, own) => base.map((z, j) => added.reduce((sum, one, k) => sum + (k === i ? own : one)[j], z));
+  const flipped = () => decide(model, scores(-1, null)).label !== label;
+  for (const _ of domains) {
+    let best = null;
+    domains.forEach((domain, i) => {
+      if (after[i] !== domain.now) return;
+      for (const corner of corners(domain)) {
+        const own = addedBy(domain, corner);
+        const near = nearness(scores(i, own), label, rival);
+        if (best === null || near > best.near) best = { i, corner, own, near };
+      }
+    });
+    if (best === null || best.near <= nearness(scores(-1, null), label, rival)) break;
+    after[best.i] = best.corner;
+    added[best.i] = best.own;
+    if (flipped()) break;
+  }
+  if (!flipped()) return null;
+  domains.forEach((domain, i) => {
+    if (after[i] === domain.now) return;
+    const none = base.map(() => 0);
+    const near = nearest(domain, scores(i, none), label, sizeOf(domain, after[i]));
+    if (near === null) return;
+    after[i] = near.value;
+    added[i] = addedBy(domain, near.value);
+  });
+  const changed = domains.filter((domain, i) => after[i] !== domain.now);
+  const exact = inShortNumbers(values, label, changed, after.filter((value, i) => value !== domains[i].now));
+  return exact && flipOf(values, changed, exact);
+}
+
+function changeOfSeveral(values, label, domains) {
+  const model = shownModel();
+  const rivals = model.OWNERS.map((_, j) => j).filter((j) => model.OWNERS[j] !== label);
+  const found = (rivals.length ? rivals : [null]).map((rival) => towards(values, label, domains, rival));
+  return found.reduce((one, other) => (other && (!one || other.size < one.size) ? other : one), null);
+}
+
+// --- what is shown -------------------------------------------------------------------------------------------------
+
+// For each feature that may change the smallest change of it, and the smallest of two if it is smaller than all these;
+// if there is none, a change of several, which need not be the smallest.
 function smallestChanges(values, label, free, held) {
   const domains = free.map((place) => domainOf(place, values[place], held[place]));
   const alone = domains.map((domain) => {
@@ -277,5 +340,6 @@ function smallestChanges(values, label, free, held) {
       }
     }
   }
-  return { alone, pair };
+  const several = best ? null : changeOfSeveral(values, label, domains);
+  return { alone, pair, several };
 }

@@ -27,19 +27,24 @@ function ofHundred(part, whole) {
   return `${rounded} of 100`;
 }
 
+const listed = (parts) => [parts.slice(0, -1).join(", "), ...parts.slice(-1)].filter(Boolean).join(" and ");
+
 function chanceText(chance) {
   if (chance >= 0.9995 && chance < 1) return ">99.9%";
   if (chance > 0 && chance < 0.0005) return "<0.1%";
   return `${(100 * chance).toFixed(1)}%`;
 }
 
-// A new element with text in which long names may wrap after "_".
+// Text in which long names may wrap: after "_", and within long runs of letters.
+const BREAKS = /(_+|[^\s_]{10}(?=[^\s_]{9}))/u;
+function write(element, text) {
+  const parts = String(text).split(BREAKS);
+  element.replaceChildren(...parts.flatMap((part, i) => (i % 2 ? [part, document.createElement("wbr")] : [part])));
+}
+
 function made(name, text, kind = "") {
   const element = document.createElement(name);
-  String(text).split(/(?<=_)/u).forEach((part, i) => {
-    if (i) element.append(document.createElement("wbr"));
-    element.append(part);
-  });
+  write(element, text);
   if (kind) element.className = kind;
   return element;
 }

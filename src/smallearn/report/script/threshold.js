@@ -79,13 +79,13 @@ function showThreshold() {
   for (const place of document.querySelectorAll("[data-threshold]")) place.textContent = thresholdText();
   if (PAGE.sizes === null) return;
   const table = tableAt(state.view, state.isOwn ? null : stepOf(state.threshold));
-  at("verdict").textContent = verdictOf(table);
+  write(at("verdict"), verdictOf(table));
   for (const cell of document.querySelectorAll("[data-count]")) {
     cell.textContent = table[cell.dataset.count].toLocaleString("en-US");
   }
   for (const [name, text] of Object.entries(figuresOf(table))) {
     const cell = document.querySelector(`[data-figure="${name}"]`);
-    if (cell) cell.textContent = text;
+    if (cell) write(cell, text);
   }
 }
 

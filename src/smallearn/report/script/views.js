@@ -37,7 +37,7 @@ function showView(view) {
     button.setAttribute("aria-pressed", String(Number(button.dataset.view) === view));
   }
   for (const place of document.querySelectorAll("[data-file]")) place.textContent = file;
-  at("verdict").textContent = verdict;
+  write(at("verdict"), verdict);
   if (state.isOwn) state.threshold = threshold;
   showClass();
   if (isTwo) showThreshold();

@@ -71,9 +71,16 @@ function explainScore(model, z, prototype) {
   }
   const best = z[prototype];
   const cut = cutOf(model);
-  const side = `${best > cut ? "Above" : best < cut ? "Below" : "At"} the threshold of ${shortNumber(cut)}`;
-  if (z.length === 1) return `${side}: score ${signed(best)}.`;
-  return `${side}: best score ${signed(best)} (number ${prototype + 1} of ${z.length}).`;
+  const isCard = shownView().zero !== null;
+  const side = `${best > cut ? "Above" : best < cut ? "Below" : "At"} the threshold of ${shortNumber(totalOf(cut))}`;
+  const score = !isCard ? `score ${signed(best)}` : `${shortNumber(totalOf(best))} points`;
+  if (z.length === 1) return `${side}: ${score}.`;
+  return `${side}: best ${score} (number ${prototype + 1} of ${z.length}).`;
+}
+
+// The points of a score card, counted from 0, in place of a score.
+function totalOf(score) {
+  return (shownView().zero ?? 0) + score;
 }
 
 // --- why -----------------------------------------------------------------------------------------------------------
@@ -111,13 +118,16 @@ function showWhy(model, z, prototype, parts) {
   const lines = [...added].sort(([, one], [, other]) => Math.abs(other) - Math.abs(one));
   const largest = Math.max(0, ...lines.map(([, value]) => Math.abs(value)));
   const base = at("base");
+  const { zero } = shownView();
+  start += zero ?? 0;
   base.replaceChildren(headed(means === null ? "constant" : "average row"), made("td", signed(start), "number"), made("td", ""));
   base.dataset.points = String(start);
   for (const [text, value] of lines) addLine(text, value, largest);
-  at("total").textContent = signed(rival === null ? z[prototype] : z[prototype] - z[rival.next]);
+  const total = rival === null ? totalOf(z[prototype]) : z[prototype] - z[rival.next];
+  at("total").textContent = zero === null ? signed(total) : shortNumber(total);
   const [own, other] = [prototype, rival?.next].map((j) => j === undefined || PAGE.classes[model.OWNERS[j]]);
   const than = rival === null ? `the score for ${own}` : `the lead of ${own} over ${other}`;
-  at("why-caption").textContent = `What each value adds to ${than}${means === null ? "" : ", compared with the average row"}`;
+  write(at("why-caption"), `What each value adds to ${than}${means === null ? "" : ", compared with the average row"}`);
 }
 
 function showChances(chances, label) {
@@ -158,8 +168,11 @@ function changeText({ place, from, to }) {
 }
 
 function flipText({ changes, label }) {
-  return `${changes.map(changeText).join(" and ")}: ${PAGE.classes[label]}`;
+  return `${listed(changes.map(changeText))}: predicts ${PAGE.classes[label]}`;
 }
+
+const NO_CHANGE = at("no-changes")?.textContent;
+const TOGETHER = "No change of one or two features within the ranges below, but these together:";
 
 let waiting = null;
 function showFlips(values, label) {
@@ -168,11 +181,13 @@ function showFlips(values, label) {
     waiting = null;
     const list = at("changes");
     const { free, held } = freeFeatures();
-    const { alone, pair } = values === null ? { alone: [], pair: null } : smallestChanges(values, label, free, held);
-    const flips = [...alone.filter(Boolean), ...(pair ? [pair] : [])].sort((one, other) => one.size - other.size);
+    const none = { alone: [], pair: null, several: null };
+    const { alone, pair, several } = values === null ? none : smallestChanges(values, label, free, held);
+    const flips = [...alone, pair, several].filter(Boolean).sort((one, other) => one.size - other.size);
     list.replaceChildren(...flips.slice(0, 6).map((flip) => made("li", flipText(flip))));
     list.dataset.flips = JSON.stringify(flips);
-    at("no-changes").hidden = flips.length > 0 || values === null;
+    at("no-changes").hidden = values === null || (flips.length > 0 && !several);
+    at("no-changes").textContent = several ? TOGETHER : NO_CHANGE;
   });
 }
 
@@ -199,11 +214,11 @@ function updatePanel() {
     const every = model.contributions(x);
     const chances = model.probabilities(x);
     showCodes(z, every);
-    decision.textContent = `${PAGE.classes[label]} (${chanceText(chances[label])})`;
+    write(decision, `${PAGE.classes[label]} (${chanceText(chances[label])})`);
     Object.assign(decision.dataset, {
       label, prototype, score: z[prototype], scores: JSON.stringify(z), probability: chances[label],
     });
-    at("why").textContent = model.COSTS ? explainCosts(model, label, chances) : explainScore(model, z, prototype);
+    write(at("why"), model.COSTS ? explainCosts(model, label, chances) : explainScore(model, z, prototype));
     showChances(chances, label);
     showWhy(model, z, prototype, every);
     showFlips(values, label);
@@ -212,7 +227,7 @@ function updatePanel() {
     decision.textContent = "No prediction";
     showCodes(null, null);
     for (const name of Object.keys(decision.dataset)) delete decision.dataset[name];
-    at("why").textContent = error.message;
+    write(at("why"), error.message);
     at("base").replaceChildren();
     at("total").textContent = "";
     showChances(null, null);

@@ -1,0 +1,42 @@
+"""How many rows of a rare class a model finds: what accuracy hides."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from smallearn.model import SMaLLModel
+
+RARE = 0.2  # share of a class that accuracy says little of; with more classes, half of an equal share
+
+
+class Found(NamedTuple):
+    """How many rows of a class there are, are predicted, and are both."""
+
+    there: int
+    flagged: int
+    found: int
+
+    @property
+    def recall(self) -> float | None:
+        """The share of the rows of the class that are found; None if there are none."""
+        return self.found / self.there if self.there else None
+
+    @property
+    def precision(self) -> float | None:
+        """The share of the rows predicted so that are right; None if there are none."""
+        return self.found / self.flagged if self.flagged else None
+
+
+def rare_class(model: SMaLLModel) -> Any:
+    """The rarest class of the training rows, if accuracy says little of it; else None."""
+    if model.data is None:
+        return None
+    counts = model.data.class_counts
+    rare = min(counts) / sum(counts) < min(RARE, 0.5 / len(counts))
+    return model.classes[counts.index(min(counts))] if rare else None
+
+
+def found_of(model: SMaLLModel, label: Any, confusion: np.ndarray) -> Found:
+    """How many rows of a class are found, from a confusion matrix."""
+    at = model.classes.index(label)
+    return Found(int(confusion[at].sum()), int(confusion[:, at].sum()), int(confusion[at, at]))
