@@ -150,7 +150,7 @@ screenshots: $(VENV)/.test
 	$(BIN)/python docs/screenshots.py smallearn-demo/report.html docs
 
 clean:
-	rm -rf docs/_build docs/api docs/gallery docs/jupyter_execute docs/sg_execution_times.rst dist
+	rm -rf docs/_build docs/api docs/gallery docs/jupyter_execute dist
 	rm -rf $(VENV) .venv-oldest .venv-newest .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .coverage .hypothesis
 
 # Stamps record what was made; what is installed is made anew when the list of dependencies changes.

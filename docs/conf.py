@@ -80,7 +80,7 @@ sphinx_gallery_conf = {
     "download_all_examples": False,
     "show_memory": False,
     "show_signature": False,
-    "min_reported_time": 0,
+    "write_computation_times": False,
     "copyfile_regex": r".*\.csv",
     "notebook_images": False,
     "backreferences_dir": "gallery/used",
@@ -100,6 +100,7 @@ html_context = {"default_mode": "auto"}
 html_theme_options = {
     "logo": {"text": "smallearn"},
     "header_links_before_dropdown": 8,
+    "navbar_persistent": ["search-button"],
     "navigation_with_keys": False,
     "show_prev_next": True,
     "show_nav_level": 1,

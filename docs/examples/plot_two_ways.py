@@ -20,7 +20,7 @@ figure, axes = plt.subplots(1, 2, figsize=(9, 4), layout="constrained")
 for ax, n_prototypes in zip(axes, (1, 2), strict=True):
     classifier = SMaLLClassifier(n_prototypes, 2, positive_class="odd", assignment="auto", random_state=0).fit(X, y)
     plot.decision_surface(classifier, X, y, ax=ax)
-    ax.set_title(f"{n_prototypes} score{'s' * (n_prototypes > 1)}: {classifier.score(X, y):.1%} right")
+    ax.set_title(f"{n_prototypes} score{'s' * (n_prototypes > 1)}: {classifier.score(X, y):.1%} right", pad=22)
 
 # %%
 # The model with two scores:

@@ -51,11 +51,6 @@ ELSEWHERE = [
     ("docs/commands.md", "term,words", "test_the_tables_of_the_page_on_commands_are_read"),
     ("docs/commands.md", 'data = "loans.csv"', "test_the_tables_of_the_page_on_commands_are_read"),
     ("docs/commands.md", "true,no,yes", "test_the_tables_of_the_page_on_commands_are_read"),
-    (
-        "docs/commands.md",
-        "smallearn predict model.json new.csv --only-new",
-        "test_the_ranked_list_of_the_page_on_commands",
-    ),
     ("docs/commands.md", "smallearn --print-completion bash", "test_the_completion_of_the_page_on_commands"),
     *(("docs/exports.md", first, CHIP) for first in ("import csv", "feature,scale,offset", "smallearn fit fan.csv")),
     *(("docs/exports.md", first, CHIP) for first in ("smallearn export model.json --to c -o model.h", "#include <avr")),
@@ -63,8 +58,13 @@ ELSEWHERE = [
         ("docs/exports.md", first, CHIP)
         for first in ("/* Runs main.elf", "avr-gcc", "gcc -O2", "smallearn cost model.json fan")
     ),
-    *(("docs/exports.md", first, MARIADB) for first in ("CREATE DATABASE", "mariadb --local", "folder=$(mktemp")),
+    *(
+        ("docs/exports.md", first, MARIADB)
+        for first in ("CREATE DATABASE", "mariadb --default-character-set", "folder=$(mktemp")
+    ),
     ("docs/exports.md", "smallearn fit loans.csv --target answer --max-terms 6 -o model.json", MARIADB),
+    ("docs/exports.md", "smallearn predict model.json loans.csv --score", MARIADB),
+    ("CONTRIBUTING.md", "@deprecated", "test_the_deprecated_function_of_the_page_on_contributing_warns"),
     *(("docs/exports.md", first, SNIPPETS) for first in ('#include "model.h"', "uint16_t p =", "import { predict")),
     *(("docs/exports.md", first, SNIPPETS) for first in ('local model = require("model")', "mod model;")),
     ("docs/exports.md", "CASE WHEN", "test_the_expression_of_the_page_on_exports_is_what_is_written"),

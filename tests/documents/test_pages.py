@@ -11,6 +11,7 @@ import pytest
 from sklearn.datasets import load_wine
 
 from smallearn import SMaLLClassifierCV, cli
+from smallearn._deprecation import deprecated
 from smallearn.export import export, to_sql
 from smallearn.model import Prototype, Range, SMaLLModel, Term
 from tests.helpers import dask_clusters, databases, pages, postgres
@@ -88,26 +89,19 @@ def test_the_tables_of_the_page_on_commands_are_read(capsys):
     assert "Account too young" in printed or "Paid late" in printed
 
 
-def test_the_ranked_list_of_the_page_on_commands(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    ages = np.random.default_rng(0).permutation(np.arange(20, 80))
-    table = pd.DataFrame({"customer_id": [f"c{age}" for age in ages], "age": ages})
-    table.to_csv("new.csv", index=False)
-    SMaLLModel(("no", "yes"), "<U3", 1, (Prototype(1, -5.0, (Term(0, 0.1, "age"),)),)).save("model.json")
-    command, sorting = block("docs/commands.md", "smallearn predict model.json new.csv --only-new").split("\n")[:2]
-    assert cli.main(command.split()[1:]) == 0
-    subprocess.run(["bash", "-c", sorting], check=True)
-    ranked = pd.read_csv("ranked.csv")
-    assert len(ranked) == len(table)
-    assert ranked["probability_yes"].is_monotonic_decreasing
-
-
 def test_the_completion_of_the_page_on_commands(capsys):
     line = block("docs/commands.md", "smallearn --print-completion")
     with pytest.raises(SystemExit) as ended:
         cli.main(line.split(">")[0].split()[1:])
     assert ended.value.code == 0
     assert "complete" in capsys.readouterr().out
+
+
+def test_the_deprecated_function_of_the_page_on_contributing_warns():
+    names = {"deprecated": deprecated}
+    exec(block("CONTRIBUTING.md", "@deprecated"), names)
+    with pytest.warns(FutureWarning, match="frontier"):
+        assert names["curve"](None, None) is None
 
 
 # --- large data ------------------------------------------------------------------------------------------------------

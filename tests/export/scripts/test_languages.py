@@ -122,9 +122,9 @@ ELSEWHERE = {"javascript": "test_javascript.py", "rust": "test_rust.py"}
 QUICK = {"python"}  # those that need no tool
 
 
-def entries():
-    """Each language, marked where it needs a program."""
-    return [pytest.param(name, id=name, marks=() if name in QUICK else pytest.mark.tools) for name in LANGUAGES]
+def entries(quick=()):
+    """Each language, marked where it needs a program, and the others with the marks ``quick``."""
+    return [pytest.param(name, id=name, marks=quick if name in QUICK else pytest.mark.tools) for name in LANGUAGES]
 
 
 @pytest.fixture
@@ -196,7 +196,7 @@ def test_every_row_of_real_data_and_every_edge_is_predicted_as_by_the_model(run,
     assert_all_agree(run, name, [*cases, *scripts.by_hand()])
 
 
-@pytest.mark.parametrize("name", entries())
+@pytest.mark.parametrize("name", entries(quick=pytest.mark.slow))  # test_python.py does it too
 def test_any_model_is_predicted_as_by_the_model(run, name):
     @few
     @given(scripts.batches)
