@@ -55,8 +55,8 @@ test-all: $(VENV)/.test $(VENV)/.databases
 	$(BIN)/python -m coverage report
 	$(BIN)/python .ci/coverage.py
 
-# Each in an environment of its own. Old releases of scikit-posthocs do not work with statsmodels 0.15. Other packages are
-# the newest that fit: of these, old releases may use what is deprecated.
+# Each in an environment of its own. What the tests themselves need is the newest that fits; old releases of scikit-posthocs
+# do not work with statsmodels 0.15.
 test-oldest: .venv-oldest/.made
 	.venv-oldest/bin/python .ci/oldest.py
 	.venv-oldest/bin/python -m pytest -m "$(QUICK)" -W default::DeprecationWarning -W default::PendingDeprecationWarning $(ARGS)
@@ -66,10 +66,12 @@ test-newest: .venv-newest/.made
 
 .venv-oldest/.made: RESOLUTION := --resolution lowest-direct --only-binary :all: --no-binary smallearn "statsmodels<0.15"
 .venv-newest/.made: RESOLUTION := --upgrade --prerelease allow
+.venv-newest/.made: PRE := --prerelease allow
 .venv-oldest/.made .venv-newest/.made: .venv-%/.made: pyproject.toml
 	$(PYTHON) -m venv .venv-$*
 	.venv-$*/bin/python -m pip --disable-pip-version-check --quiet install uv
-	.venv-$*/bin/python -m uv pip install --python .venv-$*/bin/python $(RESOLUTION) --editable ".[all]" --group test
+	.venv-$*/bin/python -m uv pip install --python .venv-$*/bin/python $(RESOLUTION) --editable ".[all]"
+	.venv-$*/bin/python -m uv pip install --python .venv-$*/bin/python $(PRE) --group test
 	@touch $@
 
 dist: $(VENV)/.dist

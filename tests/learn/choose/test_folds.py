@@ -174,7 +174,7 @@ def test_an_iterable_of_indices_or_masks_is_followed(wrap):
         ([(np.arange(0, 30, 2), np.arange(1, 30, 2))], "fold 0 has no row of class 'b' to train on"),
         ([(np.arange(20), np.arange(20, 30)), (np.arange(20), [])], "fold 1 has no held-out row"),
         ([], "no folds"),
-        ("all", "Expected `cv` as an integer"),
+        ("all", "Expected `?cv`? as an integer"),
     ],
 )
 def test_folds_that_cannot_serve_are_refused(cv, message):

@@ -12,8 +12,6 @@ from smallearn._learn.kernels import NO_PROTOTYPE
 from smallearn._learn.solve import assignment
 from tests.helpers import problems
 
-pytestmark = pytest.mark.uncompiled
-
 
 def rows_of(X, code, kind=DenseRows):
     data = sparse.csr_array(X) if kind is SparseRows else X
@@ -31,6 +29,7 @@ def blobs():
     return X, blob, blob // 2  # classes 0 and 1 are two blobs each
 
 
+@pytest.mark.uncompiled
 @pytest.mark.parametrize("kind", [DenseRows, SparseRows])
 def test_clear_clusters_are_found_within_each_class_at_once(blobs, kind):
     X, blob, code = blobs
@@ -54,6 +53,7 @@ def test_its_inertia_is_close_to_that_of_scikit_learn():
         assert inertia(found.own, count) <= 1.05 * reference.inertia_
 
 
+@pytest.mark.uncompiled
 def test_the_same_seed_gives_the_same_groups_in_any_row_order(blobs):
     X, _, code = blobs
     order = np.random.default_rng(0).permutation(120)
@@ -64,6 +64,7 @@ def test_the_same_seed_gives_the_same_groups_in_any_row_order(blobs):
         assert np.array_equal(plain.own[order], mixed.own)
 
 
+@pytest.mark.uncompiled
 def test_weight_two_equals_the_row_twice(blobs):
     X, _, code = blobs
     weight = np.random.default_rng(1).integers(1, 4, 120)
@@ -75,6 +76,7 @@ def test_weight_two_equals_the_row_twice(blobs):
         assert np.array_equal(np.repeat(weighted.own, weight), repeated.own)
 
 
+@pytest.mark.uncompiled
 def test_rows_that_coincide_make_fewer_clusters():
     X = np.array([[0.0], [0.0], [1.0], [5.0], [5.0]])
     code = np.array([0, 0, 0, 1, 1])
@@ -83,6 +85,7 @@ def test_rows_that_coincide_make_fewer_clusters():
     assert groups(found.own) == {frozenset({0, 1}), frozenset({2}), frozenset({3, 4})}
 
 
+@pytest.mark.uncompiled
 def test_rows_of_a_class_without_prototypes_belong_to_none(blobs):
     X, _, code = blobs
     found = assignment.by_kmeans(rows_of(X, code), {1: 2}, np.ones(120), np.random.RandomState(0))
@@ -90,6 +93,7 @@ def test_rows_of_a_class_without_prototypes_belong_to_none(blobs):
     assert set(found.own[code == 1]) == {0, 1}
 
 
+@pytest.mark.uncompiled
 def test_a_given_assignment_counts_within_the_class():
     found = assignment.by_index(np.array([0, 1, 0, 1, 9]), np.array([0, 0, 1, 1, 2]), [0, 1], 2)
     assert found.own.tolist() == [0, 1, 2, 3, NO_PROTOTYPE]
@@ -98,6 +102,7 @@ def test_a_given_assignment_counts_within_the_class():
         assignment.by_index(np.array([0, 2]), np.array([0, 0]), [0], 2)
 
 
+@pytest.mark.uncompiled
 def test_rows_move_to_a_better_prototype_of_their_own_class_only():
     Z = np.array([[1.0, 2.0, 9.0], [3.0, 3.0, 9.0], [5.0, 1.0, 0.0], [7.0, 7.0, 7.0]])
     start = Assignment(own=np.array([0, 1, 2, NO_PROTOTYPE]), owner=np.array([0, 0, 1]))
@@ -105,6 +110,7 @@ def test_rows_move_to_a_better_prototype_of_their_own_class_only():
     assert moved.own.tolist() == [1, 1, 2, NO_PROTOTYPE]  # a better score, a tie (stays), a class of one, a row without
 
 
+@pytest.mark.uncompiled
 def test_prototypes_without_rows_are_dropped_and_the_others_renumbered():
     filled, kept = assignment.drop_empty(
         Assignment(own=np.array([3, 1, NO_PROTOTYPE, 3]), owner=np.array([0, 0, 1, 1]))
@@ -122,6 +128,7 @@ def few_points(monkeypatch):
     monkeypatch.setattr(assignment, "MOST_POINTS", 40)
 
 
+@pytest.mark.uncompiled
 @pytest.mark.usefixtures("few_points")
 @pytest.mark.parametrize("kind", [DenseRows, SparseRows])
 def test_of_many_rows_a_sample_gives_the_same_clear_clusters(blobs, kind):
@@ -148,6 +155,7 @@ def test_the_inertia_of_a_sample_is_close_to_that_of_all_rows(monkeypatch):
         assert inertia(part.own, count) <= 1.1 * inertia(whole.own, count)
 
 
+@pytest.mark.uncompiled
 @pytest.mark.usefixtures("few_points")
 def test_a_sample_misses_no_class_however_rare():
     rng = np.random.default_rng(0)
@@ -158,6 +166,7 @@ def test_a_sample_misses_no_class_however_rare():
         assert found.owner.tolist() == [0, 0, 1, 1, 2, 2]
 
 
+@pytest.mark.uncompiled
 @pytest.mark.usefixtures("few_points")
 @pytest.mark.parametrize("grid", [False, True], ids=["continuous", "grid"])
 def test_a_sample_does_not_depend_on_the_order_of_rows_and_weight_two_equals_the_row_twice(grid):
@@ -172,6 +181,7 @@ def test_a_sample_does_not_depend_on_the_order_of_rows_and_weight_two_equals_the
         assert np.array_equal(weighted.own[copies], repeated.own)
 
 
+@pytest.mark.uncompiled
 @pytest.mark.parametrize("kind", [DenseRows, SparseRows])
 def test_a_row_that_is_equally_near_to_two_centres_joins_the_same_one_however_the_columns_are_scaled(kind):
     rng = np.random.default_rng(0)

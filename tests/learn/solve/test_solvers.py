@@ -16,8 +16,6 @@ from smallearn._run.deadline import Deadline, enforce
 from tests.helpers import problems
 from tests.helpers.problems import REFERENCE
 
-pytestmark = pytest.mark.uncompiled
-
 MIRROR_PROX = {
     "euclidean": mirror_prox.StepOptions("euclidean"),
     "fixed steps in one kernel": mirror_prox.StepOptions("euclidean", (0.1, 0.001)),
@@ -47,6 +45,7 @@ def test_accelerated_reproduces_the_reference_to_six_digits(k, alpha):
     assert relaxed.dual == pytest.approx(REFERENCE[k, alpha], abs=6e-8)
 
 
+@pytest.mark.uncompiled
 @pytest.mark.parametrize("k", [3, *(pytest.param(k, marks=pytest.mark.slow) for k in (10, 30))])
 def test_mirror_prox_in_the_euclidean_geometry_reaches_the_reference_with_its_last_iterate(k):
     options = mirror_prox.StepOptions("euclidean", (0.1, 0.0001), average=False)
@@ -55,6 +54,7 @@ def test_mirror_prox_in_the_euclidean_geometry_reaches_the_reference_with_its_la
     assert relaxed.dual == pytest.approx(REFERENCE[k, 0.1], abs=1e-4)
 
 
+@pytest.mark.uncompiled
 @pytest.mark.parametrize(
     ("options", "steps", "gap"),
     [
@@ -71,6 +71,7 @@ def test_mirror_prox_with_fixed_steps_is_as_far_as_expected(options, steps, gap)
     assert relaxed.n_iter == steps
 
 
+@pytest.mark.uncompiled
 @pytest.mark.parametrize("average", [False, True])
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize("seed", range(4))
@@ -88,6 +89,7 @@ def test_fixed_steps_in_one_kernel_are_the_same_steps(monkeypatch, seed, n_class
         assert (fused.primal, fused.dual) == pytest.approx((plain.primal, plain.dual), rel=1e-10)
 
 
+@pytest.mark.uncompiled
 @given(st.integers(0, 2**32 - 1), st.sampled_from([2, 3]), st.integers(1, 5), st.sampled_from([0.01, 0.1, 1.0]))
 def test_every_way_down_leads_to_the_same_optimum(seed, n_classes, k, alpha):
     objective, _, W = problems.random_problem(seed, m=20, n_classes=n_classes, k=k, alpha=alpha)
@@ -102,6 +104,7 @@ def test_every_way_down_leads_to_the_same_optimum(seed, n_classes, k, alpha):
         assert value == pytest.approx(with_columns.primal, rel=3e-7)
 
 
+@pytest.mark.uncompiled
 @given(st.integers(0, 2**32 - 1), st.sampled_from([2, 3]), st.sampled_from(["entropy", "euclidean"]))
 def test_mirror_prox_is_an_independent_witness(seed, n_classes, geometry):
     objective, _, _ = problems.random_problem(seed, n_classes=n_classes, alpha=0.5)
@@ -112,6 +115,7 @@ def test_mirror_prox_is_an_independent_witness(seed, n_classes, geometry):
     assert slow.gap < 1e-2
 
 
+@pytest.mark.uncompiled
 def test_a_start_at_the_optimum_is_recognised_at_once():
     objective = problems.breast_cancer(3, 0.01)
     first = accelerated.solve(objective, None, 1e-6, 1000)
@@ -122,6 +126,7 @@ def test_a_start_at_the_optimum_is_recognised_at_once():
     assert again.n_iter <= mirror_prox.CHECK_EVERY
 
 
+@pytest.mark.uncompiled
 @every_solver
 def test_a_start_is_left_as_it_was(entry):
     objective = problems.breast_cancer(3, 0.01)
@@ -130,6 +135,7 @@ def test_a_start_is_left_as_it_was(entry):
     assert np.all(start == 1.0)
 
 
+@pytest.mark.uncompiled
 @every_solver
 def test_the_gap_reached_is_reported_when_iterations_run_out(entry):
     relaxed = entry.bind(1e-8, 3, None)(problems.breast_cancer(3, 0.01), None)
@@ -149,6 +155,7 @@ class Clock:
         return self.now
 
 
+@pytest.mark.uncompiled
 @pytest.mark.parametrize(
     "solve",
     [
@@ -175,6 +182,7 @@ def test_at_the_deadline_a_solver_stops_with_the_best_point_so_far_and_a_bound_t
     assert iterations[0] < iterations[-1] < whole.n_iter
 
 
+@pytest.mark.uncompiled
 @every_solver
 def test_a_deadline_that_is_not_reached_changes_nothing(entry):
     objective = problems.breast_cancer(3, 0.01)
@@ -187,6 +195,7 @@ def test_a_deadline_that_is_not_reached_changes_nothing(entry):
     np.testing.assert_array_equal(limited.W, whole.W)
 
 
+@pytest.mark.uncompiled
 def test_the_mask_spends_the_budget_and_fits_the_weights():
     objective = problems.breast_cancer(3, 0.01)
     relaxed = accelerated.solve(objective, None, 1e-10, 1000)
@@ -213,12 +222,14 @@ class Shown:
         return (lambda columns: Shown(value(columns))) if name == "restrict" else value
 
 
+@pytest.mark.uncompiled
 def test_the_relaxation_that_a_solver_takes_has_no_rows():
     assert not {"rows", "assignment", "labels", "roles"} & Shown.names
     with pytest.raises(AssertionError, match="asked for 'rows'"):
         Shown(problems.breast_cancer(3, 0.1)).rows  # noqa: B018
 
 
+@pytest.mark.uncompiled
 @every_solver
 @pytest.mark.parametrize("start", [None, "given"])
 def test_every_solver_asks_for_nothing_but_the_relaxation(entry, start):
@@ -228,6 +239,7 @@ def test_every_solver_asks_for_nothing_but_the_relaxation(entry, start):
     assert found.primal == expected.primal
 
 
+@pytest.mark.uncompiled
 @pytest.mark.parametrize("options", MIRROR_PROX.values(), ids=MIRROR_PROX)
 def test_mirror_prox_with_options_asks_for_nothing_but_the_relaxation(options):
     objective = problems.breast_cancer(3, 0.1)
@@ -256,6 +268,7 @@ def loud(monkeypatch):
     return calls
 
 
+@pytest.mark.uncompiled
 def test_a_solver_needs_one_line_in_the_registry(loud):
     X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), [0, 0, 1, 1]
     clf = SMaLLClassifier(1, 1, solver="loud", solver_options={"volume": 11}, max_iter=50).fit(X, y)
@@ -263,6 +276,7 @@ def test_a_solver_needs_one_line_in_the_registry(loud):
     assert clf.objective_ == SMaLLClassifier(1, 1, max_iter=50).fit(X, y).objective_
 
 
+@pytest.mark.uncompiled
 def test_the_registry_says_which_solvers_and_options_are_allowed(loud):
     X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), [0, 0, 1, 1]
     assert list(SOLVERS)[-1] == "loud"
