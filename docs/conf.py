@@ -43,6 +43,7 @@ templates_path = ["_templates"]
 default_role = "autolink"  # a name in a docstring links to its page
 highlight_language = "text"  # blocks that are only indented: output, shell
 nitpicky = True
+suppress_warnings = ["misc.highlighting_failure"]  # colours alone: the tests run the blocks, whatever Pygments knows of SQL
 
 # Pages in Markdown, which GitHub shows as well.
 myst_enable_extensions = ["colon_fence", "deflist"]
