@@ -43,6 +43,8 @@ templates_path = ["_templates"]
 default_role = "autolink"  # a name in a docstring links to its page
 highlight_language = "text"  # blocks that are only indented: output, shell
 nitpicky = True
+# Colours alone: the tests run the blocks, whatever Pygments knows of a dialect.
+suppress_warnings = ["misc.highlighting_failure"]
 
 # Pages in Markdown, which GitHub shows as well.
 myst_enable_extensions = ["colon_fence", "deflist"]

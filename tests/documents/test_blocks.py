@@ -1,11 +1,12 @@
 """Every block of code on every page is run, here or by a test that is named here.
 
 - Blocks of Python run in the order of their page, in one namespace.
-- Commands, in blocks of a shell: ``smallearn`` runs, in a folder that has the tables of the page; what ``pip``, ``apt``
-  and ``make`` are asked for is there.
+- Commands, in blocks of a shell: ``smallearn`` runs, in a folder that has the tables of the page; what ``pip``,
+  ``apt``, ``make`` and ``python -m`` are asked for is there.
 - All other blocks are in `ELSEWHERE`, with the test that runs them, or in `NO_CODE`.
 """
 
+import importlib.util
 import re
 import shlex
 import shutil
@@ -95,7 +96,7 @@ def commands(block):
         lines = [line.removeprefix("$ ") for line in lines if line.startswith("$ ")]
     lines = [re.sub(r"(^|\s+)#.*$", "", line) for line in lines]
     lines = [line for line in lines if line.strip()]
-    known = ("smallearn ", "pip install ", "sudo apt install ", "make ")
+    known = ("smallearn ", "pip install ", "sudo apt install ", "make ", "python -m ")
     return lines if lines and all(line.startswith(known) for line in lines) else None
 
 
@@ -250,3 +251,12 @@ def test_what_make_is_asked_for_is_a_target(line):
     target = line.split()[1]
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     assert re.search(rf"^{re.escape(target)}:", makefile, flags=re.MULTILINE)
+
+
+def test_modules_that_are_called_are_there():
+    lines = [line for block in all_blocks() for line in commands(block) or () if line.startswith("python -m ")]
+    text = "\n".join([*lines, *((ROOT / page).read_text(encoding="utf-8") for page in pages.pages())])
+    called = re.findall(r"python -m (\w[\w.]*\w)", text)
+    assert called
+    ours = [name for name in called if name.partition(".")[0] in ("attacks", "benchmarks", "smallearn")]
+    assert [name for name in ours if not importlib.util.find_spec(name)] == []
