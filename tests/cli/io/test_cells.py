@@ -27,7 +27,8 @@ def test_dashes_among_numbers_are_missing_values_for_training_and_models_alike(t
     values = for_training(path, "y").X["x"].to_numpy()
     assert np.isnan(values).tolist() == [False, *[True] * 9, False, False]
     assert for_model(ONE, path)[0]["x"].fillna(-1).tolist() == [1.5, *[-1] * 9, 2, 7]
-    assert capsys.readouterr().err == ""
+    words = "'#N/A', '-', '--', '.', 'N/A', 'n/a', 'none' and '–' in 'x'"
+    assert capsys.readouterr().err == f"Read as missing values: {words}. In a database they have to be NULL.\n"
 
 
 def test_dashes_among_words_or_alone_are_text(tmp_path):
