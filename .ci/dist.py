@@ -1,7 +1,7 @@
 """Writes wheel and source distribution to dist/ and tries them: `make dist`.
 
 Both are built twice and must have the same bytes: timestamps are those of the commit (SOURCE_DATE_EPOCH). The wheel is
-built from the source distribution, which must have every file of src, tests, docs and benchmarks that Git knows. Then
+built from the source distribution, which must have every file of src, tests, attacks, benchmarks and docs that Git knows. Then
 each is installed in an empty environment, where `smoke.py` must pass, for the wheel with the extra cli as well.
 """
 
@@ -15,7 +15,7 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-CONTAINED = ("src", "tests", "docs", "benchmarks")
+CONTAINED = ("src", "tests", "attacks", "benchmarks", "docs")
 
 
 def run(*command: str | Path, cwd: Path = ROOT, **environment: str) -> str:
