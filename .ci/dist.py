@@ -1,8 +1,8 @@
 """Writes wheel and source distribution to dist/ and tries them: `make dist`.
 
 Both are built twice and must have the same bytes: timestamps are those of the commit (SOURCE_DATE_EPOCH). The wheel is
-built from the source distribution, which must have every file of src, tests, attacks, benchmarks and docs that Git knows. Then
-each is installed in an empty environment, where `smoke.py` must pass, for the wheel with the extra cli as well.
+built from the source distribution, which must have every file of src, tests, attacks, benchmarks and docs that Git
+knows. Then each is installed in an empty environment, where `smoke.py` must pass, for the wheel with the extra cli too.
 """
 
 import hashlib
