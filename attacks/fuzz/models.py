@@ -30,7 +30,7 @@ def attack(count: int, seed: int, first: int, jobs: int) -> Findings:
     for name in sorted(tally.reached, key=lambda name: -tally.reached[name]):
         findings.count(name, tally.reached[name])
     findings.add(as_findings(tally, lambda i: f"python -m attacks fuzz --models 1 --seed {seed} --first {i} --jobs 0"))
-    if jobs and first == 0:
+    if jobs and first == 0 and tally.is_complete:
         huge = attempt_all(
             extremes.prepare, seed, range(extremes.count()), 1, memory=4 * 2**30, seconds=extremes.SECONDS
         )

@@ -179,7 +179,7 @@ def _whole_column(dice: random.Random, table: pd.DataFrame) -> None:
 
 def _column_gone(dice: random.Random, table: pd.DataFrame) -> None:
     if table.shape[1] > 1:
-        table.drop(columns=table.columns[dice.randrange(table.shape[1])], inplace=True)
+        del table[table.columns[dice.randrange(table.shape[1])]]
 
 
 def _units(dice: random.Random, table: pd.DataFrame) -> None:
