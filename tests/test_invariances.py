@@ -7,7 +7,7 @@ import sys
 import numpy as np
 import pytest
 
-from smallearn import SMaLLClassifierCV
+from smallearn import SMaLLClassifier, SMaLLClassifierCV
 from smallearn._learn.choose import race
 from smallearn._learn.choose.families import RowLimits
 from smallearn._learn.data import source
@@ -169,3 +169,23 @@ def test_few_heavy_rows_are_many_rows(seed, searched, monkeypatch):
     X, y = table(m=40, seed=seed)
     copies = np.random.default_rng(1).permutation(np.repeat(np.arange(40), 40))
     check_same(fit(X, y, np.full(40, 40.0)), fit(X[copies], y[copies]), X)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("kind", ["numbers", "grid"])
+@pytest.mark.parametrize("literals", ["raw", "both"])
+def test_a_model_of_given_size_depends_on_order_and_repeats_by_rounding_alone(kind, n_classes, literals):
+    X, y = table(kind, n_classes, m=120)
+    rng = np.random.default_rng(1)
+    times = rng.integers(0, 4, len(y))
+    order, copies = rng.permutation(len(y)), np.repeat(np.arange(len(y)), times)
+
+    def fitted(rows, weight=None):
+        classifier = SMaLLClassifier(2, 3, literals=literals, random_state=0)
+        return classifier.fit(X[rows], y[rows], sample_weight=weight)
+
+    every = np.arange(len(y))
+    for one, other in ((fitted(every), fitted(order)), (fitted(every, times.astype(float)), fitted(copies))):
+        check_same_terms(one.model_, other.model_)
+        np.testing.assert_allclose(one.decision_function(X), other.decision_function(X), rtol=1e-6, atol=1e-9)
+        assert one.objective_ == pytest.approx(other.objective_, rel=1e-12)

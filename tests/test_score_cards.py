@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from smallearn import SMaLLClassifier, SMaLLClassifierCV, SMaLLModel
+from smallearn._learn import assemble
 
 
 def test_a_card_of_several_prototypes_stays_near_the_weights_that_it_comes_from():
@@ -118,3 +119,37 @@ def test_the_objective_of_a_card_is_never_below_the_bound_where_rows_would_rathe
     clf = SMaLLClassifier(2, 2, alpha, assignment=own, reassign=False, max_points=20).fit(X, y)
     assert clf.lower_bound_ <= clf.objective_
     assert clf.optimality_gap_ >= 0.0
+
+
+@pytest.mark.parametrize("alpha", [1.0, 1e3, 1e6])
+def test_no_bound_is_above_the_objective_of_the_card(alpha, monkeypatch):
+    """Not by rounding errors either: the card is within the budget, so that its objective is no less than the bound."""
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(60, 3))
+    y = (X[:, 0] + rng.normal(size=60) > 0.0).astype(int)
+    clf = SMaLLClassifier(1, 2, max_points=5, alpha=alpha, certify=True, random_state=0)
+    assert 0.0 <= clf.fit(X, y).lower_bound_ <= clf.objective_
+    below = np.nextafter(clf.lower_bound_, 0.0)
+    monkeypatch.setattr(assemble, "_card_objective", lambda *_: below)  # as rounding errors may have it
+    clf.fit(X, y)
+    assert clf.lower_bound_ == clf.objective_ == below
+    assert clf.optimality_gap_ == 0.0
+
+
+@pytest.mark.parametrize("scale", [1e-150, 1e-100, 1e-49, 1e49, 1e80])
+@pytest.mark.parametrize("standardize", [True, False])
+@pytest.mark.parametrize("every", [True, False], ids=["all columns", "one column"])
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+def test_columns_of_any_size_have_a_card(scale, standardize, every):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3))
+    y = (X[:, 0] + 0.3 * rng.normal(size=60) > 0.0).astype(int)
+    X *= scale if every else np.array([scale, 1.0, 1.0])
+    for separable in (False, True):
+        labels = (X[:, 0] > 0.0).astype(int) if separable else y
+        clf = SMaLLClassifier(1, 2, max_points=9, standardize=standardize, random_state=0).fit(X, labels)
+        assert 0.0 <= clf.lower_bound_ <= clf.objective_
+        assert clf.model_.is_score_card
+        assert np.isfinite(clf.decision_function(X)).all()
+        assert SMaLLModel.from_json(clf.model_.to_json()) == clf.model_

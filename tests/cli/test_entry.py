@@ -151,3 +151,69 @@ def test_without_a_stdout_to_replace_python_is_kept_from_complaining(monkeypatch
     monkeypatch.setattr(sys, "stderr", io.StringIO())
     entry._discard_stdout()
     assert sys.stderr.closed
+
+
+# Raises an error when a module is about to be imported.
+STOPPED = """
+import signal, sys
+class Finder:
+    def find_spec(self, name, *_):
+        if name == {module!r}:
+            {action}
+sys.meta_path.insert(0, Finder())
+from smallearn.cli import main
+sys.exit(main())
+"""
+
+
+def stopped_at(module, action, folder):
+    """What a fit prints and returns if something happens when a module is about to be imported."""
+    (folder / "d.csv").write_text("a,y\n" + "1,2\n3,4\n" * 20)
+    code = STOPPED.format(module=module, action=action)
+    arguments = ["fit", "d.csv", "--target", "y", "-o", "m.json"]
+    return subprocess.run(
+        [sys.executable, "-c", code, *arguments], capture_output=True, text=True, cwd=folder, timeout=120
+    )
+
+
+@pytest.mark.parametrize("module", ["smallearn.cli.entry", "argparse", "smallearn.model", "pandas", "numba"])
+def test_an_interruption_while_a_command_starts_is_one_as_any_other(module, tmp_path):
+    done = stopped_at(module, "signal.raise_signal(signal.SIGINT)", tmp_path)
+    assert (done.returncode, done.stderr, done.stdout) == (130, "\nInterrupted.\n", "")
+
+
+def test_an_interruption_of_text_that_is_executed_keeps_its_code(tmp_path):
+    """As in dataclasses; Python itself then ends the process by the signal."""
+    done = stopped_at("pandas", "exec('signal.raise_signal(signal.SIGINT)')", tmp_path)
+    assert (done.returncode, done.stderr) == (130, "\nInterrupted.\n")
+
+
+@pytest.mark.parametrize(
+    ("module", "action", "words"),
+    [
+        ("smallearn.model", "raise MemoryError", "smallearn: there is too little memory to start."),
+        ("pandas", "raise MemoryError", "smallearn fit: there is too little memory for this: use fewer rows"),
+        (
+            "pandas",
+            "raise ImportError('libpandas.so: failed to map segment from shared object', name='pandas')",
+            "smallearn fit: pandas cannot be loaded (libpandas.so: failed to map segment from shared object): there",
+        ),
+        ("numba", "raise ModuleNotFoundError('no numba', name='numba')", "smallearn fit: numba is not installed: pip"),
+    ],
+)
+def test_too_little_memory_is_told_in_a_sentence(module, action, words, tmp_path):
+    done = stopped_at(module, action, tmp_path)
+    assert done.returncode == 1
+    assert done.stderr.startswith(words)
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("command", ["evaluate", "report", "predict", "explain"])
+def test_every_command_that_reads_a_table_names_pandas_if_it_is_missing(command, saved, tmp_path, monkeypatch, capsys):
+    (tmp_path / "d.csv").write_text("a,y\n1,2\n")
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    output = ["-o", str(tmp_path / "out.csv")] if command in ("report", "predict") else []
+    assert cli.main([command, str(saved), str(tmp_path / "d.csv"), *output]) == 1
+    assert capsys.readouterr().err == (
+        f"smallearn {command}: reading tables needs pandas, which is not installed: pip install 'smallearn[cli]'.\n"
+    )

@@ -83,19 +83,21 @@ def model_of(*terms, intercept=-1.0, ranges=()):
 
 
 names = st.text(max_size=8) | st.sampled_from(["", "'", '"', "\\", "\n", "\r\n", "\x00", "\x85\u2028", "π"])
-finite = st.floats(allow_nan=False, allow_infinity=False)
+finite = st.floats(-1e100, 1e100)  # products of three are finite
 small = st.integers(-3, 3).map(float) | st.floats(-100.0, 100.0)
 either = st.booleans()
+BOTH_KINDS = ("equals", "missing")  # of terms, which a feature of text may have
 numbered = st.integers(2, 4).map(lambda count: (tuple(range(count)), "<i8"))
 
 
-positive = st.floats(0.0, exclude_min=True, allow_infinity=False)
+positive = st.floats(0.0, 1e100, exclude_min=True)
+counts = st.integers(1, 2**53)
 trainings = st.builds(
     Training,
     st.text(max_size=5),
-    st.integers(1),
+    counts,
     positive,
-    st.integers(1),
+    counts,
     objective=positive,
     lower_bound=st.none() | finite,
     budget=st.sampled_from(["prototype", "total", "shared"]),
@@ -109,6 +111,16 @@ some_literals = st.one_of(
     st.builds(Term, st.just(0), st.just(1.0), kind=st.just("equals"), value=categories),
     st.just(Term(0, 1.0, kind="missing")),
 )
+
+
+def without_mixed_kinds(prototypes):
+    """The prototypes without terms that need a number of a feature which is text in another term."""
+    terms = [term for prototype in prototypes for term in prototype.terms]
+    text = {term.feature for term in terms if isinstance(term.value, str)}
+    return [
+        replace(prototype, terms=tuple(t for t in prototype.terms if t.feature not in text or t.kind in BOTH_KINDS))
+        for prototype in prototypes
+    ]
 
 
 @st.composite
@@ -135,6 +147,7 @@ def models(draw, weights=finite, named=either, classes=numbered, literals=either
             terms = [term for term in terms if term.feature != index]
             terms += [replace(term, feature=index, weight=draw(weights), name=called[index]) for term in chosen]
         prototypes.append(Prototype(owner, draw(weights), tuple(terms)))
+    prototypes = without_mixed_kinds(prototypes)
     scale = draw(st.just(1.0) | positive) if draw(literals) else 1.0
     used = sorted({term.feature for prototype in prototypes for term in prototype.terms})
     known = draw(st.lists(st.sampled_from(used), unique=True)) if used else []

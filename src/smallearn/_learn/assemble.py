@@ -86,8 +86,9 @@ def assemble(problem: Problem, found: Found, budget: Budget, options: AssembleOp
     raw = _weights(problem, found, budget, options)
     objective = found.value if raw.card is None else _card_objective(problem, found, raw, options.alpha)
     solution = found if isinstance(found, Solution) else None
-    # If the bound is reached, rounding errors may separate the two.
-    lower_bound = None if solution is None else float(min(solution.bound, solution.value))
+    # What is found is within the budget, so that no bound is above its objective but by rounding errors. That of a
+    # score card may be computed a little below the objective of the weights that it stands for.
+    lower_bound = None if solution is None else float(min(solution.bound, solution.value, objective))
     terms = problem.candidates
     support = np.zeros((len(raw.weights), problem.n_features), dtype=bool)
     for j, l in zip(*np.nonzero(raw.weights), strict=True):

@@ -1,16 +1,18 @@
 """Files that are written whole or not at all, and folders of files. Uses the standard library alone, as models do."""
 
 import os
-import secrets
 import shutil
 import stat
 import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 
-DRAFT = ".smallearn-"  # names of drafts begin with it
+from smallearn._run.leftovers import DRAFT, OLD, locked_draft
+
+__all__ = ["DRAFT", "draft_of", "folder_draft_of", "parquet_files", "write_whole"]
 
 
 def write_whole(path: str | os.PathLike, content: str | bytes) -> None:
@@ -25,26 +27,26 @@ def draft_of(path: str | os.PathLike) -> Iterator[Path]:
 
     If the block raises, also on an interrupt, the draft is removed and ``path`` stays as it was. A symbolic link stays
     a link to the file that is replaced, and that file keeps its mode. Pipes, devices and standard output are not
-    replaced: the draft is copied into them when the block ends.
+    replaced: the draft is copied into them when the block ends. Drafts that killed processes left in the folder are
+    removed.
     """
     target = Path(os.path.realpath(path))
     old = os.stat(path) if os.path.exists(path) else None
     copied = old is not None and (not stat.S_ISREG(old.st_mode) or _standard_stream(old) is not None)
     folder = Path(tempfile.gettempdir()) if copied else target.parent
-    draft = folder / f"{DRAFT}{secrets.token_hex(8)}.tmp"
-    try:
-        draft.touch(0o666 if old is None else 0o600, exist_ok=False)
-        yield draft
-        if old is not None and copied:
-            _copy(draft, path, old)
-            return
-        with draft.open("r+b") as file:
-            os.fsync(file.fileno())
-        if old is not None:
-            draft.chmod(old.st_mode & 0o777)
-        os.replace(draft, target)
-    finally:
-        draft.unlink(missing_ok=True)
+    with locked_draft(folder, partial(Path.touch, mode=0o666 if old is None else 0o600, exist_ok=False)) as draft:
+        try:
+            yield draft
+            if old is not None and copied:
+                _copy(draft, path, old)
+                return
+            with draft.open("r+b") as file:
+                os.fsync(file.fileno())
+            if old is not None:
+                draft.chmod(old.st_mode & 0o777)
+            os.replace(draft, target)
+        finally:
+            draft.unlink(missing_ok=True)
 
 
 def _copy(draft: Path, path: str | os.PathLike, old: os.stat_result) -> None:
@@ -73,21 +75,22 @@ def folder_draft_of(path: str | os.PathLike) -> Iterator[Path]:
     """Yield an empty folder that takes the place of ``path`` once the block ends; if it raises, nothing is changed."""
     place = Path(path)
     place.parent.mkdir(parents=True, exist_ok=True)
-    work = Path(tempfile.mkdtemp(prefix=DRAFT, dir=place.parent))
-    try:
-        new, old = work / "new", work / "old"
-        new.mkdir()
-        yield new
-        if place.exists():
-            place.rename(old)
+    with locked_draft(place.parent, partial(Path.mkdir, mode=0o700)) as work:
         try:
-            new.rename(place)
-        except OSError:
-            if old.exists():
-                old.rename(place)
-            raise
-    finally:
-        shutil.rmtree(work, ignore_errors=True)
+            new, old = work / "new", work / OLD / place.name
+            new.mkdir()
+            old.parent.mkdir()
+            yield new
+            if place.exists():
+                place.rename(old)
+            try:
+                new.rename(place)
+            except OSError:
+                if old.exists():
+                    old.rename(place)
+                raise
+        finally:
+            shutil.rmtree(work, ignore_errors=True)
 
 
 def parquet_files(path: Path) -> list[Path]:

@@ -7,7 +7,6 @@ tries it again.
 
 import multiprocessing
 import os
-import signal
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
@@ -20,6 +19,7 @@ import pandas as pd
 from threadpoolctl import threadpool_limits
 
 from smallearn._run.files import draft_of, write_whole
+from smallearn._run.processes import begin_spawned_worker
 from smallearn._run.progress import Bar
 
 Row = dict[str, Any]
@@ -135,7 +135,7 @@ def _completed(trials: Trials, jobs: int) -> Iterator[tuple[str, Future[list[Row
                 future.set_exception(error)
             yield name, future
         return
-    pool = ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn"), initializer=_ignore_interrupts)
+    pool = ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn"), initializer=begin_spawned_worker)
     try:
         names = {pool.submit(_on_one_thread, trial): name for name, trial in trials.items()}
         pending = set(names)
@@ -149,11 +149,6 @@ def _completed(trials: Trials, jobs: int) -> Iterator[tuple[str, Future[list[Row
         raise
     finally:
         pool.shutdown(cancel_futures=True)
-
-
-def _ignore_interrupts() -> None:
-    """Ctrl-C reaches every process of a terminal; the parent alone handles it."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _on_one_thread(trial: Callable[[], list[Row]]) -> list[Row]:

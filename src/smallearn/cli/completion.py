@@ -16,7 +16,7 @@ class PrintCompletion(argparse.Action):
         """Let shtab write it, from the parser itself."""
         try:
             import shtab
-        except ImportError:
+        except ModuleNotFoundError:
             Console().error(f"{not_installed('smallearn --print-completion', 'shtab', 'cli')}.")
             parser.exit(ExitCode.FAILED)
         _list_choices(parser)

@@ -1,5 +1,6 @@
 """What a command tells the user besides its result: notes, errors and progress, all on stderr."""
 
+import logging
 import os
 import shlex
 import sys
@@ -50,6 +51,18 @@ class Console:
             warnings.simplefilter("always", UserWarning)
             warnings.showwarning = lambda message, *_, **__: self.note(str(message))
             yield
+
+    @contextmanager
+    def quiet_libraries(self) -> Iterator[None]:
+        """If quiet, keep matplotlib from telling about its fonts and its folder, which may not be writable."""
+        logger = logging.getLogger("matplotlib")
+        before = logger.level
+        if self.quiet:
+            logger.setLevel(logging.ERROR)
+        try:
+            yield
+        finally:
+            logger.setLevel(before)
 
     def error(self, text: str) -> None:
         """Write an error message, in red on a terminal."""

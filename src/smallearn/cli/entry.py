@@ -13,7 +13,7 @@ from smallearn.cli.commands import COMMANDS
 from smallearn.cli.completion import SHELLS, PrintCompletion
 from smallearn.cli.config import with_config
 from smallearn.cli.console import Console
-from smallearn.cli.errors import CommandError, ExitCode
+from smallearn.cli.errors import OUT_OF_MEMORY, CommandError, ExitCode, not_imported
 from smallearn.cli.io.files import as_text
 
 EPILOG = """\
@@ -53,7 +53,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         return ExitCode.WRONG_ARGUMENTS
     console = Console(quiet=getattr(arguments, "quiet", False))
     try:
-        code = arguments.run(arguments, console)
+        with console.quiet_libraries():
+            code = arguments.run(arguments, console)
         sys.stdout.flush()  # a closed pipe is noticed here
         return code
     except CommandError as error:
@@ -65,6 +66,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         _discard_stdout()
         return ExitCode.BROKEN_PIPE
+    except MemoryError:
+        console.error(f"smallearn {arguments.command}: {OUT_OF_MEMORY}.")
+        return ExitCode.FAILED
+    except ImportError as error:
+        console.error(f"smallearn {arguments.command}: {_sentence(not_imported(error))}")
+        return ExitCode.FAILED
     except OSError as error:  # a full disk, a file that was removed
         _discard_stdout()
         where = "" if error.filename is None else f"{show(str(error.filename))}: "

@@ -7,8 +7,10 @@ from contextlib import contextmanager
 from enum import IntEnum
 
 from smallearn._errors import Parameter, ParameterError
+from smallearn._text import show
 
 LIBRARY_ERRORS = (ValueError, OSError, RuntimeError)
+OUT_OF_MEMORY = "there is too little memory for this: use fewer rows or columns, or a computer with more"
 
 
 class ExitCode(IntEnum):
@@ -55,3 +57,15 @@ def _as_option(parameter: Parameter, options: Mapping[str, str]) -> str:
 def not_installed(user: str, module: str | None, extra: str) -> CommandError:
     """The error that ``user``, a command or an option, needs a module that is not installed."""
     return CommandError(f"{user} needs {module}, which is not installed: pip install 'smallearn[{extra}]'")
+
+
+def not_imported(error: ImportError) -> str:
+    """A sentence about a module that cannot be imported: it is missing, or the system could not load it."""
+    text = str(error).strip()
+    if "pip install" in text:  # the library's own message
+        return text
+    name = error.name or "a library"
+    if isinstance(error, ModuleNotFoundError):
+        return f"{name} is not installed: pip install {name.partition('.')[0]}"
+    reason = show(text.rpartition("\n")[2], quote=False, most=200)
+    return f"{name} cannot be loaded ({reason}): there may be too little memory, or the installation is damaged"

@@ -70,7 +70,7 @@ def make_customers(n_rows: int = 41_000, *, random_state: Any = None) -> Any:
     check_integers(n_rows=n_rows)
     try:
         import pandas as pd
-    except ImportError:
+    except ModuleNotFoundError:
         raise ImportError("make_customers needs pandas: pip install 'smallearn[cli]'") from None
     rng = np.random.default_rng(random_state)
     age = np.clip(np.round(18 + rng.gamma(3.2, 8.2, n_rows)), 18, 95).astype(int)

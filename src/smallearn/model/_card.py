@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from smallearn._text import show
+from smallearn.model._count import count_terms, key_of
 from smallearn.model._parts import Prototype
 from smallearn.model._sentences import Line, shares_terms
 from smallearn.model._term import Term
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 NO_WEIGHT = "·"  # in the place of a weight, where a prototype does not have the term
 LONGEST_HEAD = 12
+MOST_CELLS = 1_000_000  # of a table that is printed
 
 
 @dataclass(frozen=True)
@@ -75,7 +77,7 @@ class CardRow:
 
 def card_of(prototypes: Sequence[Prototype]) -> tuple[CardRow, ...]:
     """The rows, in the order of the terms of every prototype as far as these orders agree."""
-    rows = aligned([prototype.terms for prototype in prototypes], lambda term: (term.feature, term.kind, term.value))
+    rows = aligned([prototype.terms for prototype in prototypes], key_of)
     return tuple(map(CardRow, rows))
 
 
@@ -121,10 +123,10 @@ def card_table(model: "SMaLLModel", cards: Sequence[Sequence[Line]], *, quote: b
     One table is better if most of the terms are in several prototypes. ``cards`` has the lines of each prototype, with
     that of the constant at the end.
     """
-    if not shares_terms(model):
+    if not shares_terms(model) or count_terms(model.prototypes)[0] * len(model.prototypes) > MOST_CELLS:
         return None
     lines = []
-    for row in aligned([card[:-1] for card in cards], lambda line: _key(line.term)):
+    for row in aligned([card[:-1] for card in cards], lambda line: key_of(line.term)):
         known = [line for line in row if line is not None]
         if len({line.text for line in known}) > 1:  # points for different units of a feature
             return None
@@ -134,11 +136,7 @@ def card_table(model: "SMaLLModel", cards: Sequence[Sequence[Line]], *, quote: b
     return CardTable(heads=tuple(_head(model, j, quote) for j in range(len(cards))), lines=tuple(lines))
 
 
-def _key(term: Any) -> tuple:
-    return term.feature, term.kind, term.value
-
-
 def _head(model: "SMaLLModel", prototype: int, quote: bool) -> str:
     """The class of a prototype; with the number of the prototype, from 1, where a class owns several."""
     label = show(model.classes[model.owners[prototype]], quote=quote, most=LONGEST_HEAD)
-    return f"{label} ({prototype + 1})" if len(model.prototypes) > len(set(model.owners)) else label
+    return f"{label} ({prototype + 1})" if model._owns_several else label

@@ -4,6 +4,7 @@ import math
 from typing import TYPE_CHECKING
 
 from smallearn._text import listed
+from smallearn.model._limits import check_kinds, check_limits
 
 if TYPE_CHECKING:
     from smallearn.model._model import SMaLLModel
@@ -21,6 +22,8 @@ def check_parts(model: "SMaLLModel") -> None:
         )
     if not 0.0 < model.scale < math.inf:
         raise ValueError(f"A model's scale is a positive finite number, not {model.scale!r}.")
+    check_limits(model)
+    check_kinds(model)
     _check_decision(model)
     _check_names(model)
     _check_ranges(model)

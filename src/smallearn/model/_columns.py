@@ -124,7 +124,10 @@ class Column:
         """Where a value equals the category exactly: no whole number beyond 2⁵³ is rounded, nor the category."""
         none = np.zeros_like(self.missing)
         if self.values.dtype.kind == "O":
-            return np.array([_same(value, category) for value in self.values], dtype=bool)
+            if self._places is None:
+                return np.array([_same(value, category) for value in self.values], dtype=bool)
+            none[self._places.get(category, [])] = True
+            return none
         if isinstance(category, str) or category is None:
             return none
         if self.values.dtype.kind in "biu":
@@ -135,6 +138,19 @@ class Column:
             return self.values == self.values.dtype.type(int(category)) if low <= category <= high else none
         nearest = float(category)
         return self.numbers == nearest if nearest == category else none
+
+    @cached_property
+    def _places(self) -> dict[Any, list[int]] | None:
+        """The rows of each value of a column of objects, as `_same` compares them; None if a value has no hash."""
+        places: dict[Any, list[int]] = {}
+        for row, (value, is_absent) in enumerate(zip(self.values, self._is_missing, strict=True)):
+            if is_absent:
+                continue
+            try:
+                places.setdefault(value.item() if isinstance(value, np.generic) else value, []).append(row)
+            except TypeError:
+                return None
+        return places
 
     def check(self, accepted: Accepted) -> None:
         """Raise ValueError unless every value is accepted."""
@@ -197,6 +213,25 @@ def factor_of_one(term: Term, value: Any) -> float:
     if math.isinf(number):
         return math.nan
     return float(number <= term.value if term.kind == "at_most" else number > term.value)  # type: ignore[operator]
+
+
+def column_of(values: Sequence[Any]) -> Column:
+    """A column of values of any type."""
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
+    return Column(array, "")
+
+
+def signatures(terms: Sequence[Term], values: Sequence[Any]) -> list[bytes]:
+    """For each value of a feature, what tells it from those on which these terms are all alike."""
+    column = column_of(values)
+    raw = [column.factor(term) for term in terms if term.kind == "raw"]
+    literals = [term for term in terms if term.kind != "raw"]
+    truth = np.empty((len(values), len(literals)), dtype=bool)
+    for i, term in enumerate(literals):
+        truth[:, i] = column.factor(term)
+    numbers = np.column_stack([np.zeros(len(values)), *raw])
+    return [row.tobytes() + x.tobytes() for row, x in zip(np.packbits(truth, axis=1), numbers, strict=True)]
 
 
 def factor_in(columns: Mapping[int, Column], term: Term) -> np.ndarray:

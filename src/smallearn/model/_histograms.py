@@ -4,6 +4,7 @@ import math
 from dataclasses import dataclass
 from operator import le, lt
 
+from smallearn.model._limits import LARGEST
 from smallearn.model._term import Category
 
 
@@ -50,6 +51,10 @@ class Histogram:
             raise ValueError(f"A histogram of {bins} bins has as many counts, not {len(self.counts)}.")
         if not all(0.0 <= count < math.inf for count in (*self.counts, self.missing, self.other)):
             raise ValueError("The counts of a histogram are finite and not below 0.")
+        if sum((*self.counts, self.missing, self.other)) > LARGEST:
+            raise ValueError(f"The counts of a histogram add up to at most {LARGEST:g}.")
+        if any(abs(edge) > LARGEST for edge in self.edges or ()):
+            raise ValueError(f"The edges of a histogram are at most {LARGEST:g} in size.")
         if self.edges:
             cuts = self.edges[1:-1]
             if not (all(map(le, self.edges, self.edges[1:])) and all(map(lt, cuts, cuts[1:]))):

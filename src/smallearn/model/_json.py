@@ -38,12 +38,14 @@ from smallearn.model._json_optional import FIELDS, read_optional, write_optional
 from smallearn.model._json_values import (
     budget,
     category,
+    check_text,
     fields_of,
     finite_number,
     no_constant,
     no_duplicates,
     of_type,
     positive_number,
+    short_whole,
     whole_number,
 )
 from smallearn.model._parts import (
@@ -89,7 +91,13 @@ def write(model: dict[str, Any]) -> str:
     if version > 9:
         nested = {name: [_written(vars(one), version) for one in model[name]] for name in NESTED if model[name]}
         content |= {**write_optional(model), **nested}
-    return json.dumps(content, indent=1, allow_nan=False, ensure_ascii=False) + "\n"
+    text = json.dumps(content, indent=1, allow_nan=False, ensure_ascii=False) + "\n"
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        line = text[: error.start].rpartition("\n")[2] + text[error.start : error.end]
+        raise ValueError(f"No file can hold the text {show(line.strip())}: it has half of a surrogate pair.") from None
+    return text
 
 
 def _written(model: dict[str, Any], version: int) -> dict[str, Any]:
@@ -171,7 +179,7 @@ def load(path: str | os.PathLike) -> str:
 def read(text: str) -> dict[str, Any]:
     """The fields of a model, from what `write` returned in this or an earlier version. Anything else is refused."""
     try:
-        content = json.loads(text, object_pairs_hook=no_duplicates, parse_constant=no_constant)
+        content = json.loads(text, object_pairs_hook=no_duplicates, parse_constant=no_constant, parse_int=short_whole)
     except (json.JSONDecodeError, RecursionError) as error:
         raise ValueError(f"Not a smallearn model: not valid JSON ({error}).") from None
     if not isinstance(content, dict) or content.get("format") != FORMAT:
@@ -340,6 +348,8 @@ def _read_classes(labels: list, dtype: str) -> tuple:
         allowed = kinds.get(kind, (bool, int, float, str))
         if not isinstance(label, allowed) or (isinstance(label, bool) and bool not in allowed):
             raise ValueError(f"classes[{position}]: {show(label)} does not fit the type {dtype!r}.")
+        if isinstance(label, str):
+            check_text(label, f"classes[{position}]")
         if isinstance(label, float) and not math.isfinite(label):
             raise ValueError(f"classes[{position}]: {label} is not a finite number.")
     if len(set(labels)) < len(labels):

@@ -12,6 +12,7 @@ from smallearn._text import listed, show
 from smallearn.model._edit import ACTIONS, Edit
 from smallearn.model._histograms import Histogram, Reference
 from smallearn.model._json_values import (
+    LARGEST_WHOLE,
     category,
     fields_of,
     finite_number,
@@ -22,8 +23,7 @@ from smallearn.model._json_values import (
 from smallearn.model._parts import Description, Familiar, HeldOut, StandardModels, TableFacts
 
 LIMITS = ("max_flash", "max_ram", "max_cycles", "max_time_us")
-
-LARGEST_WHOLE = 2.0**53
+LARGEST_SEED = 10**300
 
 
 @dataclass(frozen=True)
@@ -195,7 +195,7 @@ def _read_held_out(entry: Any, where: str) -> HeldOut:
     fields = fields_of(entry, where, ("seed", "class_counts"))
     counts = enumerate(of_type(fields["class_counts"], list, f"{where}.class_counts"))
     return HeldOut(
-        seed=whole_number(fields["seed"], f"{where}.seed", 0),
+        seed=whole_number(fields["seed"], f"{where}.seed", 0, LARGEST_SEED),
         class_counts=tuple(whole_number(n, f"{where}.class_counts[{position}]", 0) for position, n in counts),
     )
 

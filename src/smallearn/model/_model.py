@@ -8,7 +8,7 @@ import math
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from smallearn.model import _html, _json, _print
 from smallearn.model._card import CardRow, card_of
 from smallearn.model._checks import check_parts
 from smallearn.model._columns import check_accepted, factor_in
+from smallearn.model._count import count_terms
 from smallearn.model._decision import (
     Costs,
     Decision,
@@ -215,7 +216,7 @@ class SMaLLModel:
             weight.
         """
         shared = self.training is not None and self.training.budget == "shared"
-        return len(self.card) if shared else len(self.terms)
+        return count_terms(self.prototypes)[0] if shared else len(self.terms)
 
     @property
     def owners(self) -> tuple[int, ...]:
@@ -238,6 +239,11 @@ class SMaLLModel:
             Its position in ``classes``; the other of two classes then scores 0. None if every class owns prototypes.
         """
         return sole_owner(self.owners, len(self.classes))
+
+    @cached_property
+    def _owns_several(self) -> bool:
+        """Whether a class owns several prototypes, so that they are numbered."""
+        return len(self.prototypes) > len(set(self.owners))
 
     @property
     def features(self) -> tuple[Term, ...]:
@@ -285,7 +291,7 @@ class SMaLLModel:
         """
         return self.decision.cut
 
-    @property
+    @cached_property
     def is_score_card(self) -> bool:
         """Whether the model counts whole points.
 

@@ -335,8 +335,9 @@ def standard_error(scores: tuple[float, ...]) -> float:
     if len(scores) < 2:
         return 0.0
     mean = math.fsum(scores) / len(scores)
-    variance = math.fsum((score - mean) ** 2 for score in scores) / (len(scores) - 1)
-    return math.sqrt(variance / len(scores))
+    largest = max(abs(score - mean) for score in scores) or 1.0  # whose square may overflow
+    variance = math.fsum(((score - mean) / largest) ** 2 for score in scores) / (len(scores) - 1)
+    return largest * math.sqrt(variance / len(scores))
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ import numpy as np
 
 from smallearn._text import count, joined, listed, of_unit, percent, percent_up, show, show_category, signed
 from smallearn.model._columns import is_missing
+from smallearn.model._count import count_terms
 from smallearn.model._parts import standard_error
 from smallearn.model._term import LONGEST_NAME, Term, term_text
 
@@ -54,7 +55,7 @@ def size_text(model: "SMaLLModel") -> str:
 
 def terms_text(model: "SMaLLModel") -> str:
     """``6 terms``, or ``4 terms (12 weights)`` where prototypes share terms."""
-    rows, weights = len(model.card), len(model.terms)
+    rows, weights = count_terms(model.prototypes)[0], len(model.terms)
     shared = rows < weights and (shares_terms(model) or model.n_terms == rows)
     return f"{count(rows, 'term')} ({weights} weights)" if shared else count(weights, "term")
 
@@ -193,7 +194,7 @@ def edits_sentence(model: "SMaLLModel") -> str | None:
 def score_name(model: "SMaLLModel", prototype: int, *, quote: bool = True, longest: int = LONGEST_NAME) -> str:
     """``score for class 'yes'``; with the number of the prototype, from 1, where a class owns several."""
     owner = show(model.classes[model.prototypes[prototype].owner], quote=quote, most=longest)
-    number = f" {prototype + 1}" if len(model.prototypes) > len(set(model.owners)) else ""
+    number = f" {prototype + 1}" if model._owns_several else ""
     return f"score{number} for class {owner}"
 
 
@@ -208,9 +209,8 @@ def score_title(model: "SMaLLModel", prototype: int, *, quote: bool = True, long
 
 def shares_terms(model: "SMaLLModel") -> bool:
     """Whether most of the terms are in several prototypes."""
-    rows = model.card
-    shared = sum(sum(term is not None for term in row.terms) > 1 for row in rows)
-    return 2 * shared > len(rows)
+    rows, shared = count_terms(model.prototypes)
+    return 2 * shared > rows
 
 
 def card_lines(model: "SMaLLModel", prototype: int, *, longest: int = LONGEST_NAME) -> tuple[Line, ...]:

@@ -19,7 +19,7 @@ def need_matplotlib() -> None:
     """Raise an error that says what to install, if matplotlib is missing."""
     try:
         import matplotlib.axes  # noqa: F401
-    except ImportError:
+    except ModuleNotFoundError:
         raise ImportError(
             "smallearn.plot needs matplotlib, which is not installed: pip install 'smallearn[plot]'"
         ) from None

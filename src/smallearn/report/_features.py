@@ -87,7 +87,8 @@ class _Part:
         """How much the feature moves the scores: the greatest standard deviation of what it adds."""
         if self.added is None:
             return max(self.values) - min(self.values)
-        return max(float(one.std()) for one in self.added)
+        largest = max(float(np.abs(one).max(initial=0.0)) for one in self.added) or 1.0  # whose square may overflow
+        return max(largest * float((one / largest).std()) for one in self.added)
 
     def _at(self, j: int, value: Any) -> float:
         return sum(term.weight * factor_of_one(term, value) for term in self.terms[j]) - self.means[j]

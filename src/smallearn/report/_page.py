@@ -476,7 +476,7 @@ def _environment() -> Any:
     try:
         import jinja2
         from markupsafe import Markup, escape
-    except ImportError:
+    except ModuleNotFoundError:
         raise ImportError(
             "smallearn.report needs jinja2, which is not installed: pip install 'smallearn[report]'"
         ) from None

@@ -91,7 +91,7 @@ def open_table(
         raise ValueError(f"dtype={dtype!r} is not one of {listed(DTYPES)}.")
     try:
         import pyarrow  # noqa: F401
-    except ImportError:
+    except ModuleNotFoundError:
         raise ImportError("open_table needs pyarrow: pip install 'smallearn[cli]'") from None
     options: dict[str, Any] = {"target": target, "weight": weight, "ignore": sorted(ignore), "dtype": dtype}
     folder = cache_folder(cache)

@@ -3,6 +3,7 @@
 import errno
 import json
 import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -91,3 +92,21 @@ def test_a_folder_for_models_that_cannot_be_written_is_an_error(simple, tmp_path
     monkeypatch.setattr(Path, "mkdir", refuse)  # also for root, who may write anywhere
     assert cli.main(["frontier", str(simple), "--target", "result", "--save", str(tmp_path / "closed" / "models")]) == 1
     assert "cannot be written: Permission denied" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("quiet", [True, False])
+def test_a_quiet_picture_says_nothing_of_a_home_that_cannot_be_written_to(people, tmp_path, quiet):
+    nowhere = dict.fromkeys(("HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME"), "/proc/none")
+    done = subprocess.run(
+        [
+            *(sys.executable, "-m", "smallearn", "frontier", people / "train.csv", "--target", "y", "--max-terms", "1"),
+            *("--plot", tmp_path / "plot.png", *(["--quiet"] if quiet else [])),
+        ],
+        env={key: value for key, value in os.environ.items() if key != "MPLCONFIGDIR"} | nowhere,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0
+    assert (tmp_path / "plot.png").exists()
+    assert (done.stderr == "") == quiet

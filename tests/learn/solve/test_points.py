@@ -13,7 +13,7 @@ from sklearn.linear_model import LogisticRegression
 
 from smallearn._learn.data.labels import Assignment, Labels
 from smallearn._learn.kernels import NO_PROTOTYPE
-from smallearn._learn.solve.points import MOST_CONSTANT, _rows, _Search, _Terms, find_points
+from smallearn._learn.solve.points import MOST_WHOLE, _rows, _Search, _Terms, find_points
 from smallearn.model import Prototype, SMaLLModel, Term
 
 
@@ -169,7 +169,7 @@ def test_beside_a_weight_of_nearly_nothing_the_constant_stays_a_whole_number(con
     B, y = 1e38 * rng.normal(size=(30, 1)), (rng.random(30) < 0.5).astype(int)
     weights, options = np.array([[1e-60]]), one_prototype(y)  # 1e60 points of the constant for one of the term
     found = find_points(B, weights, np.array([constant]), **options, raw=np.array([True]), max_points=5, alpha=0.01)
-    assert np.abs(found.intercepts).max() <= MOST_CONSTANT
+    assert np.abs(found.intercepts).max() <= MOST_WHOLE
     assert found.loss == pytest.approx(np.logaddexp(0.0, -(2.0 * y - 1.0) * scores(found, B)[:, 0]).mean())
 
 
@@ -225,3 +225,21 @@ def test_the_model_of_the_objective_has_its_slopes_and_curvatures(zero_owner, al
         for e in steps
     ]
     np.testing.assert_allclose(H, numeric, rtol=1e-3, atol=1e-5)
+
+
+@pytest.mark.parametrize("scale", [1e-150, 1e-49, 1e49, 1e99])
+def test_numbers_of_any_size_give_the_same_card(scale):
+    """Also if nothing is standardised, so that the penalty does not know the deviations of the terms."""
+    rng = np.random.default_rng(0)
+    B = rng.normal(size=(80, 2))
+    code = (B[:, 0] - B[:, 1] + 0.5 * rng.normal(size=80) > 0.2).astype(int)
+    rows = rows_of(np.zeros(80, dtype=np.intp), code, np.array([1]))
+    raw, weights = np.array([True, True]), np.array([[2.0, -1.5]])
+    one, other = (
+        find_points(B * s, weights / s, np.array([-0.4]), **rows, raw=raw, max_points=9, deviation=np.ones(2))
+        for s in (1.0, scale)
+    )
+    assert one.points.tolist() == other.points.tolist()
+    assert one.intercepts.tolist() == other.intercepts.tolist()
+    np.testing.assert_allclose(np.log10(other.units / one.units), np.log10(scale), rtol=0.03)
+    assert one.objective == pytest.approx(other.objective, rel=1e-6)

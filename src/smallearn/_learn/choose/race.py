@@ -10,12 +10,12 @@ from dataclasses import replace
 
 import numpy as np
 from joblib import effective_n_jobs
-from sklearn.utils.parallel import Parallel, delayed
 
 from smallearn._learn.choose.families import CandidateModel, Family, Task, look_at_family, train_family
 from smallearn._learn.choose.folds import NO_UNITS, Fold
 from smallearn._learn.choose.results import Results
 from smallearn._learn.choose.scores import FoldScore, score_fold
+from smallearn._learn.choose.workers import delayed, in_processes
 from smallearn._learn.data.content import counts_rows
 from smallearn._learn.data.problem import Problem
 from smallearn._learn.solve.support_search import MANY_PROTOTYPES, MOST_THOROUGH
@@ -136,7 +136,7 @@ class _Heat:
                 scored = [_score_families(self._track(fold), part, look) for fold, part in some]
             else:
                 work = (delayed(_score_families)(self._track(fold), part, look) for fold, part in some)
-                scored = Parallel(n_jobs=self._n_jobs)(work)
+                scored = in_processes(self._n_jobs, work)
             for (fold, part), scores in zip(some, scored, strict=True):
                 yield fold, scores, len(part)
             if present().stops("the comparison of models"):
@@ -203,7 +203,7 @@ def score_on_folds(
         if jobs == 1:
             scored = [_score_families(track, families, False) for track in tracks]
         else:
-            scored = Parallel(n_jobs=n_jobs)(delayed(_score_families)(track, families, False) for track in tracks)
+            scored = in_processes(n_jobs, (delayed(_score_families)(track, families, False) for track in tracks))
         yield from zip(numbers, scored, strict=True)
         if present().passed():
             return

@@ -21,11 +21,11 @@ from smallearn._learn.data.labels import Roles
 from smallearn._learn.kernels import NO_PROTOTYPE
 
 SCALES = 24  # scales to round at: how many points the largest weight becomes
-MOST_CONSTANT = 2.0**53  # points of a constant: doubles and whole numbers of 64 bits hold these exactly
 STARTS = 6  # roundings that the search starts from
 TRIES = 12  # least number of moves tried, the most promising first
 EXACT_WORK = 20_000  # rows times moves tried at their best scale before a card counts as a local minimum
 MOST_MOVES = 200
+MOST_WHOLE = 2.0**53  # points of a constant
 SCALE_RANGE = 20.0  # the scale stays within this factor of its start: on separable rows it has no minimum
 
 
@@ -121,9 +121,10 @@ def find_points(
     if deviation is None:
         deviation = np.sqrt(roles.weight @ (B - mean) ** 2)
     terms = _Terms(support=weights != 0.0, max_points=max_points, alpha=alpha, deviation=deviation, mean=mean)
+    spread = _deviation(B, roles.weight)  # of the values; that of the penalty may be 1
     searches: dict[bytes, _Search] = {}
     cards: dict[bytes, _Card] = {}
-    for scale in _scales(weights, intercepts, raw, deviation, max_points):
+    for scale in _scales(weights, intercepts, raw, spread, max_points):
         units = _units(weights, raw, scale, max_points)
         for keep in (False, True):  # plain rounding, and rounding in which no term is lost
             points = _rounded(weights * units / scale, max_points, keep)
@@ -163,6 +164,14 @@ def _rows(B: np.ndarray, roles: Roles, merge: bool) -> _Rows:
         own=own,
         excluded=(owner[:, None] == code[None, :]) & other,
     )
+
+
+def _deviation(B: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """The standard deviation of each term's values; of any size, without overflow."""
+    centred = B - weight @ B / weight.sum()
+    largest = np.abs(centred).max(axis=0)
+    largest[largest == 0.0] = 1.0
+    return largest * np.sqrt(weight @ (centred / largest) ** 2 / weight.sum())
 
 
 # --- where to begin --------------------------------------------------------------------------------------------------
@@ -227,8 +236,8 @@ class _Search:
 
     def start(self, points: np.ndarray, intercepts: np.ndarray, scale: float) -> _Card:
         """Whole ``points`` (p × t) with ``intercepts`` (p) rounded at ``scale``, then at the best scale for these."""
-        constant = np.clip(np.rint(intercepts / scale), -MOST_CONSTANT, MOST_CONSTANT)
-        theta = np.column_stack([points, constant])[self.home, self.column]
+        constants = np.clip(np.rint(intercepts / scale), -MOST_WHOLE, MOST_WHOLE)
+        theta = np.column_stack([points, constants])[self.home, self.column]
         return self._at_best_scale(theta, self._sums(theta), float(scale))
 
     def improve(self, card: _Card) -> _Card:

@@ -4,7 +4,6 @@ Every job is a method of `Workshop` and has in its request all that it needs. Wh
 process that was ended, because a job was cancelled, is replaced by a new one.
 """
 
-import signal
 import sys
 import time
 import traceback
@@ -17,11 +16,12 @@ from typing import Any
 
 import numpy as np
 
+from smallearn._run.processes import begin_spawned_worker
 from smallearn._run.progress import Progress, watched
 from smallearn.cli.app.columns import facts_of_columns, facts_of_features
 from smallearn.cli.app.setup import Changes, Setup, TableFacts
 from smallearn.cli.console import Console
-from smallearn.cli.errors import LIBRARY_ERRORS, CommandError, library_errors, message_of
+from smallearn.cli.errors import LIBRARY_ERRORS, OUT_OF_MEMORY, CommandError, library_errors, message_of
 from smallearn.model import SMaLLModel
 
 TOLD_SECONDS = 0.2  # at least between two messages about progress
@@ -221,7 +221,7 @@ def _taken(table: Any, chosen: np.ndarray) -> Any:
 
 def run(connection: Connection) -> None:
     """Do jobs until the other end of the connection is closed."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which ends this process
+    begin_spawned_worker()
     workshop = Workshop(lambda said: connection.send(("progress", said)))
     while True:
         try:
@@ -240,7 +240,7 @@ def _answer(workshop: Workshop, job: str, request: dict[str, Any]) -> tuple[str,
             traceback.print_exc()
         return "failed", message_of(error, {})
     except MemoryError:
-        return "failed", "there is not enough memory for this table"
+        return "failed", OUT_OF_MEMORY
     except Exception:
         print(f"smallearn app: the job {job!r} failed", file=sys.stderr)
         traceback.print_exc()

@@ -69,7 +69,7 @@ def need_server() -> None:
     for name in ("starlette", "uvicorn", "pandas", "jinja2"):
         try:
             __import__(name)
-        except ImportError:
+        except ModuleNotFoundError:
             raise not_installed("smallearn app", name, "app") from None
 
 

@@ -197,7 +197,7 @@ def _plot(arguments: argparse.Namespace, points: list[Any]) -> None:
         from matplotlib.figure import Figure
 
         from smallearn import plot
-    except ImportError as error:
+    except ModuleNotFoundError as error:
         raise not_installed("--plot", error.name, "plot") from None
     figure = Figure(layout="constrained")
     with rc_context({"svg.fonttype": "none"}):

@@ -83,7 +83,7 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
     """Run the experiments that were asked for."""
     try:
         from smallearn.paper import experiments
-    except ImportError as error:
+    except ModuleNotFoundError as error:
         raise not_installed("it", error.name, "paper") from None
     every = arguments.experiment == "all"
     names = [name for name in EXPERIMENTS if name != "all"] if every else [arguments.experiment]

@@ -91,7 +91,7 @@ def connected(address: str, n_workers: int | None) -> Iterator[Any]:
         from distributed import Client, LocalCluster
         from distributed.comm import parse_address
         from distributed.comm.registry import get_backend
-    except ImportError:
+    except ModuleNotFoundError:
         raise not_installed("--dask", "dask.distributed", "dask") from None
     try:
         get_backend(parse_address(address)[0])

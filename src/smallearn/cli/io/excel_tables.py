@@ -31,7 +31,7 @@ def need_excel(user: str) -> None:
     """Check that the library for Excel is installed."""
     try:
         import openpyxl  # noqa: F401
-    except ImportError:
+    except ModuleNotFoundError:
         raise not_installed(user, "openpyxl", "excel") from None
 
 

@@ -110,7 +110,7 @@ def need_tables() -> None:
     for name in ("pandas", "pyarrow"):
         try:
             __import__(name)
-        except ImportError:
+        except ModuleNotFoundError:
             raise not_installed("reading tables", name, "cli") from None
 
 

@@ -18,9 +18,10 @@ from smallearn.explain._case.changes import Flip
 from smallearn.explain._case.domains import Domain, Known, Region, domain_of
 from smallearn.explain._case.program import Above, Program, goals_of
 from smallearn.explain._case.short import in_short_numbers
+from smallearn.explain._size import check_size
 from smallearn.model import SMaLLModel, Term
 from smallearn.model._arguments import as_row
-from smallearn.model._columns import factor_of_one
+from smallearn.model._columns import column_of, factor_of_one, signatures
 from smallearn.model._decision import score
 
 MOST_LEAD, LEADS = 30.0, 12  # in log-odds, of a class that is to have the least expected cost, and how many are tried
@@ -29,6 +30,7 @@ MOST_COMBINATIONS = 100_000  # of regions, that are all tried
 
 def smallest_flip(model: SMaLLModel, values: dict[int, Any], free: Collection[int], known: Known) -> Flip | None:
     """The smallest change of the features at the positions ``free`` after which the model predicts another class."""
+    check_size(model, "the smallest change that changes a decision")
     domains = tuple(
         domain_of(model, term, values[term.feature], known) for term in model.features if term.feature in free
     )
@@ -45,10 +47,11 @@ def smallest_flip(model: SMaLLModel, values: dict[int, Any], free: Collection[in
 
 def _choices(domain: Domain) -> list[Any]:
     """The nearest value of each region; of regions on which the same literals are true, the nearest."""
-    found: dict[tuple[float, ...], Any] = {}
     nearest = [_nearest(domain, region) for region in domain.regions]
-    for value in sorted(nearest, key=lambda value: size_of(domain, value)):
-        found.setdefault(tuple(factor_of_one(term, value) for _, term in domain.terms), value)
+    nearest.sort(key=lambda value: size_of(domain, value))
+    found: dict[bytes, Any] = {}
+    for value, signature in zip(nearest, signatures([term for _, term in domain.terms], nearest), strict=True):
+        found.setdefault(signature, value)
     return list(found.values())
 
 
@@ -69,10 +72,12 @@ def _nearest_combination(row: Changeable, choices: Sequence[list[Any]]) -> list[
         chosen[domain.feature] = choice, place
         cost += np.array([size_of(domain, value) for value in choice])[place]
     unchanged = np.zeros(1, dtype=int)
+    columns = {feature: column_of(choice) for feature, (choice, _) in chosen.items()}
 
     def factor(term: Term) -> np.ndarray:
-        choice, place = chosen.get(term.feature, ([row.values[term.feature]], unchanged))
-        return np.array([factor_of_one(term, value) for value in choice])[place]
+        if term.feature not in chosen:
+            return np.array([factor_of_one(term, row.values[term.feature])])[unchanged]
+        return columns[term.feature].factor(term)[chosen[term.feature][1]]
 
     for j, prototype in enumerate(model.prototypes):
         z[:, j] = score(prototype, factor)

@@ -1,7 +1,6 @@
 """A model as a Boolean function of regions: its truth table, its primes, and the check of a DNF against it."""
 
 import math
-import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -16,7 +15,8 @@ from smallearn.explain._dnf.covers import covers, fewest_primes, plainer, prime_
 from smallearn.explain._dnf.cubes import MOST_CUBES, Space, TooManyError, absorb, as_table, conjunction, primes
 from smallearn.explain._dnf.regions import Variable, grid_of
 from smallearn.model import Prototype, SMaLLModel, Term
-from smallearn.model._columns import Column, factor_of_one
+from smallearn.model._columns import Column, signatures
+from smallearn.model._limits import LARGEST
 
 # Numbers of combinations of regions, or rows of a truth table:
 SMALL = 2**15  # up to which all primes are listed, to choose the fewest
@@ -62,7 +62,7 @@ def _part(prototypes: Sequence[Prototype], n_classes: int, wanted: int, of: SMaL
 def _duel(own: Prototype, other: Prototype, offsets: Sequence[float] | None) -> _Part:
     """The part in which ``own`` should beat ``other``: two classes in their order, and a third that cannot win."""
     position = int(own.owner > other.owner)
-    never = Prototype(owner=2, intercept=-sys.float_info.max, terms=())
+    never = Prototype(owner=2, intercept=-LARGEST, terms=())
     part = _part([replace(own, owner=position), replace(other, owner=1 - position), never], 3, position)
     return part if offsets is None else replace(part, offsets=(offsets[own.owner], offsets[other.owner], 0.0))
 
@@ -78,9 +78,8 @@ def weighed_terms(model: SMaLLModel) -> dict[int, list[Term]]:
 
 def _regions(variable: Variable, terms: Sequence[Term]) -> list[int]:
     """The regions of a feature, as masks of atoms: atoms that the terms do not tell apart are in one region."""
-    masks: dict[tuple[float, ...], int] = {}
-    for i, value in enumerate(variable.values):
-        signature = tuple(factor_of_one(term, value) for term in terms)
+    masks: dict[bytes, int] = {}
+    for i, signature in enumerate(signatures(terms, variable.values)):
         masks[signature] = masks.get(signature, 0) | 1 << i
     return list(masks.values())
 

@@ -21,6 +21,7 @@ from smallearn.explain._dnf.imitation import imitated, is_continuous
 from smallearn.explain._dnf.regions import variable_of
 from smallearn.explain._dnf.result import DNF
 from smallearn.explain._dnf.shorter import Data, data_of, shortened
+from smallearn.explain._size import check_size
 from smallearn.model import SMaLLModel, Term
 from smallearn.model._arguments import as_model, read_rows
 from smallearn.model._columns import Column
@@ -133,6 +134,7 @@ def _exact(
     empty: DNF, model: SMaLLModel, number: int, flags: set[int], data: Data | None, *, columns: Mapping[int, Column]
 ) -> DNF:
     """The exact rule for the class at position ``number``; simplified for the rows of ``data``, if given."""
+    check_size(model, "an exact rule")
     variables = [variable_of(terms, i in flags, columns.get(i)) for i, terms in weighed_terms(model).items()]
     function = Function(model, variables, number)
     exact = function.cubes()

@@ -23,6 +23,7 @@ PATIENCE = 200  # passes without a smaller gap after which only rounding is left
 STALLED = 10  # models in which the gap must at least halve
 INNER = 0.3  # the working set is solved to this share of ``tol``; the rest is for the other columns …
 EARLY = 0.01  # … and to no less than this share of the present gap, as more columns may come
+SMALLEST, STEEPEST = 1e-290, 1e300  # of squares of steps, and of curvatures
 CLEARLY = 0.1  # ``enough`` is out of reach once the gap is below this share of what the bound still has to rise
 
 
@@ -143,6 +144,16 @@ def _by_models(
     return W, max_iter, False
 
 
+def _curvature(excess: float, step: np.ndarray) -> float:
+    """``2 excess / ‖step‖²``, also for steps whose square underflows: columns of 1e80 have such weights."""
+    square = float(np.vdot(step, step))
+    if square > SMALLEST:
+        return 2.0 * excess / square
+    size = float(np.abs(step).max())
+    unit = step / size
+    return 2.0 * (excess / size) / size / float(np.vdot(unit, unit))
+
+
 def _by_passes(
     relaxation: Relaxation, W: np.ndarray, tol: float, max_iter: int, enough: float = np.inf
 ) -> tuple[np.ndarray, int, bool]:
@@ -165,12 +176,11 @@ def _by_passes(
         while True:
             new, _, cost = penalty.prox(point - G / L, 1.0 / L)
             step = new - point
-            square = float(np.vdot(step, step))
             new_loss = relaxation.loss(new)
             excess = new_loss - loss - float(np.vdot(G, step))
-            if excess <= 0.5 * L * square + 1e-14 * loss:
+            if excess <= 0.5 * L * float(np.vdot(step, step)) + 1e-14 * loss or not step.any():
                 break
-            L = max(1.5 * L, 2.0 * excess / square)
+            L = min(max(1.5 * L, _curvature(excess, step)), STEEPEST)
         if new_loss + cost < upper:
             upper, best = new_loss + cost, new
         if np.vdot(point - new, new - W) > 0.0:  # the momentum points uphill: restart
