@@ -9,7 +9,7 @@ BIN := $(VENV)/bin
 endif
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: help demo test test-all lint format bench bench-scale bench-quality bench-concepts bench-devices bench-flash bench-large bench-databases same-models screenshots clean
+.PHONY: help demo test test-all lint format bench bench-scale bench-quality bench-concepts bench-devices bench-flash bench-large bench-databases same-models screenshots fuzz faults soak mutants clean
 
 help:
 	@echo "make demo    the whole journey on the breast cancer data: fit, evaluate, explain, export, report"
@@ -25,6 +25,10 @@ help:
 	@echo "make bench-large   passes in memory, mapped and on Dask; fits from Parquet; a plan for a cluster"
 	@echo "make bench-databases   a million rows scored in DuckDB, and in PostgreSQL if ARGS names a server"
 	@echo "make same-models BASE=revision   are all models and exports the same as at another Git revision?"
+	@echo "make fuzz    a million damaged model files, hostile names, tables and problems (hours; ARGS=\"--models 1000 --seed 1\")"
+	@echo "make faults  commands that are killed, or without disk, folders or memory (ARGS=\"--kills 5\")"
+	@echo "make soak    parallel use, 10,000 fits and a million predictions in one process"
+	@echo "make mutants do the tests notice a sample of 600 small changes of the code?"
 	@echo "make screenshots   draw the report anew for the README (needs chromium)"
 	@echo "make format  let ruff rewrite the code"
 	@echo "make clean   remove the environment and caches"
@@ -91,12 +95,16 @@ bench-large: $(VENV)/.bench
 bench-databases: $(VENV)/.test
 	$(BIN)/python -m benchmarks.databases $(ARGS)
 
+# Attacks: what was tried and found, and how to repeat it; exit code 1 on a finding. More in ARGS, see docs/trust.md.
+fuzz faults soak mutants: $(VENV)/.test
+	$(BIN)/python -m attacks $@ $(ARGS)
+
 # The picture of the report in the README, from what make demo left behind.
 screenshots: $(VENV)/.test
 	$(BIN)/python docs/screenshots.py smallearn-demo/report.html docs
 
 clean:
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .coverage .hypothesis
+	rm -rf $(VENV) .mutants .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .coverage .hypothesis
 
 # Stamps record what was made; what is installed is made anew when the list of dependencies changes.
 $(VENV)/.made:

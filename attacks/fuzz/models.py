@@ -1,8 +1,8 @@
 """Damaged model files: each is refused with a sentence, or the model works everywhere.
 
-Any file is either refused by `SMaLLModel.from_json` with a ValueError, or the model predicts, prints, is written as JSON
-and read again, and its decisions are explained, without a warning. A share of the models that load is shown in a report
-and exported as text, a smaller share compiled.
+Any file is either refused by `SMaLLModel.from_json` with a ValueError, or the model predicts, prints, is written as
+JSON and read again, and its decisions are explained, without a warning. Of the models that load, a share is shown in a
+report and exported as text, a smaller share compiled.
 """
 
 import random

@@ -93,7 +93,7 @@ def judge_all(mutants: list[Mutant], known: Covering, arguments: argparse.Namesp
 
 
 def _judged_in_processes(order: list[Mutant], known: Covering, arguments: argparse.Namespace):
-    """Each mutant with its verdict and the number of its tests, as they come; each process has a copy of the sources."""
+    """Each mutant with its verdict and the number of its tests, as they come; each process has its own sources."""
     folder = Path(tempfile.mkdtemp(prefix="smallearn-mutants-"))
     jobs = max(1, arguments.jobs)
     try:

@@ -14,7 +14,9 @@ from attacks.mutants.sites import Mutant
 
 KILLED, SURVIVED, SLOW, UNTESTED = "killed", "survived", "too slow", "no test runs it"
 PATIENCE = 60.0  # seconds, besides five times what the tests usually take: a mutant may loop for ever
-PRELOADED = "numpy scipy.optimize scipy.sparse scipy.stats sklearn.datasets sklearn.linear_model sklearn.model_selection"
+PRELOADED = (
+    "numpy scipy.optimize scipy.sparse scipy.stats sklearn.datasets sklearn.linear_model sklearn.model_selection"
+)
 PRELOADED = (*PRELOADED.split(), "sklearn.pipeline", "numba", "joblib", "pandas", "polars", "pyarrow", "pytest")
 
 
@@ -106,4 +108,3 @@ def _run_tests(tests: list[str], sources: Path, log: Path) -> None:
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(code)
-

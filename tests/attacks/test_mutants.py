@@ -40,7 +40,16 @@ def found(tmp_path):
 
 def test_operators_constants_conditions_and_statements_are_changed(found, tmp_path):
     assert {old for old, _ in found} == {
-        *("0.5", "x is None", 'raise ValueError("message " + "text")', "2", "i < y", "i < y and not x", "not x", "break"),
+        *(
+            "0.5",
+            "x is None",
+            'raise ValueError("message " + "text")',
+            "2",
+            "i < y",
+            "i < y and not x",
+            "not x",
+            "break",
+        ),
         *("return -x + 1", "-x + 1", "-x", "1"),
     }
     assert ("i < y", "((i) <= (y))") in found
@@ -64,10 +73,15 @@ def test_each_group_has_its_share_of_the_sample_and_the_seed_decides():
 
 
 def test_the_quickest_tests_of_a_line_run_first_within_the_time():
-    lines = {"smallearn/model/_x.py": {3: {"tests/model/test_a.py::a", "tests/model/test_a.py::b"}, 4: {"tests/t.py::c"}}}
+    lines = {
+        "smallearn/model/_x.py": {3: {"tests/model/test_a.py::a", "tests/model/test_a.py::b"}, 4: {"tests/t.py::c"}}
+    }
     seconds = {"tests/model/test_a.py::a": 2.0, "tests/model/test_a.py::b": 0.1, "tests/t.py::c": 0.2}
     known = Covering(lines, seconds)
-    assert known.tests_of("smallearn/model/_x.py", 3, 3, 9.0) == ["tests/model/test_a.py::b", "tests/model/test_a.py::a"]
+    assert known.tests_of("smallearn/model/_x.py", 3, 3, 9.0) == [
+        "tests/model/test_a.py::b",
+        "tests/model/test_a.py::a",
+    ]
     assert known.tests_of("smallearn/model/_x.py", 3, 3, 1.0) == ["tests/model/test_a.py::b"]
     assert known.tests_of("smallearn/model/_x.py", 1, 1, 9.0) == known.tests_of("smallearn/model/_x.py", 3, 3, 9.0)
 
@@ -107,5 +121,5 @@ def test_survivors_are_listed_and_a_low_score_is_a_finding(found, capsys):
     shown = capsys.readouterr().out
     assert "Survivors: 1" in shown
     assert str(some[0]) in shown
-    many = {mutant: mutants.KILLED for mutant in mutants.sample(["rounding"], 600, 0)["rounding"]}
+    many = dict.fromkeys(mutants.sample(["rounding"], 600, 0)["rounding"], mutants.KILLED)
     assert mutants.report({"rounding": list(many)}, many) == 0

@@ -30,4 +30,4 @@ def test_memory_is_flat_over_fits_and_predictions():
 def test_a_leak_is_found():
     kept = []
     with pytest.raises(AssertionError, match="memory grows by"):
-        soak.flat(100, lambda i: kept.append(bytes(range(256)) * 1000), "calls")
+        soak.flat(100, lambda _: kept.append(bytes(range(256)) * 1000), "calls")
