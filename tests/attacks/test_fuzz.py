@@ -72,9 +72,10 @@ def test_hostile_names_in_text_and_in_python_answer_as_the_model(monkeypatch):
     quick = {target: names.TARGETS[target] for target in ("python", "sql", "pmml", "html")}
     monkeypatch.setattr(names, "TARGETS", quick)
     tried = run(names, 200)
-    assert tried["python: names"] == 200
+    for target in quick:
+        assert tried[f"{target}: names"] + tried.get(f"{target}: names refused", 0) == 200
     assert tried["html: names"] == 200
-    assert tried["sql: names"] > 100
+    assert min(tried["python: names"], tried["sql: names"]) > 150
 
 
 @pytest.mark.tools
@@ -82,14 +83,18 @@ def test_hostile_names_in_text_and_in_python_answer_as_the_model(monkeypatch):
 def test_hostile_names_in_languages_answer_as_the_model(target, monkeypatch):
     need({"c": "gcc", "c++": "g++", "javascript": "node", "rust": "rustc"}[target])
     monkeypatch.setattr(names, "TARGETS", {target: names.TARGETS[target]})
-    assert run(names, 100) == {f"{target}: names": 100}
+    tried = run(names, 100)
+    assert sum(tried.values()) == 100
+    assert tried[f"{target}: names"] > 70
 
 
 @pytest.mark.browser
 def test_hostile_names_do_not_run_in_a_browser(monkeypatch):
     need("chromium")
     monkeypatch.setattr(names, "TARGETS", {"browser": names.TARGETS["browser"]})
-    assert run(names, 100) == {"browser: names": 100}
+    tried = run(names, 100)
+    assert sum(tried.values()) == 100
+    assert tried["browser: names"] > 70
 
 
 # --- the attacks themselves ------------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ import gzip
 import io
 import re
 import sys
+import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -182,7 +183,7 @@ class _TextFile:
                 f"{shown(self.path)}, line {self._line_of_nul()}: a NUL byte, which no text has: the file is "
                 "damaged, or no table in text"
             ) from None
-        except (OSError, EOFError) as error:
+        except (OSError, EOFError, zlib.error) as error:
             raise CommandError(f"{shown(self.path)} cannot be read: {error}") from None
 
     def _check_bytes(self, start: bytes) -> None:
