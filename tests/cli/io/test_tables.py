@@ -44,7 +44,7 @@ def test_a_damaged_file_is_an_error(name, tmp_path):
 def test_a_damaged_byte_of_a_compressed_file_is_an_error(tmp_path):
     path = tmp_path / "t.csv.gz"
     damaged = bytearray(gzip.compress(HEAD.encode() + b"41,red,1\n42,blue,0\n"))
-    damaged[12] ^= 0xFF  # in what is compressed, so that zlib notices, not gzip
+    damaged[10] = 0x07  # no kind of block: zlib notices, not gzip
     path.write_bytes(damaged)
     with pytest.raises(CommandError, match="cannot be read: Error -3"):
         for_model(CARD, path)
