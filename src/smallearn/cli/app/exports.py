@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from importlib import util
 from inspect import signature
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
+from smallearn._run.leftovers import temporary_folder
 from smallearn.cli.errors import LIBRARY_ERRORS, CommandError, message_of
 from smallearn.model import SMaLLModel
 
@@ -110,8 +110,8 @@ def _content(model: SMaLLModel, target: str, options: dict[str, str]) -> bytes:
 
     function = TARGETS[target]
     if "folder" in signature(function).parameters:
-        with TemporaryDirectory(prefix="smallearn-app-") as place:
-            return _packed(Path(function(model, folder=Path(place) / LIBRARY, **options)))
+        with temporary_folder() as place:
+            return _packed(Path(function(model, folder=place / LIBRARY, **options)))
     made = function(model, **options)
     content = made if isinstance(made, str | bytes) else made.SerializeToString()
     return content.encode() if isinstance(content, str) else content

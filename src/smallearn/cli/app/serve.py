@@ -3,9 +3,9 @@
 import socket
 import webbrowser
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
+from smallearn._run.leftovers import temporary_folder
 from smallearn.cli.app.guard import Keys
 from smallearn.cli.app.jobs import Worker
 from smallearn.cli.app.session import Session
@@ -28,9 +28,9 @@ def serve(
     listening = _listen(port)
     keys = Keys(port=listening.getsockname()[1])
     worker = Worker()
-    with signals_as_exits(), TemporaryDirectory(prefix="smallearn-app-") as folder:
+    with signals_as_exits(), temporary_folder() as folder:
         try:
-            session = Session(Path(folder), options, limit)
+            session = Session(folder, options, limit)
             if table is not None:
                 session.add_table(table, file_name(table))
             worker.start()
