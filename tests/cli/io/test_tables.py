@@ -41,6 +41,15 @@ def test_a_damaged_file_is_an_error(name, tmp_path):
         for_model(CARD, tmp_path / name)
 
 
+def test_a_file_that_loses_columns_while_it_is_read_is_an_error(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text(HEAD + "41,red,1\n")
+    file = open_table(path)
+    path.write_text("age\n1\n")
+    with pytest.raises(CommandError, match="was changed while it was read; run the command again"):
+        file.load(SILENT)
+
+
 def test_a_damaged_byte_of_a_compressed_file_is_an_error(tmp_path):
     path = tmp_path / "t.csv.gz"
     damaged = bytearray(gzip.compress(HEAD.encode() + b"41,red,1\n42,blue,0\n"))

@@ -75,6 +75,8 @@ class CsvFile(TableFile):
             # All columns are read: pandas would not notice a row with too many cells otherwise.
             # Records of pandas' are complete: it fills short ones up with empty cells.
             for frame in pd.read_csv(file, **options):
+                if frame.shape[1] < len(self.names):
+                    raise CommandError(f"{self.shown} was changed while it was read; run the command again")
                 cells = frame.iloc[header:]
                 header = 0
                 arrays = {
