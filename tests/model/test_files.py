@@ -66,7 +66,7 @@ def test_a_save_that_fails_midway_leaves_the_old_file_and_no_other(tmp_path, mon
     assert load_model(path) == YES
 
 
-@pytest.mark.parametrize(("label", "message"), [(None, "JSON holds"), ("\ud800", "surrogates")])
+@pytest.mark.parametrize(("label", "message"), [(None, "JSON holds"), ("\ud800", "half of a surrogate pair")])
 def test_a_model_that_cannot_be_written_leaves_the_old_file_and_no_other(tmp_path, label, message):
     path = tmp_path / "model.json"
     YES.save(path)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from smallearn._run.leftovers import DRAFT, OLD, locked_draft
 
-__all__ = ["DRAFT", "draft_of", "folder_draft_of", "parquet_files", "write_whole"]
+__all__ = ["DRAFT", "draft_of", "folder_draft_of", "parquet_files", "scratch_folder", "write_whole"]
 
 
 def write_whole(path: str | os.PathLike, content: str | bytes) -> None:
@@ -91,6 +91,16 @@ def folder_draft_of(path: str | os.PathLike) -> Iterator[Path]:
                 raise
         finally:
             shutil.rmtree(work, ignore_errors=True)
+
+
+@contextmanager
+def scratch_folder(place: Path | None = None) -> Iterator[Path]:
+    """An empty folder, in ``place`` or among the temporary ones, until the block ends. Clears those of the killed."""
+    with locked_draft(place or Path(tempfile.gettempdir()), partial(Path.mkdir, mode=0o700)) as folder:
+        try:
+            yield folder
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def parquet_files(path: Path) -> list[Path]:

@@ -8,10 +8,8 @@ import os
 import secrets
 import shutil
 import stat
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -43,16 +41,6 @@ def locked_draft(folder: Path, create: Callable[[Path], None]) -> Iterator[Path]
     finally:
         if descriptor is not None:
             os.close(descriptor)
-
-
-@contextmanager
-def temporary_folder() -> Iterator[Path]:
-    """A folder that only this user can read, for as long as the block runs. Those of killed processes are removed."""
-    with locked_draft(Path(tempfile.gettempdir()), partial(Path.mkdir, mode=0o700)) as folder:
-        try:
-            yield folder
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)
 
 
 def clear(folder: Path) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from smallearn._run.files import scratch_folder
 from smallearn._run.hashing import hex_digest
 from smallearn.devices._chips import Chip
 from smallearn.devices._toolchain import Call, Image, ToolchainError, run
@@ -56,8 +57,8 @@ def host() -> Path:
     compiler = shutil.which("gcc")
     if compiler is None:
         raise ToolchainError("gcc is not installed (Debian: gcc libc6-dev libsimavr-dev).")
-    with tempfile.TemporaryDirectory(prefix="smallearn-", dir=cached.parent) as folder:
-        text, program = Path(folder, "host.c"), Path(folder, "host")
+    with scratch_folder(cached.parent) as folder:
+        text, program = folder / "host.c", folder / "host"
         text.write_bytes(source)
         try:
             run([compiler, "-O2", text, "-o", program, "-lsimavr"])

@@ -9,12 +9,12 @@ import importlib
 import os
 import shutil
 import subprocess
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 
+from smallearn._run.files import scratch_folder
 from smallearn.devices._chips import Chip, architecture_of
 
 SECONDS = 120  # time limit of a compiler or a simulator
@@ -155,8 +155,8 @@ def build(program: Program, chip: Chip) -> Image:
     linkage = 'extern "C" ' if program.cpp else ""
     text = FUNCTION.format(source=program.source, type=kind, body=program.body, linkage=linkage)
     main = _compiled(chip, MAIN.format(type=kind, width=width), program.flags)
-    with tempfile.TemporaryDirectory(prefix="smallearn-") as folder:
-        paths = [Path(folder, name) for name in ("main.o", "function.o", "chip.ld", "program.elf")]
+    with scratch_folder() as folder:
+        paths = [folder / name for name in ("main.o", "function.o", "chip.ld", "program.elf")]
         contents = (main, _object(chip, text, program.flags, program.cpp), chip.script.encode())
         for path, content in zip(paths, contents, strict=False):
             path.write_bytes(content)
@@ -173,8 +173,8 @@ def build(program: Program, chip: Chip) -> Image:
 
 def _object(chip: Chip, text: str, flags: tuple[str, ...], cpp: bool = False) -> bytes:
     """The object file of a source file."""
-    with tempfile.TemporaryDirectory(prefix="smallearn-") as folder:
-        source, compiled = Path(folder, "source.cpp" if cpp else "source.c"), Path(folder, "source.o")
+    with scratch_folder() as folder:
+        source, compiled = folder / ("source.cpp" if cpp else "source.c"), folder / "source.o"
         source.write_text(text, encoding="utf-8")
         options = [*chip.flags, *FLAGS, *flags, *(CPP_FLAGS if cpp else ())]
         run([compiler(chip, cpp), *options, "-c", source, "-o", compiled])

@@ -8,7 +8,7 @@ from smallearn._text import listed, show
 from smallearn.model._parts import BUDGETS, Category
 
 LARGEST_WHOLE = 2**53  # to which floats count
-MOST_DIGITS = 400  # of a whole number; a float has at most 309 before the point
+MOST_DIGITS = 640  # of a whole number; Python reads at least so many, and a float has 309 before the point
 
 
 def fields_of(entry: Any, where: str, names: Sequence[str]) -> dict[str, Any]:

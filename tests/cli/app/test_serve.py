@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from smallearn._run import leftovers
+from smallearn._run.files import DRAFT, scratch_folder
 from tests.helpers.app import served
 from tests.helpers.commands import run
 
@@ -22,7 +22,7 @@ def fetched(address, **headers):
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_the_server_answers_its_address_and_leaves_nothing_behind(tmp_path, number):
     with served(TMPDIR=str(tmp_path)) as (address, process):
-        assert [path.name.startswith(".smallearn-") for path in tmp_path.iterdir()] == [True]
+        assert [path.name.startswith(DRAFT) for path in tmp_path.iterdir()] == [True]
         assert fetched(address).status == 200
         with pytest.raises(urllib.error.HTTPError, match="403"):
             fetched(address.partition("?")[0])
@@ -33,17 +33,15 @@ def test_the_server_answers_its_address_and_leaves_nothing_behind(tmp_path, numb
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.skipif(leftovers.fcntl is None, reason="this system has no locks of files")
-def test_the_folder_of_an_app_that_was_killed_is_removed_by_the_next(tmp_path):
+def test_what_a_killed_server_leaves_is_removed_by_the_next(tmp_path):
     with served(TMPDIR=str(tmp_path)) as (_, process):
         process.kill()
         process.communicate(timeout=60)
-    assert [path.name.startswith(".smallearn-") for path in tmp_path.iterdir()] == [True]
-    with served(TMPDIR=str(tmp_path)) as (_, process):
-        assert len(list(tmp_path.iterdir())) == 1
-        process.send_signal(signal.SIGTERM)
-        process.communicate(timeout=60)
-    assert list(tmp_path.iterdir()) == []
+    left = [path.name for path in tmp_path.iterdir() if path.name.startswith(DRAFT)]
+    assert len(left) == 1
+    with scratch_folder(tmp_path) as folder:
+        assert [path.name for path in tmp_path.iterdir() if path.name.startswith(DRAFT)] == [folder.name]
+    assert [path.name for path in tmp_path.iterdir() if path.name.startswith(DRAFT)] == []
 
 
 def test_it_listens_on_this_machine_alone():

@@ -10,7 +10,7 @@ from inspect import signature
 from pathlib import Path
 from typing import Any
 
-from smallearn._run.leftovers import temporary_folder
+from smallearn._run.files import scratch_folder
 from smallearn.cli.errors import LIBRARY_ERRORS, CommandError, message_of
 from smallearn.model import SMaLLModel
 
@@ -110,7 +110,7 @@ def _content(model: SMaLLModel, target: str, options: dict[str, str]) -> bytes:
 
     function = TARGETS[target]
     if "folder" in signature(function).parameters:
-        with temporary_folder() as place:
+        with scratch_folder() as place:
             return _packed(Path(function(model, folder=place / LIBRARY, **options)))
     made = function(model, **options)
     content = made if isinstance(made, str | bytes) else made.SerializeToString()

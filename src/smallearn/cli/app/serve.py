@@ -5,7 +5,7 @@ import webbrowser
 from pathlib import Path
 from typing import Any
 
-from smallearn._run.leftovers import temporary_folder
+from smallearn._run.files import scratch_folder
 from smallearn.cli.app.guard import Keys
 from smallearn.cli.app.jobs import Worker
 from smallearn.cli.app.session import Session
@@ -28,7 +28,7 @@ def serve(
     listening = _listen(port)
     keys = Keys(port=listening.getsockname()[1])
     worker = Worker()
-    with signals_as_exits(), temporary_folder() as folder:
+    with signals_as_exits(), scratch_folder() as folder:
         try:
             session = Session(folder, options, limit)
             if table is not None:
