@@ -10,7 +10,8 @@ endif
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
 .PHONY: help demo test test-all test-oldest test-newest lint format dist extras lock audit bench bench-scale bench-quality \
-	bench-concepts bench-devices bench-flash bench-large bench-databases same-models docs docs-links screenshots clean
+	bench-concepts bench-devices bench-flash bench-large bench-databases same-models fuzz faults soak mutants docs docs-links \
+	screenshots clean
 
 help:
 	@echo "make demo    the whole journey on the breast cancer data: fit, evaluate, explain, export, report"
@@ -33,6 +34,10 @@ help:
 	@echo "make same-models BASE=revision   are all models and exports the same as at another Git revision?"
 	@echo "make docs    build the documentation in docs/_build/html; warnings and broken links inside it are errors"
 	@echo "make docs-links   are the links to other sites alive? (needs the network)"
+	@echo "make fuzz    a million damaged model files, hostile names, tables and problems (hours; ARGS=\"--models 1000 --seed 1\")"
+	@echo "make faults  commands that are killed, or without disk, folders or memory (ARGS=\"--kills 5\")"
+	@echo "make soak    parallel use, 10,000 fits and a million predictions in one process"
+	@echo "make mutants do the tests notice a sample of 600 small changes of the code?"
 	@echo "make screenshots   draw the report anew for the README (needs chromium)"
 	@echo "make format  let ruff rewrite the code"
 	@echo "make clean   remove the environment and caches"
@@ -147,12 +152,16 @@ docs: $(VENV)/.docs
 docs-links: $(VENV)/.docs
 	$(BIN)/python -m sphinx -b linkcheck -q docs docs/_build/links
 
+# Attacks: what was tried and found, and how to repeat it; exit code 1 on a finding. More in ARGS, see docs/trust.md.
+fuzz faults soak mutants: $(VENV)/.test
+	$(BIN)/python -m attacks $@ $(ARGS)
+
 # The picture of the report in the README, from what make demo left behind.
 screenshots: $(VENV)/.test
 	$(BIN)/python docs/screenshots.py smallearn-demo/report.html docs
 
 clean:
-	rm -rf docs/_build docs/api docs/gallery docs/jupyter_execute dist
+	rm -rf docs/_build docs/api docs/gallery docs/jupyter_execute dist .mutants
 	rm -rf $(VENV) .venv-oldest .venv-newest .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .coverage .hypothesis
 
 # Stamps record what was made; what is installed is made anew when the list of dependencies changes.

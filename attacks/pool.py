@@ -46,6 +46,7 @@ class Tally:
     findings: list[tuple[int, str, str]] = field(default_factory=list)  # number, what, details
     peak: int = 0  # bytes of memory, of the greatest process
     slowest: float = 0.0  # seconds of processor time
+    is_complete: bool = True
 
     def include(self, number: int, outcome: Outcome) -> None:
         """Add one input."""
@@ -160,7 +161,7 @@ def attempt_all(
     """What becomes of the inputs with these numbers.
 
     ``prepare`` is called once in each process and returns the function that attempts an input. In one process (``jobs``
-    is 0) a crash or a lot of memory ends this one.
+    is 0) a crash or a lot of memory ends this one. An interrupt ends the attack with what was tried so far.
     """
     total = Tally()
     if jobs == 0:
@@ -170,19 +171,24 @@ def attempt_all(
         return total
     context = multiprocessing.get_context("spawn")
     workers = [_start(context, prepare, seed, numbers[part::jobs], 0, memory, seconds) for part in range(jobs)]
-    while workers:
-        multiprocessing.connection.wait([worker.results for worker in workers], timeout=5.0)
-        for worker in list(workers):
-            if not _listen(worker, total):
-                workers.remove(worker)
-                worker.process.join()
-                at = worker.position.value
-                if at < len(worker.numbers):  # it died
-                    cause = f"the process ended with {worker.process.exitcode}"
-                    total.include(worker.numbers[at], Outcome(findings=((cause, ""),)))
-                    workers.append(_start(context, prepare, seed, worker.numbers, at + 1, memory, seconds))
-        if progress is not None:
-            progress(total)
+    try:
+        while workers:
+            multiprocessing.connection.wait([worker.results for worker in workers], timeout=5.0)
+            for worker in list(workers):
+                if not _listen(worker, total):
+                    workers.remove(worker)
+                    worker.process.join()
+                    at = worker.position.value
+                    if at < len(worker.numbers):  # it died
+                        cause = f"the process ended with {worker.process.exitcode}"
+                        total.include(worker.numbers[at], Outcome(findings=((cause, ""),)))
+                        workers.append(_start(context, prepare, seed, worker.numbers, at + 1, memory, seconds))
+            if progress is not None:
+                progress(total)
+    except KeyboardInterrupt:  # what was tried so far is told
+        total.is_complete = False
+        for worker in workers:
+            worker.process.kill()
     return total
 
 

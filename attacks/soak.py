@@ -77,7 +77,14 @@ def chosen(n_jobs: int | None) -> str:
     """A model that is chosen by cross-validation in processes of its own, as JSON."""
     from smallearn import SMaLLClassifierCV
 
-    parameters = {"n_prototypes": 1, "alphas": [0.01], "literals": "raw", "cv": 2, "n_init": 1, "frontier_models": False}
+    parameters = {
+        "n_prototypes": 1,
+        "alphas": [0.01],
+        "literals": "raw",
+        "cv": 2,
+        "n_init": 1,
+        "frontier_models": False,
+    }
     return SMaLLClassifierCV(2, **parameters, n_jobs=n_jobs, random_state=0, verbose=-1).fit(*rows()).model_.to_json()
 
 

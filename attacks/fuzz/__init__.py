@@ -8,7 +8,12 @@ import os
 
 from attacks.fuzz import models, names, problems, tables
 
-KINDS = {"models": (models, 1_000_000), "names": (names, 100_000), "tables": (tables, 2_000), "problems": (problems, 10_000)}
+KINDS = {
+    "models": (models, 1_000_000),
+    "names": (names, 100_000),
+    "tables": (tables, 2_000),
+    "problems": (problems, 10_000),
+}
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -19,7 +24,9 @@ def add(parser: argparse.ArgumentParser) -> None:
         )
     parser.add_argument("--seed", type=int, default=0, help="of the random numbers (default 0)")
     parser.add_argument("--first", type=int, default=0, help="number of the first input, to repeat one (default 0)")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes; 0 for this one (default all cores)")
+    parser.add_argument(
+        "--jobs", type=int, default=os.cpu_count(), help="processes; 0 for this one (default all cores)"
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:

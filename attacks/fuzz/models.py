@@ -1,8 +1,8 @@
 """Damaged model files: each is refused with a sentence, or the model works everywhere.
 
-Any file is either refused by `SMaLLModel.from_json` with a ValueError, or the model predicts, prints, is written as JSON
-and read again, and its decisions are explained, without a warning. A share of the models that load is shown in a report
-and exported as text, a smaller share compiled.
+Any file is either refused by `SMaLLModel.from_json` with a ValueError, or the model predicts, prints, is written as
+JSON and read again, and its decisions are explained, without a warning. Of the models that load, a share is shown in a
+report and exported as text, a smaller share compiled.
 """
 
 import random
@@ -30,7 +30,7 @@ def attack(count: int, seed: int, first: int, jobs: int) -> Findings:
     for name in sorted(tally.reached, key=lambda name: -tally.reached[name]):
         findings.count(name, tally.reached[name])
     findings.add(as_findings(tally, lambda i: f"python -m attacks fuzz --models 1 --seed {seed} --first {i} --jobs 0"))
-    if jobs and first == 0:
+    if jobs and first == 0 and tally.is_complete:
         huge = attempt_all(
             extremes.prepare, seed, range(extremes.count()), 1, memory=4 * 2**30, seconds=extremes.SECONDS
         )

@@ -60,7 +60,17 @@ DTYPES = ("<i8", "|O", "|b1", "<f8", "<U3", "<U1", "<U999999", ">f4", "<f2", "|u
 VERSIONS = (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 99, 2**40, -1, 10.0, "10", True, None)
 WHERE = {"kind": KINDS, "class_dtype": DTYPES, "version": VERSIONS, "budget": ("prototype", "total", "shared", "")}
 TOKENS = (b"NaN", b"Infinity", b"-Infinity", b"1e999", b"-1e999", b"1e-999", b"null", b"\\ud800", b"\\u0000", b"\x00")
-TOKENS = (*TOKENS, b"9" * 400, b"[" * 200, b'{"a":' * 200, b"\xff", b"\xc0\x80", b"\xed\xa0\x80", b"\xef\xbb\xbf", b"//")
+TOKENS = (
+    *TOKENS,
+    b"9" * 400,
+    b"[" * 200,
+    b'{"a":' * 200,
+    b"\xff",
+    b"\xc0\x80",
+    b"\xed\xa0\x80",
+    b"\xef\xbb\xbf",
+    b"//",
+)
 
 
 def mutant(dice: random.Random) -> bytes:
@@ -228,7 +238,17 @@ def _renamed(dice: random.Random, node: Any, key: Any) -> None:
 
 
 Damage = Callable[[random.Random, Any, Any], None]
-DAMAGES: tuple[Damage, ...] = (_any_value, _any_value, _gone, _twice, _shuffled, _from_another, _deeper, _longer, _renamed)
+DAMAGES: tuple[Damage, ...] = (
+    _any_value,
+    _any_value,
+    _gone,
+    _twice,
+    _shuffled,
+    _from_another,
+    _deeper,
+    _longer,
+    _renamed,
+)
 
 
 # --- bytes -----------------------------------------------------------------------------------------------------------

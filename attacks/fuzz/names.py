@@ -33,13 +33,84 @@ PIECES = (
     *("", " ", "'", '"', "`", "\\", '\\"', "\\'", "*/", "/*", "//", "#", "--", ";", "\n", "\r", "\t", "\x00", "\x0b"),
     *("\x0c", "\x1a", "\x1b[2J", "\x7f", "\x85", "\u2028", "\u2029", "\u202e", "\u2066", "\ufeff", "\ud800", "\udfff"),
     *("\\\n", "??/", "??/\n", "\\u0022", "\\x22", "\\042", "\\N{BULLET}", "\\u{22}", '"#', '"##', 'r#"', "{}", "{0}"),
-    *("${", "}", "%s", "%n", "%%", "$$", "$1", "@@", "]]>", "<![CDATA[", "<!--", "-->", "&quot;", "&#34;", "&x;", "<", ">"),
-    *("</script>", "<script>window.broken=1</script>", "<img src=x onerror=window.broken=1>", "<svg onload=window.broken=1>"),
+    *(
+        "${",
+        "}",
+        "%s",
+        "%n",
+        "%%",
+        "$$",
+        "$1",
+        "@@",
+        "]]>",
+        "<![CDATA[",
+        "<!--",
+        "-->",
+        "&quot;",
+        "&#34;",
+        "&x;",
+        "<",
+        ">",
+    ),
+    *(
+        "</script>",
+        "<script>window.broken=1</script>",
+        "<img src=x onerror=window.broken=1>",
+        "<svg onload=window.broken=1>",
+    ),
     *("javascript:window.broken=1", "' onfocus=window.broken=1 autofocus x='", '" onmouseover="window.broken=1'),
-    *("'); raise SystemExit(3) #", "process.exit(3)", "${process.exit(3)}", '"); process.exit(3); ("', "std::process::exit(3)"),
-    *('"; exit(3); "', "*/ #error x /*", "\n#error x\n", "\n#include </etc/passwd>\n", "'; DROP TABLE data; --", '"; DROP TABLE data; --'),
-    *("class", "fn", "def", "None", "null", "NULL", "self", "x", "x0", "z0", "i", "__proto__", "constructor", "toString", "int"),
-    *("a", "A", "é", "e\u0301", "名", "\U0001f600", "İ", "ß", "ﬁ", "0", "1e5", "-1", "0x", "_", "__", "row", "rowid", "select"),
+    *(
+        "'); raise SystemExit(3) #",
+        "process.exit(3)",
+        "${process.exit(3)}",
+        '"); process.exit(3); ("',
+        "std::process::exit(3)",
+    ),
+    *(
+        '"; exit(3); "',
+        "*/ #error x /*",
+        "\n#error x\n",
+        "\n#include </etc/passwd>\n",
+        "'; DROP TABLE data; --",
+        '"; DROP TABLE data; --',
+    ),
+    *(
+        "class",
+        "fn",
+        "def",
+        "None",
+        "null",
+        "NULL",
+        "self",
+        "x",
+        "x0",
+        "z0",
+        "i",
+        "__proto__",
+        "constructor",
+        "toString",
+        "int",
+    ),
+    *(
+        "a",
+        "A",
+        "é",
+        "e\u0301",
+        "名",
+        "\U0001f600",
+        "İ",
+        "ß",
+        "ﬁ",
+        "0",
+        "1e5",
+        "-1",
+        "0x",
+        "_",
+        "__",
+        "row",
+        "rowid",
+        "select",
+    ),
     "a" * 300,
 )
 
@@ -64,7 +135,7 @@ def names_of(dice: random.Random, count: int) -> list[str]:
     return list(found.values())
 
 
-# --- targets: each returns what is wrong with the answers of its models ------------------------------------------------
+# --- targets: each returns the position of the class of every row -----------------------------------------------------
 
 
 def expected(model: SMaLLModel, rows: list[list]) -> list[int]:
@@ -85,7 +156,10 @@ def run_python(models: list[SMaLLModel], rows: list[list[list]], folder: Path) -
 HOST = """
 const fs = require("fs");
 const tasks = JSON.parse(fs.readFileSync("rows.json", "utf-8"));
-const found = tasks.map((rows, i) => { const m = require(`./m${i}.cjs`); return rows.map((x) => m.CLASSES.indexOf(m.predict(x))); });
+const found = tasks.map((rows, i) => {
+  const m = require(`./m${i}.cjs`);
+  return rows.map((x) => m.CLASSES.indexOf(m.predict(x)));
+});
 process.stdout.write(JSON.stringify(found));
 """
 

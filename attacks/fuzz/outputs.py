@@ -106,7 +106,7 @@ def in_javascript(model: SMaLLModel, table: np.ndarray, folder: Path) -> list[in
 
 def in_rust(model: SMaLLModel, table: np.ndarray, folder: Path) -> list[int]:
     """Compiled by rustc."""
-    text = to_rust(model, inputs="all", probabilities=True)
+    text = to_rust(model, "float64", inputs="all", probabilities=True)  # not the numbers of the chip in the file
     lines = answers(folder, FLOATS, [text], [(0, [_cell(cell) for cell in row]) for row in table.tolist()], floats_arm)
     return [int(line.partition(";")[0]) for line in lines]
 

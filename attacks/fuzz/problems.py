@@ -50,7 +50,9 @@ def attack(count: int, seed: int, first: int, jobs: int) -> Findings:
     findings.count("problems", tally.tried)
     for name in sorted(tally.reached, key=lambda name: -tally.reached[name]):
         findings.count(name, tally.reached[name])
-    findings.add(as_findings(tally, lambda i: f"python -m attacks fuzz --problems 1 --seed {seed} --first {i} --jobs 0"))
+    findings.add(
+        as_findings(tally, lambda i: f"python -m attacks fuzz --problems 1 --seed {seed} --first {i} --jobs 0")
+    )
     return findings
 
 
@@ -99,7 +101,7 @@ def _attempt(dice: random.Random, rng: np.random.Generator, problem: Problem) ->
     form = dice.choice(FORMS)
     check_form(problem, fitted, form)
     same = dice.choice(SAME)
-    check_same(problem, fitted, same, rng)
+    check_same(problem, same, rng)
     return Outcome(("fitted",))
 
 
@@ -220,7 +222,9 @@ def check_agreement(problem: Problem) -> None:
     other = problem.fit(**fixed, solver="mirror-prox")
     for a, b in ((one, other), (other, one)):
         low, high = a.lower_bound_, b.objective_
-        assert low <= high * (1.0 + ROUNDING) + 1e-300, f"a bound does not hold for the other solver: {low!r} > {high!r}"
+        assert low <= high * (1.0 + ROUNDING) + 1e-300, (
+            f"a bound does not hold for the other solver: {low!r} > {high!r}"
+        )
 
 
 def check_form(problem: Problem, fitted: SMaLLClassifier, form: str) -> None:
@@ -253,7 +257,7 @@ def _read_only(X: np.ndarray) -> np.ndarray:
     return copy
 
 
-def check_same(problem: Problem, fitted: SMaLLClassifier, same: str, rng: np.random.Generator) -> None:
+def check_same(problem: Problem, same: str, rng: np.random.Generator) -> None:
     """What does not matter: the same problem in other words. Objectives agree but for rounding and ties."""
     X, y, weight = problem.X, problem.y, problem.weight
     fixed = replace(problem, parameters=problem.parameters | {"n_prototypes": 1, "max_points": None})

@@ -24,11 +24,63 @@ from attacks.pool import Attempt, Outcome, as_findings, attempt_all
 ENDINGS = (".csv", ".csv", ".csv", ".tsv", ".csv.gz", ".parquet", ".arrow", ".xlsx")
 ENCODINGS = ("utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-32", "latin-1", "cp1252", "shift-jis", "utf-7", "cp037")
 CELLS = (
-    *("", " ", "NA", "nan", "?", "-", "inf", "-inf", "1e400", "1e-400", "1,5", "1.5", "13.2%", "$3,371.00", "1 000", "1e5"),
-    *("2020-01-01", "12:30", "yes", "no", "True", "0", "1", "-0", "0x10", "\x00", "\ufeff", '"', "'", "a,b", "a\nb", "=1+1"),
+    *(
+        "",
+        " ",
+        "NA",
+        "nan",
+        "?",
+        "-",
+        "inf",
+        "-inf",
+        "1e400",
+        "1e-400",
+        "1,5",
+        "1.5",
+        "13.2%",
+        "$3,371.00",
+        "1 000",
+        "1e5",
+    ),
+    *(
+        "2020-01-01",
+        "12:30",
+        "yes",
+        "no",
+        "True",
+        "0",
+        "1",
+        "-0",
+        "0x10",
+        "\x00",
+        "\ufeff",
+        '"',
+        "'",
+        "a,b",
+        "a\nb",
+        "=1+1",
+    ),
     *("x" * 5000, "名", "\u202e", "٣", "1_000", "+5", "5.", ".5", "1e", "--", "NULL", "#N/A", "9" * 400, "1" * 30),
 )
-NAMES = ("", "a", "a", "answer", "age", " age", "AGE", "age\n", "0", "nan", "\x00", "x" * 300, "__proto__", "名", '"', "a;b", "prediction")
+NAMES = (
+    "",
+    "a",
+    "a",
+    "answer",
+    "age",
+    " age",
+    "AGE",
+    "age\n",
+    "0",
+    "nan",
+    "\x00",
+    "x" * 300,
+    "__proto__",
+    "名",
+    '"',
+    "a;b",
+    "prediction",
+)
 COMMANDS = ("predict", "predict", "evaluate", "explain", "explain row", "monitor", "fit", "report")
 
 
@@ -69,7 +121,7 @@ def prepare() -> Attempt:
     (folder / "good.csv").unlink()
     model.unlink()
     folder.rmdir()
-    return lambda dice, number: attempt(dice, text)
+    return lambda dice, _: attempt(dice, text)
 
 
 def attempt(dice: random.Random, model: str) -> Outcome:
@@ -179,7 +231,7 @@ def _whole_column(dice: random.Random, table: pd.DataFrame) -> None:
 
 def _column_gone(dice: random.Random, table: pd.DataFrame) -> None:
     if table.shape[1] > 1:
-        table.drop(columns=table.columns[dice.randrange(table.shape[1])], inplace=True)
+        del table[table.columns[dice.randrange(table.shape[1])]]
 
 
 def _units(dice: random.Random, table: pd.DataFrame) -> None:

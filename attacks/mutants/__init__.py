@@ -13,12 +13,13 @@ import shutil
 import sys
 import tempfile
 import time
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
 from attacks.mutants.covering import ROOT, Covering, covering
 from attacks.mutants.sites import Mutant, compiles, mutants_of
-from attacks.mutants.trial import KILLED, SLOW, Copy, judge, preload
+from attacks.mutants.trial import KILLED, SLOW, SURVIVED, Copy, judge, preload
 
 SOURCE = ROOT / "src"
 SOLVE = SOURCE / "smallearn" / "_learn" / "solve"
@@ -92,7 +93,7 @@ def judge_all(mutants: list[Mutant], known: Covering, arguments: argparse.Namesp
 
 
 def _judged_in_processes(order: list[Mutant], known: Covering, arguments: argparse.Namespace):
-    """Each mutant with its verdict and the number of its tests, as they come; each process has a copy of the sources."""
+    """Each mutant with its verdict and the number of its tests, as they come; each process has its own sources."""
     folder = Path(tempfile.mkdtemp(prefix="smallearn-mutants-"))
     jobs = max(1, arguments.jobs)
     try:
@@ -122,10 +123,16 @@ def _judge_part(part: list[Mutant], known: Covering, seconds: float, folder: Pat
     code = 1
     try:
         copy = Copy(folder)
-        for mutant in part:
+        for position, mutant in enumerate(part):
             tests = known.tests_of(mutant.path, mutant.line, mutant.end_line, seconds)
             usual = sum(known.seconds[name] for name in tests)
-            verdict = judge(mutant, tests, usual, copy, folder.with_suffix(".log"))
+            log = folder.with_suffix(".log")
+            if position == 0 and tests:  # what is not changed must pass, or every mutant would be called killed
+                verdict = judge(replace(mutant, new=mutant.old), tests, usual, copy, log)
+                if verdict != SURVIVED:
+                    print(f"The tests fail on what is not changed:\n{log.read_text()[-3000:]}", file=sys.stderr)
+                    raise RuntimeError(verdict)
+            verdict = judge(mutant, tests, usual, copy, log)
             values = [getattr(mutant, name) for name in mutant.__dataclass_fields__]
             os.write(send, (json.dumps([values, verdict, len(tests)]) + "\n").encode())
         code = 0
@@ -154,5 +161,5 @@ def report(chosen: dict[str, list[Mutant]], judged: dict[Mutant, str]) -> int:
     survivors = [mutant for mutant in judged if judged[mutant] not in (KILLED, SLOW)]
     print(f"Survivors: {len(survivors)}")
     for mutant in survivors:
-        print(f"  {mutant}" + ("" if judged[mutant] == "survived" else f"   ({judged[mutant]})"))
+        print(f"  {mutant}" + ("" if judged[mutant] == SURVIVED else f"   ({judged[mutant]})"))
     return int(low < WANTED)

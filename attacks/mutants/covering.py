@@ -10,7 +10,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-FOLDERS = ("tests/model", "tests/export", "tests/learn/solve", "tests/test_invariances.py", "tests/test_certificates.py")
+FOLDERS = (
+    "tests/model",
+    "tests/export",
+    "tests/learn/solve",
+    "tests/test_invariances.py",
+    "tests/test_certificates.py",
+)
 FOLDERS = (*FOLDERS, "tests/test_score_cards.py", "tests/test_estimator.py", "tests/test_estimator_budgets.py")
 LEFT_OUT = "not browser and not slow"
 
@@ -79,7 +85,14 @@ def _run_tests(folder: Path, jobs: int) -> None:
         "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT)]),
     }
     command = [sys.executable, "-m", "pytest", "-q", "-n", str(jobs), "-m", LEFT_OUT, "-p", "attacks.mutants.plugin"]
-    command += ["--cov=smallearn", "--cov-context=test", "--cov-report=", "--cov-fail-under=0", "-p", "no:cacheprovider"]
+    command += [
+        "--cov=smallearn",
+        "--cov-context=test",
+        "--cov-report=",
+        "--cov-fail-under=0",
+        "-p",
+        "no:cacheprovider",
+    ]
     done = subprocess.run([*command, *FOLDERS], cwd=ROOT, env=environment, capture_output=True, text=True)
     if done.returncode != 0:
         sys.exit(f"The tests fail before anything is changed:\n{done.stdout[-3000:]}{done.stderr[-3000:]}")

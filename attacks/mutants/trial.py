@@ -6,6 +6,7 @@ import shutil
 import signal
 import sys
 import time
+import traceback
 from pathlib import Path
 
 from attacks.mutants.covering import ROOT
@@ -13,8 +14,10 @@ from attacks.mutants.sites import Mutant
 
 KILLED, SURVIVED, SLOW, UNTESTED = "killed", "survived", "too slow", "no test runs it"
 PATIENCE = 60.0  # seconds, besides five times what the tests usually take: a mutant may loop for ever
-PRELOADED = "numpy scipy.optimize scipy.sparse scipy.stats sklearn.datasets sklearn.linear_model sklearn.model_selection"
-PRELOADED = (*PRELOADED.split(), "sklearn.pipeline", "numba", "joblib", "pandas", "polars", "pyarrow", "hypothesis", "pytest")
+PRELOADED = (
+    "numpy scipy.optimize scipy.sparse scipy.stats sklearn.datasets sklearn.linear_model sklearn.model_selection"
+)
+PRELOADED = (*PRELOADED.split(), "sklearn.pipeline", "numba", "joblib", "pandas", "polars", "pyarrow", "pytest")
 
 
 class Copy:
@@ -99,8 +102,9 @@ def _run_tests(tests: list[str], sources: Path, log: Path) -> None:
 
         options = ["-q", "-x", "-n", "0", "-p", "no:cacheprovider", "-o", "addopts=--strict-markers --doctest-modules"]
         code = int(pytest.main([*options, *tests]))
+    except BaseException:
+        traceback.print_exc()
     finally:
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(code)
-

@@ -754,3 +754,11 @@ def test_what_a_model_was_told_of_its_table_is_kept():
 )
 def test_what_it_was_told_is_checked(where, value, words):
     check_refused(json.dumps(edited(tree_of(TOLD), at(where), value)), words)
+
+
+def test_whole_counts_of_a_reference_are_written_like_floats():
+    whole = Reference(4, (Histogram((1, 3), edges=(0.0, 1.0, 2.0)),), (2, 2), (), scored_by="", decided_by="")
+    floats = replace(whole, scores=(Histogram((1.0, 3.0), edges=(0.0, 1.0, 2.0)),), predicted=(2.0, 2.0))
+    text = replace(YES, reference=whole).to_json()
+    assert text == replace(YES, reference=floats).to_json()
+    assert SMaLLModel.from_json(text).reference == floats

@@ -41,6 +41,24 @@ def test_a_damaged_file_is_an_error(name, tmp_path):
         for_model(CARD, tmp_path / name)
 
 
+def test_a_file_that_loses_columns_while_it_is_read_is_an_error(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text(HEAD + "41,red,1\n")
+    file = open_table(path)
+    path.write_text("age\n1\n")
+    with pytest.raises(CommandError, match="was changed while it was read; run the command again"):
+        file.load(SILENT)
+
+
+def test_a_damaged_byte_of_a_compressed_file_is_an_error(tmp_path):
+    path = tmp_path / "t.csv.gz"
+    damaged = bytearray(gzip.compress(HEAD.encode() + b"41,red,1\n42,blue,0\n"))
+    damaged[10] = 0x07  # no kind of block: zlib notices, not gzip
+    path.write_bytes(damaged)
+    with pytest.raises(CommandError, match="cannot be read: Error -3"):
+        for_model(CARD, path)
+
+
 @pytest.mark.parametrize(
     ("name", "words"), [("t.ods", "save it as .xlsx or CSV"), ("none.csv", "there is no file"), (".", "folder")]
 )

@@ -6,6 +6,7 @@ import gzip
 import io
 import re
 import sys
+import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -74,6 +75,8 @@ class CsvFile(TableFile):
             # All columns are read: pandas would not notice a row with too many cells otherwise.
             # Records of pandas' are complete: it fills short ones up with empty cells.
             for frame in pd.read_csv(file, **options):
+                if frame.shape[1] < len(self.names):
+                    raise CommandError(f"{self.shown} was changed while it was read; run the command again")
                 cells = frame.iloc[header:]
                 header = 0
                 arrays = {
@@ -182,7 +185,7 @@ class _TextFile:
                 f"{shown(self.path)}, line {self._line_of_nul()}: a NUL byte, which no text has: the file is "
                 "damaged, or no table in text"
             ) from None
-        except (OSError, EOFError) as error:
+        except (OSError, EOFError, zlib.error) as error:
             raise CommandError(f"{shown(self.path)} cannot be read: {error}") from None
 
     def _check_bytes(self, start: bytes) -> None:
