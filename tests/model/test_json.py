@@ -756,6 +756,11 @@ def test_what_it_was_told_is_checked(where, value, words):
     check_refused(json.dumps(edited(tree_of(TOLD), at(where), value)), words)
 
 
+def test_a_file_from_before_words_for_missing_values_were_kept_loads():
+    before = edited(edited(tree_of(TOLD), at("table.missing"), GONE), at("table.missing_by_column"), GONE)
+    assert SMaLLModel.from_json(json.dumps(before)).table == replace(TOLD.table, missing=(), missing_by_column=())
+
+
 def test_whole_counts_of_a_reference_are_written_like_floats():
     whole = Reference(4, (Histogram((1, 3), edges=(0.0, 1.0, 2.0)),), (2, 2), (), scored_by="", decided_by="")
     floats = replace(whole, scores=(Histogram((1.0, 3.0), edges=(0.0, 1.0, 2.0)),), predicted=(2.0, 2.0))

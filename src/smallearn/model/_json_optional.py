@@ -170,6 +170,8 @@ def _read_edits(entry: Any, where: str) -> tuple[Edit, ...]:
 
 
 def _read_table(entry: Any, where: str) -> TableFacts:
+    if isinstance(entry, dict):
+        entry = {"missing": [], "missing_by_column": [], **entry}  # which the first files of format 10 lack
     fields = fields_of(entry, where, ("ids", "renamed", "held_out", "missing", "missing_by_column"))
     pairs = enumerate(of_type(fields["renamed"], list, f"{where}.renamed"))
     return TableFacts(
