@@ -1,8 +1,8 @@
 """What a killed process left behind. A draft is locked while someone writes it; one that is not locked is dead.
 
 The system gives a lock back however its process ends. Where there are no such locks (on Windows, and in file systems
-without them) nothing is cleared. Some file systems that machines share keep the locks of each machine apart: the name of
-a draft tells the machine, and only drafts of this one are cleared.
+without them) nothing is cleared. Some file systems that machines share keep the locks of each machine apart: a draft
+has its machine in its name, and only drafts of this machine are cleared.
 """
 
 import os
@@ -51,7 +51,7 @@ def locked_draft(folder: Path, create: Callable[[Path], None]) -> Iterator[Path]
 
 
 def clear(folder: Path) -> None:
-    """Remove the drafts of this machine in a folder whose process is dead. A folder that one had set aside is put back."""
+    """Remove this machine's drafts in a folder whose process is dead. A folder that one had set aside is put back."""
     if fcntl is None:
         return
     with suppress(OSError), os.scandir(folder) as entries:
