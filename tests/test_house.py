@@ -85,7 +85,7 @@ def test_every_path_on_the_page_exists():
     named = [text for text in QUOTED if re.fullmatch(r"[\w./-]+(/|\.(py|md|toml|json|html|css|js|c))", text)]
     there = [
         f"/{path.relative_to(ROOT)}"
-        for top in ("src", "tests", "benchmarks", "docs")
+        for top in ("src", "tests", "attacks", "benchmarks", "docs")
         for path in (ROOT / top).rglob("*")
     ]
     missing = [text for text in named if not any(path.endswith(f"/{text.rstrip('/')}") for path in there)]
@@ -99,6 +99,6 @@ def test_every_path_on_the_page_exists():
 
 def test_every_folder_of_tests_mirrors_a_folder_of_the_package():
     sources = {tuple(part.lstrip("_") for part in folder.relative_to(PACKAGE).parts) for folder in FOLDERS}
-    others = {("helpers",), ("benchmarks",)}
+    others = {("helpers",), ("attacks",), ("benchmarks",), ("documents",)}
     folders = {path.parent.relative_to(ROOT / "tests").parts for path in (ROOT / "tests").rglob("*.py")} - {()}
     assert sorted(folders - sources - others) == []

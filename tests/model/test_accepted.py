@@ -83,6 +83,8 @@ def test_other_exports_say_that_they_do_not_check():
         ((Accepted(1),), "Accepted values are some categories, or all but missing ones"),
         ((Accepted(4, missing=False),), "Accepted values belong to features in use, once for each, not to 4"),
         ((ACCEPTED[0], ACCEPTED[0]), "once for each, not to 0, 0"),
+        ((Accepted(0, ("B", "C")),), r"The accepted values of feature 0 lack that of \[ward = 'A'\]"),
+        ((Accepted(1, ("young", "old")),), r"\[age > 40\] needs numbers; the accepted values of feature 1 are text"),
     ],
 )
 def test_what_is_accepted_fits_the_model(accepted, message):
@@ -96,6 +98,6 @@ def test_a_file_has_what_is_accepted():
     tree["accepted"][0]["categories"] = "AB"
     with pytest.raises(ValueError, match=r"^accepted\[0\].categories: expected list, found 'AB'"):
         SMaLLModel.from_json(json.dumps(tree))
-    odd = SMaLLModel(("no", "yes"), "<U3", 3, MODEL.prototypes, accepted=(Accepted(0, (1 + 2j,)),))
+    odd = SMaLLModel(("no", "yes"), "<U3", 3, MODEL.prototypes, accepted=(Accepted(0, ("A", 1 + 2j)),))
     with pytest.raises(ValueError, match="JSON holds finite numbers"):
         odd.to_json()

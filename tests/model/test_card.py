@@ -99,8 +99,8 @@ def test_many_classes_are_printed_in_groups_of_columns_of_about_the_same_number(
     labels = tuple(f"class number {i}" for i in range(11))
     prototypes = tuple(Prototype(i, 0.5, (Term(0, 1.0 + i, "size"), Term(1, -i - 0.125, "w" * 20))) for i in range(11))
     text = str(SMaLLModel(labels, "|O", 2, prototypes))
-    heads = [line for line in text.split("\n") if "class num" in line and "Predict" not in line]
-    assert [line.count("'class num") for line in heads] == [3, 4, 4]
+    heads = [line for line in text.split("\n") if "'class n" in line and "Predict" not in line]
+    assert [line.count("'class n") for line in heads] == [3, 4, 4]
     assert all(len(line) <= WIDTH for line in text.split("\n")[2:])
 
 

@@ -8,6 +8,8 @@ from smallearn.model._limits import check_kinds, check_limits
 
 if TYPE_CHECKING:
     from smallearn.model._model import SMaLLModel
+    from smallearn.model._parts import Accepted
+    from smallearn.model._term import Term
 
 
 LARGEST_COST = 1e100  # so that sums of costs are finite
@@ -89,6 +91,19 @@ def _check_accepted(model: "SMaLLModel") -> None:
         raise ValueError(f"Accepted values belong to features in use, once for each, not to {listed(limited)}.")
     if any(one.missing and one.categories is None for one in model.accepted):
         raise ValueError("Accepted values are some categories, or all but missing ones.")
+    for one in model.accepted:
+        if one.categories is not None:
+            _check_categories(one, [term for term in model.terms if term.feature == one.feature])
+
+
+def _check_categories(accepted: "Accepted", terms: "list[Term]") -> None:
+    """The terms of a feature ask for values that it may have."""
+    is_text = any(isinstance(value, str) for value in accepted.categories or ())
+    for term in terms:
+        if term.kind == "equals" and not accepted.takes(term.value):
+            raise ValueError(f"The accepted values of feature {accepted.feature} lack that of {term.text}.")
+        if term.kind not in ("equals", "missing") and is_text:
+            raise ValueError(f"{term.text} needs numbers; the accepted values of feature {accepted.feature} are text.")
 
 
 def _check_reference(model: "SMaLLModel") -> None:

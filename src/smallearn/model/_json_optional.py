@@ -24,6 +24,7 @@ from smallearn.model._parts import Description, Familiar, HeldOut, StandardModel
 
 LIMITS = ("max_flash", "max_ram", "max_cycles", "max_time_us")
 LARGEST_SEED = 10**300
+MOST_ROWS = 10**308  # weights are counted, of whatever size
 
 
 @dataclass(frozen=True)
@@ -91,7 +92,7 @@ def _short(count: float) -> float | int:
 def _read_reference(entry: Any, where: str) -> Reference:
     fields = fields_of(entry, where, ("n_rows", "scores", "predicted", "features", "scored_by", "decided_by"))
     return Reference(
-        n_rows=whole_number(fields["n_rows"], f"{where}.n_rows", 1),
+        n_rows=whole_number(fields["n_rows"], f"{where}.n_rows", 1, MOST_ROWS),
         scores=_read_histograms(fields["scores"], f"{where}.scores"),
         predicted=_read_numbers(fields["predicted"], f"{where}.predicted"),
         features=_read_histograms(fields["features"], f"{where}.features"),

@@ -5,7 +5,7 @@ import shlex
 import pandas as pd
 import pytest
 
-from smallearn import cli
+from smallearn.cli import entry
 from smallearn.cli.commands.demo import JOURNEYS
 from tests.helpers.commands import run
 
@@ -14,7 +14,7 @@ from tests.helpers.commands import run
 def commands(monkeypatch, tmp_path):
     """The commands that the demo runs, which do nothing here but leave what they write with ``-o``."""
     monkeypatch.chdir(tmp_path)
-    lines, whole = [], cli.main
+    lines, whole = [], entry.main
 
     def main(arguments):
         if arguments[0] == "demo":

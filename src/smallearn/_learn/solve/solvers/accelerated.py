@@ -178,7 +178,7 @@ def _by_passes(
             step = new - point
             new_loss = relaxation.loss(new)
             excess = new_loss - loss - float(np.vdot(G, step))
-            if excess <= 0.5 * L * float(np.vdot(step, step)) + 1e-14 * loss or not step.any():
+            if excess <= 0.5 * L * float(np.vdot(step, step)) + 1e-14 * loss or not step.any() or L >= STEEPEST:
                 break
             L = min(max(1.5 * L, _curvature(excess, step)), STEEPEST)
         if new_loss + cost < upper:
