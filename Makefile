@@ -69,7 +69,7 @@ test-oldest: .venv-oldest/.made
 test-newest: .venv-newest/.made
 	.venv-newest/bin/python -m pytest -m "$(QUICK)" $(ARGS)
 
-.venv-oldest/.made: RESOLUTION := --resolution lowest-direct --only-binary :all: --no-binary smallearn "statsmodels<0.15"
+.venv-oldest/.made: RESOLUTION := --resolution lowest-direct --only-binary :all: --no-binary smallearn "statsmodels<0.15" "joblib<1.3"
 .venv-newest/.made: RESOLUTION := --upgrade --prerelease allow
 .venv-newest/.made: PRE := --prerelease allow
 .venv-oldest/.made .venv-newest/.made: .venv-%/.made: pyproject.toml

@@ -8,6 +8,7 @@ import multiprocessing
 import multiprocessing.connection
 import random
 import signal
+import sys
 import time
 import traceback
 from collections.abc import Callable
@@ -71,7 +72,10 @@ def dice(seed: int, number: int) -> random.Random:
 
 @contextmanager
 def guarded(seconds: float = SECONDS):
-    """Raise `TooSlow` in the block when it has used this much processor time."""
+    """Raise `TooSlow` in the block when it has used this much processor time. Windows has no signal for that."""
+    if not hasattr(signal, "setitimer"):
+        yield
+        return
 
     def stop(*_: Any) -> None:
         raise TooSlow
@@ -105,10 +109,17 @@ def _limit_memory(allowed: int) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (now + allowed, now + allowed))
 
 
+def _peak() -> int:
+    """The most bytes of memory that this process had; 0 where the system does not tell (Windows)."""
+    try:
+        import resource
+    except ModuleNotFoundError:
+        return 0
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+
+
 def _work(prepare, seed, numbers, position, results, memory, seconds) -> None:
     """Attempt the numbers from ``position`` on, with the tally sent from time to time."""
-    import resource
-
     attempt = prepare()
     if memory:
         _limit_memory(memory)
@@ -121,11 +132,11 @@ def _work(prepare, seed, numbers, position, results, memory, seconds) -> None:
         tally.include(numbers[k], outcome)
         if time.monotonic() - sent > 2.0:
             position.value = k + 1
-            tally.peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+            tally.peak = _peak()
             results.send(tally)
             tally, sent = Tally(), time.monotonic()
     position.value = len(numbers)
-    tally.peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    tally.peak = _peak()
     results.send(tally)
 
 

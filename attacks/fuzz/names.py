@@ -20,7 +20,7 @@ import numpy as np
 from attacks.findings import Findings, complaint
 from attacks.pool import Attempt, Outcome, as_findings, attempt_all
 from smallearn import SMaLLModel
-from smallearn.export import to_c, to_javascript, to_pmml, to_python, to_rust, to_sql
+from smallearn.export import to_c, to_javascript, to_lua, to_pmml, to_python, to_rust, to_sql
 from smallearn.export._flat import flatten
 from tests.helpers.c_programs import Library, device_rows
 from tests.helpers.rust_programs import FLOATS, answers, floats_arm
@@ -173,6 +173,41 @@ def run_javascript(models: list[SMaLLModel], rows: list[list[list]], folder: Pat
     return json.loads(output_of(["node", "host.cjs"], folder))
 
 
+LUA_HOST = """
+local models = {}
+for line in io.lines("rows.txt") do
+  local x, i = {}, nil
+  for cell in line:gmatch("%S+") do
+    if i then
+      x[#x + 1] = cell:sub(2):gsub("%x%x", function(digits) return string.char(tonumber(digits, 16)) end)
+    else
+      i = cell
+    end
+  end
+  models[i] = models[i] or dofile("m" .. i .. ".lua")
+  local label = models[i].predict(x)
+  for k, one in ipairs(models[i].CLASSES) do
+    if one == label then print(k - 1) end
+  end
+end
+"""
+
+
+def run_lua(models: list[SMaLLModel], rows: list[list[list]], folder: Path) -> list[list[int]]:
+    """Run by Lua."""
+    for i, model in enumerate(models):
+        (folder / f"m{i}.lua").write_text(to_lua(model), encoding="ascii")
+    lines = [
+        " ".join([f"{i}", *(f"t{cell.encode('utf-8', 'surrogatepass').hex()}" for cell in row)])
+        for i, some in enumerate(rows)
+        for row in some
+    ]
+    (folder / "rows.txt").write_text("\n".join(lines))
+    (folder / "host.lua").write_text(LUA_HOST)
+    said = iter(output_of(["lua5.4", "host.lua"], folder).split())
+    return [[int(next(said)) for _ in some] for some in rows]
+
+
 def run_rust(models: list[SMaLLModel], rows: list[list[list]], folder: Path) -> list[list[int]]:
     """Compiled by rustc. A text of Rust cannot hold half of a pair of surrogates; such rows are left out."""
     texts = [to_rust(model, inputs="all", probabilities=True) for model in models]
@@ -310,6 +345,7 @@ TARGETS: dict[str, Run] = {
     "pmml": run_pmml,
     "html": run_html,
     "browser": run_browser,
+    "lua": run_lua,
 }
 SLOW = {"browser": 20}  # of these one batch in so many
 

@@ -79,9 +79,9 @@ def test_hostile_names_in_text_and_in_python_answer_as_the_model(monkeypatch):
 
 
 @pytest.mark.tools
-@pytest.mark.parametrize("target", ["c", "c++", "javascript", "rust"])
+@pytest.mark.parametrize("target", ["c", "c++", "javascript", "lua", "rust"])
 def test_hostile_names_in_languages_answer_as_the_model(target, monkeypatch):
-    need({"c": "gcc", "c++": "g++", "javascript": "node", "rust": "rustc"}[target])
+    need({"c": "gcc", "c++": "g++", "javascript": "node", "lua": "lua5.4", "rust": "rustc"}[target])
     monkeypatch.setattr(names, "TARGETS", {target: names.TARGETS[target]})
     tried = run(names, 100)
     assert sum(tried.values()) == 100

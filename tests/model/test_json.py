@@ -729,7 +729,9 @@ def test_other_models_have_no_others_themselves():
 # --- what a model was told of its table ------------------------------------------------------------------------------
 
 TOLD = replace(YES, table=TableFacts(ids=("key",), renamed=(("0", "no"), ("1", "yes")), held_out=HeldOut(7, (30, 10))))
-TOLD = replace(TOLD, table=replace(TOLD.table, missing=("999", "unknown"), missing_by_column=(("a", ("-", "n/a")),)))
+TOLD = replace(
+    TOLD, table=replace(TOLD.table, missing=("999", "unknown"), missing_by_column=(("a", ("-", "n/a")),), positive="no")
+)
 
 
 def test_what_a_model_was_told_of_its_table_is_kept():
@@ -749,11 +751,20 @@ def test_what_a_model_was_told_of_its_table_is_kept():
         ("table.missing_by_column[0]", ["a"], r"table.missing_by_column\[0\]: expected a column and its texts"),
         ("table.missing_by_column[0][0]", 1, r"table.missing_by_column\[0\]\[0\]: expected str"),
         ("table.missing_by_column[0][1][1]", 1, r"table.missing_by_column\[0\]\[1\]\[1\]: expected str"),
+        ("table.positive", 1, "table.positive: expected str"),
         ("table.ids", GONE, r"table: missing fields \['ids'\]"),
     ],
 )
 def test_what_it_was_told_is_checked(where, value, words):
     check_refused(json.dumps(edited(tree_of(TOLD), at(where), value)), words)
+
+
+def test_a_file_from_before_words_for_missing_values_were_kept_loads():
+    before = tree_of(TOLD)
+    for name in ("missing", "missing_by_column", "positive"):
+        del before["table"][name]
+    table = replace(TOLD.table, missing=(), missing_by_column=(), positive=None)
+    assert SMaLLModel.from_json(json.dumps(before)).table == table
 
 
 def test_whole_counts_of_a_reference_are_written_like_floats():

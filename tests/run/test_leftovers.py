@@ -41,6 +41,10 @@ with files.folder_draft_of(path) as draft:
 """
 
 
+def draft_name(number):
+    return f"{leftovers.HERE}{number:016x}.tmp"
+
+
 def kill_while_writing(path, code):
     killed = subprocess.run([sys.executable, "-c", KILLED.format(code=code), path], check=False)
     assert killed.returncode == -signal.SIGKILL
@@ -97,14 +101,22 @@ def test_a_draft_that_looked_dead_before_it_was_locked_is_made_anew(tmp_path):
 
 def test_links_and_pipes_that_are_named_like_drafts_are_left_alone(tmp_path):
     (tmp_path / "precious").write_text("text")
-    (tmp_path / f"{DRAFT}link.tmp").symlink_to("precious")
-    os.mkfifo(tmp_path / f"{DRAFT}pipe.tmp")
+    (tmp_path / draft_name(1)).symlink_to("precious")
+    os.mkfifo(tmp_path / draft_name(2))
     write_whole(tmp_path / "new", "text")
     assert len(os.listdir(tmp_path)) == 4
 
 
+def test_only_what_is_named_like_a_draft_of_this_machine_is_cleared(tmp_path):
+    others = [f"{DRAFT}notes.txt", f"{DRAFT}settings", f"{DRAFT}0123abcd-{'0' * 16}.tmp", f"{DRAFT}{'0' * 16}.tmp"]
+    for name in [*others, draft_name(1)]:
+        (tmp_path / name).touch()
+    write_whole(tmp_path / "new", "text")
+    assert sorted(os.listdir(tmp_path)) == sorted([*others, "new"])
+
+
 def test_without_locks_nothing_is_cleared(tmp_path, monkeypatch):
     monkeypatch.setattr(leftovers, "fcntl", None)
-    (tmp_path / f"{DRAFT}perhaps.tmp").touch()
+    (tmp_path / draft_name(1)).touch()
     write_whole(tmp_path / "new", "text")
-    assert sorted(os.listdir(tmp_path)) == sorted([f"{DRAFT}perhaps.tmp", "new"])
+    assert sorted(os.listdir(tmp_path)) == sorted([draft_name(1), "new"])

@@ -1,10 +1,13 @@
 """What a killed process left behind. A draft is locked while someone writes it; one that is not locked is dead.
 
-The system gives a lock back however its process ends, also across machines that share a folder. Where there are no
-such locks (on Windows, and in file systems without them) nothing is cleared.
+The system gives a lock back however its process ends. Where there are no such locks (on Windows, and in file systems
+without them) nothing is cleared. Some file systems that machines share keep the locks of each machine apart: a draft
+has its machine in its name, and only drafts of this machine are cleared.
 """
 
 import os
+import platform
+import re
 import secrets
 import shutil
 import stat
@@ -13,6 +16,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from smallearn._run.hashing import hex_digest
+
 fcntl: Any
 try:
     import fcntl
@@ -20,6 +25,8 @@ except ImportError:  # Windows
     fcntl = None
 
 DRAFT = ".smallearn-"  # names of drafts begin with it
+HERE = f"{DRAFT}{hex_digest(platform.node().encode())[:8]}-"  # those of drafts of this machine
+NAME = re.compile(re.escape(HERE) + r"[0-9a-f]{16}\.tmp")
 OLD = "old"  # the folder inside the draft of a folder for the folder that it replaces
 LINKS = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)  # do not follow links, or wait for pipes
 
@@ -29,7 +36,7 @@ def locked_draft(folder: Path, create: Callable[[Path], None]) -> Iterator[Path]
     """A new draft in a folder, which ``create`` makes as a file or a folder, and its lock. Clears dead ones first."""
     clear(folder)
     while True:
-        draft = folder / f"{DRAFT}{secrets.token_hex(8)}.tmp"
+        draft = folder / f"{HERE}{secrets.token_hex(8)}.tmp"
         create(draft)
         descriptor = _locked(draft, wait=True)
         if draft.exists():
@@ -44,11 +51,11 @@ def locked_draft(folder: Path, create: Callable[[Path], None]) -> Iterator[Path]
 
 
 def clear(folder: Path) -> None:
-    """Remove the drafts in a folder whose process is dead. A folder that one of them had set aside is put back."""
+    """Remove this machine's drafts in a folder whose process is dead. A folder that one had set aside is put back."""
     if fcntl is None:
         return
     with suppress(OSError), os.scandir(folder) as entries:
-        for draft in [Path(entry.path) for entry in entries if entry.name.startswith(DRAFT)]:
+        for draft in [Path(entry.path) for entry in entries if NAME.fullmatch(entry.name)]:
             with suppress(OSError):
                 _remove_if_dead(draft)
 

@@ -1,4 +1,4 @@
-"""Worker processes that do not outlive the process they work for, however it ends."""
+"""Worker processes that do not outlive the process they work for, however it ends; on Windows, if it ends in order."""
 
 import multiprocessing
 import os
@@ -23,7 +23,7 @@ def begin_spawned_worker() -> None:
 
 
 def _watch(parent: int) -> None:
-    """A process whose parent is gone gets another one."""
+    """A process whose parent is gone gets another one; not on Windows, where this waits in vain."""
     while os.getppid() == parent:
         time.sleep(SECONDS)
     os._exit(1)

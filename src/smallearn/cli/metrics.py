@@ -83,13 +83,23 @@ class Metric(NamedTuple):
 def metric_of(model: SMaLLModel) -> Metric | None:
     """The metric that a model was chosen by; None if that is the accuracy, or none of scikit-learn's scores.
 
-    The file does not name the class that it is about: it is taken to be the one that it is by default.
+    The class that it is about is the one that the user named in training, else the one that it is by default.
     """
     name = "accuracy" if model.selection is None else model.selection.metric
     if name == "accuracy" or name not in metric_names():
         return None
     about = default_positive(name, model.classes, () if model.data is None else model.data.class_counts)
+    if about is not None and model.table.positive is not None:
+        about = class_named(model.table.positive, model.classes)
+        if about is None:
+            return None
     return Metric(name, find_scoring(name, model.classes, about), about)
+
+
+def class_named(text: str, classes: Sequence[Any]) -> Any:
+    """The class that the user named, in letters of any case unless two differ by these alone; None if there is none."""
+    named = [known for known in classes if str(known).lower() == text.lower()]
+    return next((known for known in named if str(known) == text), named[0] if named else None)
 
 
 def default_positive(name: str | None, classes: Sequence[Any], counts: Sequence[float]) -> Any:

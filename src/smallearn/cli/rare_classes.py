@@ -5,8 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from smallearn.model import SMaLLModel
-
-RARE = 0.2  # share of a class that accuracy says little of; with more classes, half of an equal share
+from smallearn.model._rare import rare_position
 
 
 class Found(NamedTuple):
@@ -31,9 +30,8 @@ def rare_class(model: SMaLLModel) -> Any:
     """The rarest class of the training rows, if accuracy says little of it; else None."""
     if model.data is None:
         return None
-    counts = model.data.class_counts
-    rare = min(counts) / sum(counts) < min(RARE, 0.5 / len(counts))
-    return model.classes[counts.index(min(counts))] if rare else None
+    position = rare_position(model.data.class_counts)
+    return None if position is None else model.classes[position]
 
 
 def found_of(model: SMaLLModel, label: Any, confusion: np.ndarray) -> Found:

@@ -100,6 +100,7 @@ def with_memory(
         held_out=rows.held_out,
         missing=ReadOptions.of(arguments).missing,
         missing_by_column=tuple(rows.missing.items()),
+        positive=arguments.positive_class,
     )
     return replace(rows.remembered_by(model, arguments.target, source), table=facts)
 

@@ -8,7 +8,7 @@ from smallearn.cli.arguments import positive_integer, positive_number, sample_ro
 from smallearn.cli.column_options import check_columns, cut_points, directions
 from smallearn.cli.console import Console
 from smallearn.cli.errors import CommandError
-from smallearn.cli.metrics import check_metric, default_positive, find_scoring
+from smallearn.cli.metrics import check_metric, class_named, default_positive, find_scoring
 
 if TYPE_CHECKING:
     from smallearn.cli.io.clustered import ClusteredTable
@@ -226,11 +226,10 @@ def _positive_class(label: str | None, classes: list[Any]) -> Any:
         return "auto"
     if len(classes) > 2:
         raise CommandError(f"--positive is for two classes; each of these has a score: {listed(classes)}")
-    named = [known for known in classes if str(known).lower() == label.lower()]
-    exact = [known for known in named if str(known) == label] or named
-    if not exact:
+    named = class_named(label, classes)
+    if named is None:
         raise CommandError(f"--positive {show(label)} is not one of the classes: {listed(classes)}")
-    return exact[0]
+    return named
 
 
 def folds(text: str) -> int:

@@ -20,9 +20,12 @@ def add_periods(parser: Parser, option: str = "") -> None:
     parser.add_argument(
         "--date", metavar="COLUMN", help=f"{goes_with}the column of dates: compare each period too, a line for each"
     )
-    parser.add_argument(
-        "--period", choices=PERIODS, default="month", help="with --date: the length of a period (default: month)"
-    )
+    parser.add_argument("--period", choices=PERIODS, help="with --date: the length of a period (default: month)")
+
+
+def period_of(arguments: argparse.Namespace) -> str:
+    """The length of a period."""
+    return arguments.period or "month"
 
 
 def watched(arguments: argparse.Namespace, path: Path, model: SMaLLModel, console: Console) -> Any:
@@ -41,6 +44,8 @@ def watched(arguments: argparse.Namespace, path: Path, model: SMaLLModel, consol
     target = find_target(file, model, arguments.target, Labels.OPTIONAL)
     if arguments.date is not None:
         check_date_column(file, arguments.date)
+    elif arguments.period is not None:
+        raise CommandError("--period goes with --date, which names the column of dates")
     running, judged, sample, tally = RunningMonitor(model), RunningEvaluation(model), Sample(MOST_ROWS), LabelTally()
     columns = [*reader.columns, *(name for name in (target, arguments.date) if name is not None)]
     n_rows, dated = 0, False
@@ -55,7 +60,9 @@ def watched(arguments: argparse.Namespace, path: Path, model: SMaLLModel, consol
             if known.any():
                 judged.add(X[known], labels.code[known], np.flatnonzero(known) + n_rows)
         if arguments.date is not None:
-            periods = periods_of(days_in(file, arguments.date, chunk.column(arguments.date), n_rows), arguments.period)
+            periods = periods_of(
+                days_in(file, arguments.date, chunk.column(arguments.date), n_rows), period_of(arguments)
+            )
             dated = dated or any(period is not None for period in periods)
         running.add(X, code, periods)
         n_rows += len(chunk)

@@ -15,9 +15,9 @@ from smallearn.evaluation._stability import LARGE, LARGE_SHIFT, SHIFT, Drift
 from smallearn.evaluation._watch import Watch
 from smallearn.model import SMaLLModel
 from smallearn.model._arguments import as_model, codes, read_rows
+from smallearn.model._rare import rare_position
 
 PERFORMANCE = "performance"
-RARE = 0.2  # share of a class that accuracy says little of; with more classes, half of an equal share
 
 
 @dataclass(frozen=True)
@@ -153,10 +153,7 @@ class Monitoring:
         int or None
             None if no class has less than 20% of the rows, with more than two classes half of an equal share.
         """
-        if self.observed_before is None:
-            return None
-        least = min(self.observed_before)
-        return self.observed_before.index(least) if least < min(RARE, 0.5 / len(self.classes)) else None
+        return None if self.observed_before is None else rare_position(self.observed_before)
 
     def shifted(self, limit: float = LARGE) -> tuple[str, ...]:
         """What has moved, over all rows or in the latest period.

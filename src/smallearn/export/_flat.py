@@ -216,7 +216,7 @@ class FlatModel:
     def stamp(self) -> str:
         """The version and the hash, on one line: every export carries it."""
         changed = ", changed by hand" if self.is_edited else ""
-        texts = comment_text(", ".join(self.missing))
+        texts = ", ".join(map(comment_text, self.missing))  # each whole: a long line would lose its middle
         missing = f"; {texts} meant a missing value in training: pass it as one" if texts else ""
         return f"smallearn {self.version}, model {self.hash}{changed}{missing}"
 

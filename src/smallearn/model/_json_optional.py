@@ -170,8 +170,13 @@ def _read_edits(entry: Any, where: str) -> tuple[Edit, ...]:
 # --- the table that it was trained on --------------------------------------------------------------------------------
 
 
+LATER: dict[str, Any] = {"missing": [], "missing_by_column": [], "positive": None}  # the first files of format 10 lack
+
+
 def _read_table(entry: Any, where: str) -> TableFacts:
-    fields = fields_of(entry, where, ("ids", "renamed", "held_out", "missing", "missing_by_column"))
+    if isinstance(entry, dict):
+        entry = LATER | entry
+    fields = fields_of(entry, where, ("ids", "renamed", "held_out", *LATER))
     pairs = enumerate(of_type(fields["renamed"], list, f"{where}.renamed"))
     return TableFacts(
         ids=_read_texts(fields["ids"], f"{where}.ids"),
@@ -179,6 +184,7 @@ def _read_table(entry: Any, where: str) -> TableFacts:
         held_out=None if fields["held_out"] is None else _read_held_out(fields["held_out"], f"{where}.held_out"),
         missing=_read_texts(fields["missing"], f"{where}.missing"),
         missing_by_column=_read_by_column(fields["missing_by_column"], f"{where}.missing_by_column"),
+        positive=None if fields["positive"] is None else of_type(fields["positive"], str, f"{where}.positive"),
     )
 
 

@@ -389,6 +389,8 @@ class TableFacts:
         Texts and numbers that mean a missing value, such as ``999``, beside the usual ones.
     missing_by_column : tuple of (str, tuple of str), default=()
         Columns in which some of the usual texts, such as ``n/a``, were read as missing values, and these texts.
+    positive : str or None, default=None
+        The class, as text, that the user named as the one that high scores mean and that F1 and the like are about.
 
     Examples
     --------
@@ -402,6 +404,7 @@ class TableFacts:
     held_out: HeldOut | None = None
     missing: tuple[str, ...] = ()
     missing_by_column: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    positive: str | None = None
 
     def __bool__(self) -> bool:
         return self != NO_TABLE

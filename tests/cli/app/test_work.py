@@ -151,6 +151,7 @@ def test_a_rare_class_has_figures_of_its_own(workshop, setup, tmp_path):
     rare = rows[(rows["bought"] == "no") | (rows.index < 150)]
     rare.to_csv(tmp_path / "rare.csv", index=False)
     rarely = replace(setup, table=replace(setup.table, path=tmp_path / "rare.csv"))
+    assert [workshop.choose(one)["rare"] for one in (setup, rarely)] == [None, 1]
     made = workshop.fit(replace(rarely, options=(*setup.options, ("metric", "f1"))))
     names = [name for name, _, _ in made["figures"]]
     assert names[-2:] == ["recall of 'yes'", "precision of 'yes'"]

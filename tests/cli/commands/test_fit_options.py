@@ -496,3 +496,6 @@ def test_the_metric_of_a_model_is_known_from_its_file(buyers):
     table = pd.read_csv(buyers)
     assert score_of(model, metric.scoring, table, table["buys"]) == f1_score(table["buys"], model.predict(table))
     assert metric_of(replace(model, selection=None)) is None
+    of_the_other = metric_of(replace(model, table=replace(model.table, positive="0")))
+    assert (of_the_other.about, of_the_other.text) == (0, "F1 of 0")
+    assert metric_of(replace(model, table=replace(model.table, positive="2"))) is None

@@ -116,3 +116,5 @@ def test_new_rows_are_a_section_of_the_page(capsys):
     assert "2024-Q1" in text
     assert f"{expected.overall.features[0].psi:.3f}" in text
     assert "--date goes with --monitor" in run(capsys, *page, "--date", "when", code=1).err
+    assert "--period goes with --monitor" in run(capsys, *page, "--period", "day", code=1).err
+    assert "--period goes with --date" in run(capsys, *page, "--monitor", "new.csv", "--period", "day", code=1).err

@@ -556,6 +556,13 @@ def test_a_comment_names_the_words_that_have_to_be_null():
     assert to_sql(YES, "sqlite").splitlines()[-1] == lines[-1]
 
 
+def test_every_word_that_meant_a_missing_value_is_named():
+    words = tuple(f"word {number}" for number in range(20))
+    model = replace(YES, table=TableFacts(missing=words, missing_by_column=(("a", words),)))
+    header = [line for line in to_sql(model, "sqlite").splitlines() if line.startswith("-- ")]
+    assert [line for line in header if all(word in line for word in words)] == [header[0], header[-1]]
+
+
 def test_the_text_says_where_it_comes_from():
     for dialect in DIALECTS:
         for form in ("expression", "select", "view"):

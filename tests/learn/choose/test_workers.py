@@ -8,7 +8,8 @@ import time
 from pathlib import Path
 
 import pytest
-from joblib import parallel_config
+from joblib import Parallel, parallel_config
+from joblib import delayed as joblib_delayed
 
 from smallearn._learn.choose.workers import delayed, in_processes
 from smallearn._run.processes import begin_spawned_worker
@@ -53,9 +54,20 @@ def test_workers_end_with_a_parent_that_is_killed(tmp_path):
     until(lambda: not any(map(lives, workers)))
 
 
-def test_results_are_in_order_whatever_shares_the_work():
-    with parallel_config("threading"):
+@pytest.mark.parametrize("backend", ["loky", "threading", "multiprocessing"])
+def test_results_are_in_order_whatever_shares_the_work(backend):
+    before = signal.getsignal(signal.SIGINT)
+    with parallel_config(backend):
         assert in_processes(2, (delayed(abs)(-number) for number in range(5))) == list(range(5))
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_processes_that_the_user_works_with_too_are_not_started_anew():
+    with parallel_config("loky"):
+        ours = set(in_processes(2, (delayed(os.getpid)() for _ in range(8))))
+        theirs = set(Parallel(n_jobs=2)(joblib_delayed(os.getpid)() for _ in range(8)))
+        again = set(in_processes(2, (delayed(os.getpid)() for _ in range(8))))
+    assert len(ours | theirs | again) <= 2
 
 
 def test_a_process_that_nobody_started_is_not_ended():

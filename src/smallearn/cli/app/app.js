@@ -243,7 +243,7 @@ function showLearned(learned) {
   }
   at("notes-part").hidden = learned.notes.length === 0;
   at("fit-facts").textContent = `${at("target").value} from ${whole(learned.features.length)} columns of ${rows(total)}.`;
-  const rare = rareClass(learned);
+  const rare = learned.rare === null ? null : learned.classes[learned.rare];
   at("rare").textContent = rare === null ? "" : `Only ${share(rare[1], total)} of the rows are ${rare[0]}: chosen by F1, the model finds more of them, at the price of more false alarms.`;
   at("chosen").hidden = false;
 }
@@ -268,12 +268,6 @@ function tick(name, checked, names, drops) {
 function metric() {
   const chosen = at("metric").selectedOptions[0];
   return state.learned.classes.length > 2 ? chosen.dataset.many ?? chosen.value : chosen.value;
-}
-
-// Of two classes one that is rare; null if none is.
-function rareClass({ classes, n_rows }) {
-  const [label, number] = [...classes].sort((one, other) => one[1] - other[1])[0];
-  return number / n_rows < Math.min(0.2, 0.5 / classes.length) ? [label, number] : null;
 }
 
 async function fit() {

@@ -8,6 +8,7 @@ from smallearn._text import show
 from smallearn.cli.io import cells
 from smallearn.cli.io.labels import MANY_CLASSES, SOME_CLASSES
 from smallearn.cli.io.tables import Table
+from smallearn.model._rare import rare_position
 
 PREVIEW_ROWS, PREVIEW_TEXT = 5, 40
 COMMON = 6  # of the values of a column, how many are named
@@ -44,13 +45,15 @@ def _column(table: Table, name: str) -> dict[str, Any]:
 
 
 def facts_of_features(rows: Any) -> dict[str, Any]:
-    """Of rows to learn from: the classes, the features, and the columns that are ignored, each with the reason."""
+    """Of rows to learn from: the classes, the position of a rare one, the features, and the columns that are ignored,
+    each with the reason."""
     labels, counts = np.unique(rows.y, return_counts=True)
     return {
         "n_rows": rows.n_rows,
         "classes": [
             [show(label, quote=False), number] for label, number in zip(labels.tolist(), counts.tolist(), strict=True)
         ],
+        "rare": rare_position(counts.tolist()),
         "features": [_feature(str(name), rows.X[name].to_numpy()) for name in rows.X.columns],
         "ignored": [
             {"name": name, "reason": reason, "may_keep": name in rows.may_keep} for name, reason in rows.ignored.items()

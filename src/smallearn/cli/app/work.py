@@ -91,7 +91,8 @@ class Workshop:
         with library_errors(arguments), notes.warnings_as_notes(), watched(self._progress):
             selector.fit(train.X, train.y)
         words = tuple(table.missing.items())
-        told = Told(held_out=held_out, missing=setup.table.options.missing, missing_by_column=words)
+        missing, positive = setup.table.options.missing, arguments.positive_class
+        told = Told(held_out=held_out, missing=missing, missing_by_column=words, positive=positive)
         model = replace(train.remembered_by(selector.model_, setup.target, setup.table.name), table=told)
         return self._finished(model, setup, test, notes)
 

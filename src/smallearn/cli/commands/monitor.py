@@ -17,7 +17,7 @@ from smallearn.cli.console import Console, heading
 from smallearn.cli.errors import CommandError, ExitCode, library_errors
 from smallearn.cli.io.files import print_json, read_model
 from smallearn.cli.table_text import print_section, print_table
-from smallearn.cli.watching import add_periods, watched
+from smallearn.cli.watching import add_periods, period_of, watched
 from smallearn.model import SMaLLModel
 
 DESCRIPTION = """\
@@ -86,7 +86,7 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
         return code
     print(heading(f"{arguments.model.name} on {arguments.data.name}"))
     print("\n".join(result.summary()))
-    _print_sections(result, arguments.period)
+    _print_sections(result, period_of(arguments))
     shifted = result.shifted(arguments.fail_at)
     if shifted:
         print(f"\nPSI above {arguments.fail_at:g}: {', '.join(shifted)} (exit code {code:d}).")

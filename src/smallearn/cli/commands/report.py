@@ -116,8 +116,9 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
     model = read_model(arguments)
     model = described(arguments, model)
     units = units_of(arguments, model)
-    if arguments.monitor is None and arguments.date is not None:
-        raise CommandError("--date goes with --monitor, which names the table of new rows")
+    for option in ("date", "period"):
+        if arguments.monitor is None and getattr(arguments, option) is not None:
+            raise CommandError(f"--{option} goes with --monitor, which names the table of new rows")
     codes = reason_codes_of(arguments, model)
     from smallearn.cli.io.model_rows import Labels
     from smallearn.evaluation import evaluate

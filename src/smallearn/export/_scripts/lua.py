@@ -21,7 +21,7 @@ def to_lua(model: Any, *, inputs: str = "all", conformance: Any = None) -> str:
     The module has ``predict``, ``scores``, ``decision``, ``probabilities`` and ``reason``, each of one row. A row is a
     table whose first feature is at 1. nil and NaN are missing values, a boolean is 1 or 0, and text is never a number.
     A row that the model cannot predict is an error. A class that is a whole number beyond 64 bits is the text of its
-    digits.
+    digits. Lua before 5.3 rounds whole numbers beyond 53 bits.
 
     Parameters
     ----------

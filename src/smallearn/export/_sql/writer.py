@@ -171,7 +171,10 @@ def _header(flat: FlatModel) -> str:
     lines += [f"Rows where {' or '.join(needed)} is missing (NULL or NaN) get no prediction."] if needed else []
     limited = [comment_text(input_.label) for input_ in flat.inputs if input_.accepted is not None]
     lines += [f"Rows with a value of {' or '.join(limited)} that the model refuses get none."] if limited else []
-    missing = [comment_text(f"{listed(texts)} in {name}") for name, texts in flat.missing_by_column]
+    missing = [
+        f"{', '.join(comment_text(repr(text)) for text in texts)} in {comment_text(name)}"
+        for name, texts in flat.missing_by_column
+    ]
     lines += [f"Missing values in training, which have to be NULL here: {'; '.join(missing)}."] if missing else []
     return "".join(f"-- {line}\n" for line in lines)
 

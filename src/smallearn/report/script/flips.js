@@ -305,6 +305,7 @@ function towards(values, label, domains, rival) {
 
 function changeOfSeveral(values, label, domains) {
   const model = shownModel();
+  if (domains.length ** 2 * model.OWNERS.length ** 2 > 1e5) return null; // it would take seconds at each move
   const rivals = model.OWNERS.map((_, j) => j).filter((j) => model.OWNERS[j] !== label);
   const found = (rivals.length ? rivals : [null]).map((rival) => towards(values, label, domains, rival));
   return found.reduce((one, other) => (other && (!one || other.size < one.size) ? other : one), null);
