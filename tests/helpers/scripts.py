@@ -23,7 +23,7 @@ HOSTILE = [
     *("</script><script>process.exit(3)</script>", "<!--", "-->", "`${process.exit(3)}`", "${process.exit(3)}", "{}"),
     *('"; process.exit(3); "', "'); raise SystemExit(3) #", '"""', "'''", "%s", "{0}", "??/", "???/", "\\u{110000}"),
     *("class", "fn", "def", "None", "null", "self", "x0", "z0", "__proto__", "constructor", "toString", "0", "1e5"),
-    *("\ud800", "\udfff\ud800", "π", "\U0001f600", "a\tb", "a b", "A B", "a" * 10**6, "é" * 10**5, "\\N{BULLET}"),
+    *("π", "\U0001f600", "a\tb", "a b", "A B", "a" * 10**6, "é" * 10**5, "\\N{BULLET}"),
 ]
 """Names of features, classes and categories alike."""
 

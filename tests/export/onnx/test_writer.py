@@ -263,7 +263,7 @@ def test_labels_are_whole_numbers_or_text(classes):
     check(replace(YES, classes=classes, class_dtype="|O"), [[0.0, 0.0], [0.5, 0.0], [0.75, 1.0]])
 
 
-HOSTILE = ["", "a b", "\x00", "\ud800", "</script>", "π", "class", "\n", "x" * 10**6, 'q"uote', "a b!"]
+HOSTILE = ["", "a b", "\x00", "</script>", "π", "class", "\n", "x" * 10**6, 'q"uote', "a b!"]
 
 
 def test_no_name_of_a_feature_breaks_the_graph_or_is_taken_for_another():
