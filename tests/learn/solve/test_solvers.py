@@ -45,7 +45,6 @@ def test_accelerated_reproduces_the_reference_to_six_digits(k, alpha):
     assert relaxed.dual == pytest.approx(REFERENCE[k, alpha], abs=6e-8)
 
 
-@pytest.mark.uncompiled
 @pytest.mark.parametrize("k", [3, *(pytest.param(k, marks=pytest.mark.slow) for k in (10, 30))])
 def test_mirror_prox_in_the_euclidean_geometry_reaches_the_reference_with_its_last_iterate(k):
     options = mirror_prox.StepOptions("euclidean", (0.1, 0.0001), average=False)
@@ -54,7 +53,6 @@ def test_mirror_prox_in_the_euclidean_geometry_reaches_the_reference_with_its_la
     assert relaxed.dual == pytest.approx(REFERENCE[k, 0.1], abs=1e-4)
 
 
-@pytest.mark.uncompiled
 @pytest.mark.parametrize(
     ("options", "steps", "gap"),
     [
@@ -104,7 +102,6 @@ def test_every_way_down_leads_to_the_same_optimum(seed, n_classes, k, alpha):
         assert value == pytest.approx(with_columns.primal, rel=3e-7)
 
 
-@pytest.mark.uncompiled
 @given(st.integers(0, 2**32 - 1), st.sampled_from([2, 3]), st.sampled_from(["entropy", "euclidean"]))
 def test_mirror_prox_is_an_independent_witness(seed, n_classes, geometry):
     objective, _, _ = problems.random_problem(seed, n_classes=n_classes, alpha=0.5)
@@ -155,7 +152,6 @@ class Clock:
         return self.now
 
 
-@pytest.mark.uncompiled
 @pytest.mark.parametrize(
     "solve",
     [
