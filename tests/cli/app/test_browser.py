@@ -239,7 +239,7 @@ def test_a_table_of_50_000_rows_goes_the_same_way(visitor, tmp_path):
     one = visitor()
     one.use(tmp_path / "many.csv", "bought")
     one.page.click("#to-fit")
-    one.page.fill("#max-terms", "8")
+    one.page.fill("#max-terms", "16")
     one.page.click("#fit")
     one.page.wait_for_selector("#job:not([hidden])")
     stages = set()
