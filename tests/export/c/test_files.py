@@ -46,7 +46,16 @@ def test_names_of_users_cannot_inject_anything_into_c(tmp_path):
     for number in ("float32", "int8"):
         for layout, arguments in FORMS:
             name = f"m{len(texts)}"
-            texts.append(to_c(model, number, name=name, layout=layout, arguments=arguments, conformance=[[0.5] * (len(HOSTILE) + 1)]))
+            texts.append(
+                to_c(
+                    model,
+                    number,
+                    name=name,
+                    layout=layout,
+                    arguments=arguments,
+                    conformance=[[0.5] * (len(HOSTILE) + 1)],
+                )
+            )
     source = tmp_path / "all.c"
     source.write_text("\n".join(texts) + "\nint main(void) { return 0; }\n", encoding="ascii")
     assert len(source.read_bytes()) < 400_000
